@@ -1,0 +1,196 @@
+//! The one error of the library.
+
+use std::fmt;
+use std::ops::Range;
+
+/// What was wrong: where it is, what was found there, which rule that breaks, and what would be accepted.
+///
+/// ```
+/// let error = tilework::xla::Shape::parse("f32[3,5]{1,0:T(0,2)}").unwrap_err();
+/// assert_eq!(error.span(), Some(15..16));
+/// println!("{}", error.report("f32[3,5]{1,0:T(0,2)}"));
+/// ```
+///
+/// `Display` is one line; [`Error::report`] draws the text with a caret under the place.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Parts>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Parts {
+    found: String,
+    place: Place,
+    rule: Option<String>,
+    accepts: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Place {
+    Unknown,
+    Field(String),
+    Text(Range<usize>),
+}
+
+/// What every fallible function of the library returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error that says what was found, in one sentence without a full stop.
+    pub fn new(found: impl Into<String>) -> Error {
+        Error(Box::new(Parts { found: found.into(), place: Place::Unknown, rule: None, accepts: None }))
+    }
+
+    /// The bytes of the text that are wrong. An empty range stands between two characters.
+    #[must_use]
+    pub fn at(mut self, span: Range<usize>) -> Error {
+        self.0.place = Place::Text(span);
+        self
+    }
+
+    /// Like [`Error::at`], but keeps a place that is already known.
+    #[must_use]
+    pub fn or_at(self, span: Range<usize>) -> Error {
+        match self.0.place {
+            Place::Text(_) => self,
+            _ => self.at(span),
+        }
+    }
+
+    /// The field that is wrong, where there is no text.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>) -> Error {
+        self.0.place = Place::Field(name.into());
+        self
+    }
+
+    /// The rule that is broken.
+    #[must_use]
+    pub fn rule(mut self, rule: impl Into<String>) -> Error {
+        self.0.rule = Some(rule.into());
+        self
+    }
+
+    /// What would be accepted in its place.
+    #[must_use]
+    pub fn accepts(mut self, accepts: impl Into<String>) -> Error {
+        self.0.accepts = Some(accepts.into());
+        self
+    }
+
+    /// What was found.
+    pub fn found(&self) -> &str {
+        &self.0.found
+    }
+
+    /// The bytes of the text that are wrong, when the error is about a text.
+    pub fn span(&self) -> Option<Range<usize>> {
+        match &self.0.place {
+            Place::Text(span) => Some(span.clone()),
+            _ => None,
+        }
+    }
+
+    /// The field that is wrong, when the error is about a value and not a text.
+    pub fn field_name(&self) -> Option<&str> {
+        match &self.0.place {
+            Place::Field(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The rule that is broken, when there is more to say than what was found.
+    pub fn broken_rule(&self) -> Option<&str> {
+        self.0.rule.as_deref()
+    }
+
+    /// What would be accepted instead.
+    pub fn accepted(&self) -> Option<&str> {
+        self.0.accepts.as_deref()
+    }
+
+    /// The error over several lines, with the line of `text` it is about and a caret under the place.
+    ///
+    /// A long line is cut to the surroundings of the place, so a report is small whatever the text.
+    pub fn report<'a>(&'a self, text: &'a str) -> impl fmt::Display + 'a {
+        Report { error: self, text }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.place {
+            Place::Unknown => {}
+            Place::Field(name) => write!(f, "{name}: ")?,
+            Place::Text(span) => write!(f, "at byte {}: ", span.start)?,
+        }
+        f.write_str(&self.0.found)?;
+        if let Some(rule) = &self.0.rule {
+            write!(f, "; {rule}")?;
+        }
+        if let Some(accepts) = &self.0.accepts {
+            write!(f, "; accepted: {accepts}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({self})")
+    }
+}
+
+impl std::error::Error for Error {}
+
+struct Report<'a> {
+    error: &'a Error,
+    text: &'a str,
+}
+
+/// Characters of the line that a report shows on either side of the place.
+const CONTEXT: usize = 36;
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = &self.error.0;
+        match &parts.place {
+            Place::Field(name) => write!(f, "{name}: {}", parts.found)?,
+            _ => f.write_str(&parts.found)?,
+        }
+        if let Place::Text(span) = &parts.place {
+            self.draw(f, span)?;
+        }
+        for (word, line) in [("rule", &parts.rule), ("accepted", &parts.accepts)] {
+            if let Some(line) = line {
+                write!(f, "\n  {word}: {line}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Report<'_> {
+    fn draw(&self, f: &mut fmt::Formatter<'_>, span: &Range<usize>) -> fmt::Result {
+        let place = floor_boundary(self.text, span.start);
+        let line_start = self.text[..place].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = self.text[place..].find('\n').map_or(self.text.len(), |newline| place + newline);
+        let before: Vec<char> = self.text[line_start..place].chars().rev().take(CONTEXT).collect();
+        let after: Vec<char> = self.text[place..line_end].chars().take(CONTEXT).collect();
+        let head = if self.text[line_start..place].chars().nth(before.len()).is_some() { "…" } else { "" };
+        let tail = if self.text[place..line_end].chars().nth(after.len()).is_some() { "…" } else { "" };
+        let shown: String =
+            before.iter().rev().chain(&after).map(|&c| if c.is_control() { ' ' } else { c }).collect();
+        let end = floor_boundary(self.text, span.end.min(line_end)).max(place);
+        let carets = self.text[place..end].chars().take(after.len()).count().max(1);
+        write!(f, "\n    {head}{shown}{tail}\n    ")?;
+        write!(f, "{}{}", " ".repeat(head.chars().count() + before.len()), "^".repeat(carets))
+    }
+}
+
+/// The start of the character that holds byte `at`, or the end of the text.
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
