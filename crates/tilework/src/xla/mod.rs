@@ -2,6 +2,7 @@
 
 mod element;
 mod layout;
+mod lower;
 mod shape;
 
 pub use element::PrimitiveType;

@@ -1,0 +1,98 @@
+//! Index expressions: what a layout multiplies by its strides.
+//!
+//! An expression is a dimension, or made from expressions by two constructors and their inverses:
+//!
+//! ```text
+//! split   e  →  (e div t, e mod t)          a tile cuts a dimension
+//! merge   a, b  →  a·n + b                   a `*` in a tile combines two
+//! ```
+//!
+//! plus `start + step·e`, which views (slice, flip) need, and the constant 0 for a tile position beyond the rank.
+//! Expressions stand in one list, each after those it is made of, so that every walk over them is a loop: forward to
+//! compute a place, backward to find the index from a place (see `locate.rs`).
+//!
+//! Each expression knows its *reach*, the number of values it takes (`0..reach`), and its *extent*, the number of
+//! values that are allocated for it. Extent above reach is padding, and the only place where padding comes from.
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+
+/// The position of an expression in its list.
+pub(crate) type Id = u32;
+
+/// How an expression is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Expr {
+    /// The constant 0: a dimension of size 1 that no index names.
+    Unit,
+    /// A dimension of the index.
+    Dim(u32),
+    /// `of div by`
+    Div { of: Id, by: u64 },
+    /// `of mod by`
+    Mod { of: Id, by: u64 },
+    /// `major·scale + minor`, where `scale` is the extent of `minor`
+    Merge { major: Id, minor: Id, scale: u64 },
+    /// `start + step·of`
+    Shift { of: Id, start: u64, step: i64 },
+}
+
+/// An expression with what is known about its values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) expr: Expr,
+    /// Number of values that an index can give: `0..reach`.
+    pub(crate) reach: u64,
+    /// Number of values that places are allocated for; at least `reach`.
+    pub(crate) extent: u64,
+    /// The tile that split this off, counted from 1; 0 for everything that no tile made.
+    pub(crate) tile: u32,
+}
+
+/// The expressions of a layout, each after those it is made of.
+pub(crate) type Nodes = SmallVec<[Node; 14]>;
+
+/// Adds an expression and returns its position.
+pub(crate) fn push(nodes: &mut Nodes, node: Node) -> Id {
+    nodes.push(node);
+    (nodes.len() - 1) as Id // a layout has at most MAX_RANK + 2·MAX_RANK·MAX_TILES expressions
+}
+
+/// Adds `of div by` and `of mod by`.
+pub(crate) fn split(nodes: &mut Nodes, of: Id, by: u64, tile: u32) -> (Id, Id) {
+    let Node { reach, extent, .. } = nodes[of as usize];
+    let div =
+        Node { expr: Expr::Div { of, by }, reach: reach.div_ceil(by), extent: extent.div_ceil(by), tile };
+    let rem = Node { expr: Expr::Mod { of, by }, reach: reach.min(by), extent: by, tile };
+    (push(nodes, div), push(nodes, rem))
+}
+
+/// Adds `major·extent(minor) + minor`.
+pub(crate) fn merge(nodes: &mut Nodes, major: Id, minor: Id) -> Result<Id> {
+    let (a, b) = (nodes[major as usize], nodes[minor as usize]);
+    let scale = b.extent;
+    let extent = a.extent.checked_mul(scale).filter(|&extent| extent <= i64::MAX as u64);
+    let extent = extent.ok_or_else(|| {
+        Error::new(format!("combining extents {} and {scale} overflows 63 bits", a.extent)).field("tiles")
+    })?;
+    let reach = if a.reach == 0 || b.reach == 0 { 0 } else { (a.reach - 1) * scale + b.reach };
+    Ok(push(nodes, Node { expr: Expr::Merge { major, minor, scale }, reach, extent, tile: 0 }))
+}
+
+/// The dimensions under an expression, ascending.
+pub(crate) fn dims_under(nodes: &[Node], id: Id) -> Vec<usize> {
+    let mut dims = Vec::new();
+    let mut open: SmallVec<[Id; 8]> = SmallVec::from_slice(&[id]);
+    while let Some(id) = open.pop() {
+        match nodes[id as usize].expr {
+            Expr::Unit => {}
+            Expr::Dim(dim) => dims.push(dim as usize),
+            Expr::Div { of, .. } | Expr::Mod { of, .. } | Expr::Shift { of, .. } => open.push(of),
+            Expr::Merge { major, minor, .. } => open.extend([major, minor]),
+        }
+    }
+    dims.sort_unstable();
+    dims.dedup();
+    dims
+}

@@ -1,0 +1,308 @@
+//! From a place back to the element: [`Layout::locate`].
+//!
+//! A place is first read as one value for each axis. Then the expressions are walked backward: the halves of a split
+//! give back the whole (`q·t + r`), a merge falls apart (`v div n`, `v mod n`), until the dimensions are reached. A
+//! value beyond the extent of its expression is padding, made by the tile that split it; a value beyond the size of a
+//! dimension is padding made by `padded_dimensions`.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use crate::canon::gcd;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, dims_under};
+use crate::layout::{Axis, Layout};
+
+/// What stands at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The element with this index. Where several share the place (a broadcast), one of them.
+    Element(Vec<u64>),
+    /// Allocated, but no element stands there.
+    Padding(Padding),
+}
+
+/// Why a place holds no element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Padding {
+    /// What allocated it.
+    pub level: Level,
+    /// The dimensions that were made larger; several when they were combined, none for a tail or a scalar's tile.
+    pub dims: Vec<usize>,
+}
+
+/// What can allocate padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The older `padded_dimensions`.
+    PaddedDimensions,
+    /// A tile, counted from 1 in the order in which they are applied.
+    Tile(u32),
+    /// Strides larger than what they step over, and offsets before the first element.
+    Stride,
+    /// The end of the buffer: an alignment or a size larger than needed.
+    Tail,
+    /// A view shows only a part of the array.
+    View,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Level::PaddedDimensions => f.write_str("padded dimensions"),
+            Level::Tile(number) => write!(f, "tile {number}"),
+            Level::Stride => f.write_str("strides"),
+            Level::Tail => f.write_str("the end of the buffer"),
+            Level::View => f.write_str("outside the view"),
+        }
+    }
+}
+
+impl fmt::Display for Padding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.level)?;
+        match self.dims.as_slice() {
+            [] => Ok(()),
+            [dim] => write!(f, ", dimension {dim}"),
+            dims => {
+                let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+                write!(f, ", dimensions {}", dims.join(" and "))
+            }
+        }
+    }
+}
+
+/// The most steps [`Layout::locate`] searches when strides overlap in a way that no rule resolves.
+pub const LOCATE_LIMIT: u64 = 1 << 20;
+
+impl Layout {
+    /// The element at an offset, or why there is none.
+    ///
+    /// ```
+    /// use tilework::{Layout, Level, Padding, Place};
+    /// let layout = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+    /// assert_eq!(layout.locate(17)?, Place::Element(vec![2, 3]));
+    /// assert_eq!(layout.locate(9)?, Place::Padding(Padding { level: Level::Tile(1), dims: vec![1] }));
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An offset at or beyond the size; or free strides that overlap so that more than [`LOCATE_LIMIT`] steps would
+    /// have to be searched.
+    pub fn locate(&self, offset: u64) -> Result<Place> {
+        let mut index = SmallVec::<[u64; 6]>::new();
+        Ok(match self.locate_into(offset, &mut index)? {
+            None => Place::Element(index.to_vec()),
+            Some(hole) => Place::Padding(self.describe(hole)),
+        })
+    }
+
+    /// Like [`Layout::locate`], without allocating: the index goes into `index`, and a hole comes back.
+    pub(crate) fn locate_into(&self, offset: u64, index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
+        if offset >= self.size() {
+            return Err(Error::new(format!("offset {offset} in a buffer of {} elements", self.size()))
+                .field("offset")
+                .accepts(match self.size() {
+                    0 => "nothing: the buffer is empty".to_owned(),
+                    size => format!("0 to {}", size - 1),
+                }));
+        }
+        let mut values: SmallVec<[u64; 10]> = SmallVec::from_elem(0, self.raw_axes().len());
+        if offset >= self.size() - self.tail() || self.is_empty() && self.nodes().is_empty() {
+            return Ok(Some(Hole::Tail));
+        }
+        if self.is_compact() {
+            let mut rest = offset;
+            for (value, axis) in values.iter_mut().zip(self.raw_axes()) {
+                (*value, rest) = (rest / axis.stride as u64, rest % axis.stride as u64);
+            }
+        } else if !self.solve(offset, &mut values)? {
+            return Ok(Some(Hole::Stride(offset)));
+        }
+        Ok(self.walk_back(&values, index))
+    }
+
+    /// From a value for each axis to the index.
+    pub(crate) fn walk_back(&self, axis_values: &[u64], index: &mut SmallVec<[u64; 6]>) -> Option<Hole> {
+        let nodes = self.nodes();
+        index.clear();
+        index.resize(self.rank(), 0);
+        // Of each expression: its value, gathered from what is made of it, and the tile that it was gathered from.
+        let mut values: SmallVec<[(u64, u32); 16]> = SmallVec::from_elem((0, 0), nodes.len());
+        for (&value, axis) in axis_values.iter().zip(self.raw_axes()) {
+            values[axis.node as usize].0 = value;
+        }
+        for (id, node) in nodes.iter().enumerate().rev() {
+            let (value, tile) = values[id];
+            if value >= node.extent {
+                return Some(Hole::Tile { node: id as u32, tile });
+            }
+            // What a tile split off is judged where it came from; a merge, where it falls apart.
+            if value >= node.reach && node.tile == 0 && !matches!(node.expr, Expr::Merge { .. }) {
+                return Some(Hole::Padded { node: id as u32 });
+            }
+            match node.expr {
+                Expr::Unit => {}
+                Expr::Dim(dim) => index[dim as usize] = value,
+                // Both halves are below 2^63, as are the extents they came from, so the sum stays within 64 bits.
+                Expr::Div { of, by } => {
+                    values[of as usize].0 += value * by;
+                    values[of as usize].1 = node.tile;
+                }
+                Expr::Mod { of, .. } => {
+                    values[of as usize].0 += value;
+                    values[of as usize].1 = node.tile;
+                }
+                Expr::Merge { major, minor, scale } => {
+                    values[major as usize].0 = value / scale;
+                    values[minor as usize].0 = value % scale;
+                }
+                Expr::Shift { of, start, step } => {
+                    let moved = i128::from(value) - i128::from(start);
+                    let (steps, rest) = (moved / i128::from(step), moved % i128::from(step));
+                    match u64::try_from(steps) {
+                        Ok(steps) if rest == 0 && steps < nodes[of as usize].reach => {
+                            values[of as usize].0 = steps;
+                        }
+                        _ => return Some(Hole::View { node: of }),
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A hole with the dimensions it belongs to.
+    pub(crate) fn describe(&self, hole: Hole) -> Padding {
+        let of = |node| dims_under(self.nodes(), node);
+        match hole {
+            Hole::Tile { node, tile: 0 } => Padding { level: Level::View, dims: of(node) },
+            Hole::Tile { node, tile } => Padding { level: Level::Tile(tile), dims: of(node) },
+            Hole::Padded { node } => Padding { level: Level::PaddedDimensions, dims: of(node) },
+            Hole::View { node } => Padding { level: Level::View, dims: of(node) },
+            Hole::Tail => Padding { level: Level::Tail, dims: Vec::new() },
+            Hole::Stride(offset) => Padding { level: Level::Stride, dims: self.stride_gap(offset) },
+        }
+    }
+
+    /// The dimension after whose end a place between free strides lies: as if that dimension were padded.
+    fn stride_gap(&self, offset: u64) -> Vec<usize> {
+        let mut rest = i128::from(offset) - self.lowest();
+        if rest < 0 {
+            return Vec::new();
+        }
+        let axes = self.raw_axes();
+        for (place, axis) in axes.iter().enumerate() {
+            let stride = i128::from(axis.stride.unsigned_abs());
+            rest -= stride * (rest / stride).min(i128::from(axis.extent - 1));
+            if rest > reach(&axes[place + 1..]) {
+                let next = axes.get(place + 1).unwrap_or(axis);
+                return dims_under(self.nodes(), next.node);
+            }
+        }
+        Vec::new()
+    }
+
+    /// The least offset of an element.
+    fn lowest(&self) -> i128 {
+        let below: i128 = self
+            .raw_axes()
+            .iter()
+            .filter(|axis| axis.stride < 0)
+            .map(|axis| i128::from(axis.stride) * i128::from(axis.extent - 1))
+            .sum();
+        i128::from(self.base()) + below
+    }
+
+    /// Finds values of the axes with `base + Σ stride·value = offset`, if there are any.
+    fn solve(&self, offset: u64, values: &mut [u64]) -> Result<bool> {
+        let axes = self.raw_axes();
+        let rest = i128::from(offset) - self.lowest();
+        let mut steps = LOCATE_LIMIT;
+        let found = search(axes, rest, values, &mut steps).ok_or_else(|| {
+            Error::new(format!("offset {offset} is not decided")).field("offset").rule(format!(
+                "these strides overlap so that over {LOCATE_LIMIT} combinations would be tried"
+            ))
+        })?;
+        if found {
+            // The search counts negative strides from their other end.
+            for (value, axis) in values.iter_mut().zip(axes).filter(|(_, axis)| axis.stride < 0) {
+                *value = axis.extent - 1 - *value;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A place without element, in terms of the layout's expressions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Hole {
+    Tile { node: u32, tile: u32 },
+    Padded { node: u32 },
+    View { node: u32 },
+    Stride(u64),
+    Tail,
+}
+
+/// The largest value of `Σ |stride|·value`.
+fn reach(axes: &[Axis]) -> i128 {
+    axes.iter().map(|axis| i128::from(axis.stride.unsigned_abs()) * i128::from(axis.extent - 1)).sum()
+}
+
+/// Values with `Σ |stride|·value = rest`, axes by descending stride. None: out of steps.
+///
+/// Where strides do not overlap, each axis leaves one candidate and this is plain division. The last two axes are
+/// solved by the extended Euclidean algorithm, so two overlapping axes of any size need no search either.
+fn search(axes: &[Axis], rest: i128, values: &mut [u64], steps: &mut u64) -> Option<bool> {
+    let [axis, others @ ..] = axes else { return Some(rest == 0) };
+    if rest < 0 || rest > reach(axes) {
+        return Some(false);
+    }
+    let stride = i128::from(axis.stride.unsigned_abs());
+    let low = ((rest - reach(others)).max(0) + stride - 1) / stride;
+    let high = (rest / stride).min(i128::from(axis.extent - 1));
+    if let [last] = others {
+        let modulus = i128::from(last.stride.unsigned_abs());
+        return Some(match congruent(stride, rest, modulus, low) {
+            Some(value) if value <= high => {
+                values[0] = value as u64;
+                values[1] = ((rest - value * stride) / modulus) as u64;
+                true
+            }
+            _ => false,
+        });
+    }
+    let common = others.iter().fold(0, |common, axis| gcd(common, axis.stride.unsigned_abs()));
+    let mut value = low;
+    while value <= high {
+        *steps = steps.checked_sub(1)?;
+        let next = rest - value * stride;
+        if (common == 0 || next % i128::from(common) == 0) && search(others, next, &mut values[1..], steps)? {
+            values[0] = value as u64;
+            return Some(true);
+        }
+        value += 1;
+    }
+    Some(false)
+}
+
+/// The least `v ≥ low` with `stride·v ≡ rest (mod modulus)`.
+fn congruent(stride: i128, rest: i128, modulus: i128, low: i128) -> Option<i128> {
+    let (common, inverse) = {
+        // Invariant: r = stride·s (mod modulus)
+        let (mut r0, mut r1, mut s0, mut s1) = (stride % modulus, modulus, 1_i128, 0_i128);
+        while r1 != 0 {
+            let q = r0 / r1;
+            (r0, r1) = (r1, r0 - q * r1);
+            (s0, s1) = (s1, s0 - q * s1);
+        }
+        (r0, s0)
+    };
+    if rest % common != 0 {
+        return None;
+    }
+    let period = modulus / common;
+    let v = (rest / common % period) * inverse.rem_euclid(period) % period; // both factors are below 2^63
+    Some(low + (v - low).rem_euclid(period))
+}
