@@ -403,6 +403,19 @@ impl Canon {
         Some(strides)
     }
 
+    /// Why strides alone cannot say the function.
+    pub(crate) fn why_not_strided(&self) -> String {
+        let plain =
+            self.quotients.iter().filter(|quotient| quotient.is_plain()).min_by_key(|quotient| quotient.by);
+        match plain.map(|quotient| (quotient.of.terms[0].0, quotient.by)) {
+            Some((Term::Dim(dim), by)) => {
+                format!("dimension {dim} changes its stride at every multiple of {by}")
+            }
+            _ if self.quotients.is_empty() => "a stride overflows 63 bits".to_owned(),
+            _ => format!("the function has quotients in it: {self}"),
+        }
+    }
+
     pub(crate) fn quotients(&self) -> &[Quotient] {
         &self.quotients
     }

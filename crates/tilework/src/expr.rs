@@ -38,6 +38,19 @@ pub(crate) enum Expr {
     Shift { of: Id, start: u64, step: i64 },
 }
 
+impl Expr {
+    /// The expressions that this one is made of.
+    pub(crate) fn parts(self) -> SmallVec<[Id; 2]> {
+        match self {
+            Expr::Unit | Expr::Dim(_) => SmallVec::new(),
+            Expr::Div { of, .. } | Expr::Mod { of, .. } | Expr::Shift { of, .. } => {
+                SmallVec::from_slice(&[of])
+            }
+            Expr::Merge { major, minor, .. } => SmallVec::from_buf([major, minor]),
+        }
+    }
+}
+
 /// An expression with what is known about its values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
@@ -85,12 +98,11 @@ pub(crate) fn dims_under(nodes: &[Node], id: Id) -> Vec<usize> {
     let mut dims = Vec::new();
     let mut open: SmallVec<[Id; 8]> = SmallVec::from_slice(&[id]);
     while let Some(id) = open.pop() {
-        match nodes[id as usize].expr {
-            Expr::Unit => {}
-            Expr::Dim(dim) => dims.push(dim as usize),
-            Expr::Div { of, .. } | Expr::Mod { of, .. } | Expr::Shift { of, .. } => open.push(of),
-            Expr::Merge { major, minor, .. } => open.extend([major, minor]),
+        let expr = nodes[id as usize].expr;
+        if let Expr::Dim(dim) = expr {
+            dims.push(dim as usize);
         }
+        open.extend(expr.parts());
     }
     dims.sort_unstable();
     dims.dedup();

@@ -274,8 +274,8 @@ impl Layout {
     }
 
     /// The same places with other dimensions and expressions: what every view is.
-    pub(crate) fn with_index(&self, dims: SmallVec<[u64; 6]>, nodes: Nodes, axes: &[(Id, Axis)]) -> Layout {
-        let axes = axes.iter().map(|&(node, axis)| Axis { node, ..axis }).collect();
+    pub(crate) fn with_index(&self, dims: SmallVec<[u64; 6]>, nodes: Nodes, names: &[Id]) -> Layout {
+        let axes = self.axes.iter().map(|axis| Axis { node: names[axis.node as usize], ..*axis }).collect();
         Layout { dims, nodes, axes, canon: OnceLock::new(), ..self.clone() }
     }
 }
@@ -460,7 +460,7 @@ impl Builder {
 }
 
 /// Conditions of every layout: rank, sizes and element bits.
-fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
+pub(crate) fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
     if dims.len() > MAX_RANK {
         return Err(Error::new(format!("{} dimensions", dims.len()))
             .field("dimensions")

@@ -7,6 +7,7 @@ mod expr;
 mod formula;
 mod layout;
 mod locate;
+mod view;
 pub mod xla;
 
 pub use canon::Canon;

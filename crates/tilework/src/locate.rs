@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::canon::gcd;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, dims_under};
+use crate::expr::{Expr, Id, dims_under};
 use crate::layout::{Axis, Layout};
 
 /// What stands at a place.
@@ -120,21 +120,32 @@ impl Layout {
         } else if !self.solve(offset, &mut values)? {
             return Ok(Some(Hole::Stride(offset)));
         }
-        Ok(self.walk_back(&values, index))
+        match self.walk_back(&values, &[], index) {
+            Some(hole @ Hole::View { .. }) => self.search_free(&values, index, hole),
+            found => Ok(found),
+        }
     }
 
-    /// From a value for each axis to the index.
-    pub(crate) fn walk_back(&self, axis_values: &[u64], index: &mut SmallVec<[u64; 6]>) -> Option<Hole> {
+    /// From a value for each axis, and for some further expressions, to the index.
+    fn walk_back(
+        &self,
+        axis_values: &[u64],
+        more: &[(Id, u64)],
+        index: &mut SmallVec<[u64; 6]>,
+    ) -> Option<Hole> {
         let nodes = self.nodes();
         index.clear();
         index.resize(self.rank(), 0);
-        // Of each expression: its value, gathered from what is made of it, and the tile that it was gathered from.
-        let mut values: SmallVec<[(u64, u32); 16]> = SmallVec::from_elem((0, 0), nodes.len());
-        for (&value, axis) in axis_values.iter().zip(self.raw_axes()) {
-            values[axis.node as usize].0 = value;
+        let mut known: SmallVec<[Known; 16]> = SmallVec::from_elem(Known::default(), nodes.len());
+        let axes = self.raw_axes().iter().zip(axis_values).map(|(axis, &value)| (axis.node, value));
+        for (id, value) in axes.chain(more.iter().copied()) {
+            known[id as usize].add(value, 0);
         }
         for (id, node) in nodes.iter().enumerate().rev() {
-            let (value, tile) = values[id];
+            let Known { value, tile, any } = known[id];
+            if !any && node.reach > 0 {
+                continue; // one value, or a broadcast: no place depends on it
+            }
             if value >= node.extent {
                 return Some(Hole::Tile { node: id as u32, tile });
             }
@@ -146,24 +157,18 @@ impl Layout {
                 Expr::Unit => {}
                 Expr::Dim(dim) => index[dim as usize] = value,
                 // Both halves are below 2^63, as are the extents they came from, so the sum stays within 64 bits.
-                Expr::Div { of, by } => {
-                    values[of as usize].0 += value * by;
-                    values[of as usize].1 = node.tile;
-                }
-                Expr::Mod { of, .. } => {
-                    values[of as usize].0 += value;
-                    values[of as usize].1 = node.tile;
-                }
+                Expr::Div { of, by } => known[of as usize].add(value * by, node.tile),
+                Expr::Mod { of, .. } => known[of as usize].add(value, node.tile),
                 Expr::Merge { major, minor, scale } => {
-                    values[major as usize].0 = value / scale;
-                    values[minor as usize].0 = value % scale;
+                    known[major as usize].add(value / scale, 0);
+                    known[minor as usize].add(value % scale, 0);
                 }
                 Expr::Shift { of, start, step } => {
                     let moved = i128::from(value) - i128::from(start);
                     let (steps, rest) = (moved / i128::from(step), moved % i128::from(step));
                     match u64::try_from(steps) {
                         Ok(steps) if rest == 0 && steps < nodes[of as usize].reach => {
-                            values[of as usize].0 = steps;
+                            known[of as usize].add(steps, 0);
                         }
                         _ => return Some(Hole::View { node: of }),
                     }
@@ -171,6 +176,49 @@ impl Layout {
             }
         }
         None
+    }
+
+    /// Where a dimension was broadcast, merged with another and then sliced, half of a split is not known from the
+    /// place, and 0 may lie outside the slice: tries its other values.
+    #[cold]
+    fn search_free(
+        &self,
+        values: &[u64],
+        index: &mut SmallVec<[u64; 6]>,
+        hole: Hole,
+    ) -> Result<Option<Hole>> {
+        let mut used = vec![false; self.nodes().len()];
+        for axis in self.raw_axes() {
+            used[axis.node as usize] = true;
+        }
+        for node in self.nodes() {
+            for id in node.expr.parts() {
+                used[id as usize] = true;
+            }
+        }
+        let mut free: Vec<(Id, u64)> = Vec::new();
+        let mut count = 1_u64;
+        for (id, node) in self.nodes().iter().enumerate() {
+            if !used[id] && node.reach > 1 && matches!(node.expr, Expr::Div { .. } | Expr::Mod { .. }) {
+                free.push((id as Id, 0));
+                count = count.saturating_mul(node.reach);
+            }
+        }
+        if count > LOCATE_LIMIT {
+            return Err(Error::new("the element at this offset is not decided")
+                .field("offset")
+                .rule(format!("a slice of a merged broadcast would need over {LOCATE_LIMIT} combinations")));
+        }
+        for mut combination in 1..count {
+            for (id, value) in &mut free {
+                let reach = self.nodes()[*id as usize].reach;
+                (*value, combination) = (combination % reach, combination / reach);
+            }
+            if self.walk_back(values, &free, index).is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(hole))
     }
 
     /// A hole with the dimensions it belongs to.
@@ -232,6 +280,21 @@ impl Layout {
             }
         }
         Ok(found)
+    }
+}
+
+/// What is known of an expression's value from what is made of it.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    value: u64,
+    /// The tile that the value was gathered from.
+    tile: u32,
+    any: bool,
+}
+
+impl Known {
+    fn add(&mut self, value: u64, tile: u32) {
+        *self = Known { value: self.value + value, tile, any: true };
     }
 }
 
