@@ -98,7 +98,7 @@ impl Linear {
     }
 
     /// Adds `factor · other`. Like terms add up: this is where R7 to R11 happen.
-    fn add(&mut self, other: &Linear, factor: i128) {
+    pub(crate) fn add(&mut self, other: &Linear, factor: i128) {
         self.constant += other.constant * factor;
         for &(term, coefficient) in &other.terms {
             match self.terms.binary_search_by_key(&term, |entry| entry.0) {
@@ -215,6 +215,10 @@ impl<'a> Table<'a> {
         let place = (self.quotients.len() - 1) as u32;
         self.places.insert(quotient, place);
         place
+    }
+
+    pub(crate) fn into_quotients(self) -> Vec<Quotient> {
+        self.quotients
     }
 
     /// Takes over a form of another table.

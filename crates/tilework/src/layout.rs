@@ -276,7 +276,29 @@ impl Layout {
     /// The same places with other dimensions and expressions: what every view is.
     pub(crate) fn with_index(&self, dims: SmallVec<[u64; 6]>, nodes: Nodes, names: &[Id]) -> Layout {
         let axes = self.axes.iter().map(|axis| Axis { node: names[axis.node as usize], ..*axis }).collect();
-        Layout { dims, nodes, axes, canon: OnceLock::new(), ..self.clone() }
+        let mut view = Layout { dims, nodes, axes, canon: OnceLock::new(), ..self.clone() };
+        if !view.compact && !view.is_empty() {
+            view.dissolve_shifts();
+        }
+        view
+    }
+
+    /// R12 on free strides: `stride·(start + step·x)` is a stride and a base.
+    fn dissolve_shifts(&mut self) {
+        for axis in &mut self.axes {
+            while let Node { expr: Expr::Shift { of, start, step }, .. } = self.nodes[axis.node as usize] {
+                let node = self.nodes[of as usize];
+                let moved = i128::from(self.base) + i128::from(axis.stride) * i128::from(start);
+                let stride = i128::from(axis.stride) * i128::from(step);
+                // A single value needs no stride, and then the product may be anything.
+                let stride = if node.extent > 1 { stride } else { 1 };
+                let (Ok(base), Ok(stride)) = (u64::try_from(moved), i64::try_from(stride)) else { return };
+                self.base = base;
+                *axis = Axis { node: of, extent: node.extent, stride };
+            }
+        }
+        self.axes.retain(|axis| axis.extent > 1);
+        self.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Place {
 }
 
 /// Why a place holds no element.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Padding {
     /// What allocated it.
     pub level: Level,
@@ -108,20 +108,51 @@ impl Layout {
                     size => format!("0 to {}", size - 1),
                 }));
         }
-        let mut values: SmallVec<[u64; 10]> = SmallVec::from_elem(0, self.raw_axes().len());
         if offset >= self.size() - self.tail() || self.is_empty() && self.nodes().is_empty() {
             return Ok(Some(Hole::Tail));
         }
-        if self.is_compact() {
-            let mut rest = offset;
-            for (value, axis) in values.iter_mut().zip(self.raw_axes()) {
-                (*value, rest) = (rest / axis.stride as u64, rest % axis.stride as u64);
-            }
-        } else if !self.solve(offset, &mut values)? {
-            return Ok(Some(Hole::Stride(offset)));
+        if !self.is_compact() {
+            return self.locate_strided(offset, index);
         }
-        match self.walk_back(&values, &[], index) {
-            Some(hole @ Hole::View { .. }) => self.search_free(&values, index, hole),
+        let mut values: SmallVec<[u64; 10]> = SmallVec::new();
+        let mut rest = offset;
+        for axis in self.raw_axes() {
+            values.push(rest / axis.stride as u64);
+            rest %= axis.stride as u64;
+        }
+        self.element_of(&values, index)
+    }
+
+    /// Free strides: any values of the axes with `base + Σ stride·value = offset` that belong to an element.
+    fn locate_strided(&self, offset: u64, index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
+        let axes = self.raw_axes();
+        let steps: SmallVec<[Step; 10]> =
+            axes.iter().map(|axis| Step { stride: axis.stride.unsigned_abs(), count: axis.extent }).collect();
+        let mut first = None;
+        let found = solve(&steps, i128::from(offset) - self.lowest(), &mut |values| {
+            // The search counts negative strides from their other end.
+            let turn =
+                |(&value, axis): (&u64, &Axis)| if axis.stride < 0 { axis.extent - 1 - value } else { value };
+            let values: SmallVec<[u64; 10]> = values.iter().zip(axes).map(turn).collect();
+            let hole = self.element_of(&values, index);
+            let is_element = hole == Ok(None);
+            first.get_or_insert(hole);
+            is_element
+        });
+        match (found, first) {
+            (Some(true), _) => Ok(None),
+            (Some(false), None) => Ok(Some(Hole::Stride(offset))),
+            (Some(false), Some(hole)) => hole,
+            (None, _) => Err(Error::new(format!("offset {offset} is not decided")).field("offset").rule(
+                format!("these strides overlap so that over {LOCATE_LIMIT} combinations would be tried"),
+            )),
+        }
+    }
+
+    /// The element that these values of the axes stand for.
+    fn element_of(&self, values: &[u64], index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
+        match self.walk_back(values, &[], index) {
+            Some(hole @ Hole::View { .. }) => self.search_free(values, index, hole),
             found => Ok(found),
         }
     }
@@ -244,7 +275,10 @@ impl Layout {
         for (place, axis) in axes.iter().enumerate() {
             let stride = i128::from(axis.stride.unsigned_abs());
             rest -= stride * (rest / stride).min(i128::from(axis.extent - 1));
-            if rest > reach(&axes[place + 1..]) {
+            let inner = axes[place + 1..].iter();
+            let inner: i128 =
+                inner.map(|axis| i128::from(axis.stride.unsigned_abs()) * i128::from(axis.extent - 1)).sum();
+            if rest > inner {
                 let next = axes.get(place + 1).unwrap_or(axis);
                 return dims_under(self.nodes(), next.node);
             }
@@ -261,25 +295,6 @@ impl Layout {
             .map(|axis| i128::from(axis.stride) * i128::from(axis.extent - 1))
             .sum();
         i128::from(self.base()) + below
-    }
-
-    /// Finds values of the axes with `base + Σ stride·value = offset`, if there are any.
-    fn solve(&self, offset: u64, values: &mut [u64]) -> Result<bool> {
-        let axes = self.raw_axes();
-        let rest = i128::from(offset) - self.lowest();
-        let mut steps = LOCATE_LIMIT;
-        let found = search(axes, rest, values, &mut steps).ok_or_else(|| {
-            Error::new(format!("offset {offset} is not decided")).field("offset").rule(format!(
-                "these strides overlap so that over {LOCATE_LIMIT} combinations would be tried"
-            ))
-        })?;
-        if found {
-            // The search counts negative strides from their other end.
-            for (value, axis) in values.iter_mut().zip(axes).filter(|(_, axis)| axis.stride < 0) {
-                *value = axis.extent - 1 - *value;
-            }
-        }
-        Ok(found)
     }
 }
 
@@ -299,7 +314,7 @@ impl Known {
 }
 
 /// A place without element, in terms of the layout's expressions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hole {
     Tile { node: u32, tile: u32 },
     Padded { node: u32 },
@@ -308,44 +323,57 @@ pub(crate) enum Hole {
     Tail,
 }
 
-/// The largest value of `Σ |stride|·value`.
-fn reach(axes: &[Axis]) -> i128 {
-    axes.iter().map(|axis| i128::from(axis.stride.unsigned_abs()) * i128::from(axis.extent - 1)).sum()
+/// A number of values, each a stride further.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) stride: u64,
+    pub(crate) count: u64,
 }
 
-/// Values with `Σ |stride|·value = rest`, axes by descending stride. None: out of steps.
+/// The largest value of `Σ stride·value`.
+fn reach(steps: &[Step]) -> i128 {
+    steps.iter().map(|step| i128::from(step.stride) * i128::from(step.count - 1)).sum()
+}
+
+/// Finds values, each below its count, with `Σ stride·value = target`, that are also accepted.
 ///
-/// Where strides do not overlap, each axis leaves one candidate and this is plain division. The last two axes are
-/// solved by the extended Euclidean algorithm, so two overlapping axes of any size need no search either.
-fn search(axes: &[Axis], rest: i128, values: &mut [u64], steps: &mut u64) -> Option<bool> {
-    let [axis, others @ ..] = axes else { return Some(rest == 0) };
-    if rest < 0 || rest > reach(axes) {
+/// None: undecided after [`LOCATE_LIMIT`] tries. Where strides do not overlap, each leaves one candidate and this is
+/// plain division. The last two are solved by the extended Euclidean algorithm, so two overlapping strides of any
+/// count need no search either.
+pub(crate) fn solve(steps: &[Step], target: i128, accept: &mut dyn FnMut(&[u64]) -> bool) -> Option<bool> {
+    let mut values: SmallVec<[u64; 10]> = SmallVec::from_elem(0, steps.len());
+    search(steps, target, 0, &mut values, &mut LOCATE_LIMIT.clone(), accept)
+}
+
+fn search(
+    steps: &[Step],
+    rest: i128,
+    at: usize,
+    values: &mut [u64],
+    tries: &mut u64,
+    accept: &mut dyn FnMut(&[u64]) -> bool,
+) -> Option<bool> {
+    let [step, others @ ..] = &steps[at..] else { return Some(rest == 0 && accept(values)) };
+    if rest < 0 || rest > reach(&steps[at..]) {
         return Some(false);
     }
-    let stride = i128::from(axis.stride.unsigned_abs());
-    let low = ((rest - reach(others)).max(0) + stride - 1) / stride;
-    let high = (rest / stride).min(i128::from(axis.extent - 1));
-    if let [last] = others {
-        let modulus = i128::from(last.stride.unsigned_abs());
-        return Some(match congruent(stride, rest, modulus, low) {
-            Some(value) if value <= high => {
-                values[0] = value as u64;
-                values[1] = ((rest - value * stride) / modulus) as u64;
-                true
-            }
-            _ => false,
-        });
+    let stride = i128::from(step.stride);
+    let mut value = ((rest - reach(others)).max(0) + stride - 1) / stride;
+    let high = (rest / stride).min(i128::from(step.count - 1));
+    let common = others.iter().fold(0, |common, step| gcd(common, step.stride));
+    let mut jump = 1;
+    if common > 0 {
+        // What is left must be a multiple of the other strides' common divisor.
+        let Some(first) = congruent(stride, rest, i128::from(common), value) else { return Some(false) };
+        (value, jump) = (first, i128::from(common / gcd(common, step.stride)));
     }
-    let common = others.iter().fold(0, |common, axis| gcd(common, axis.stride.unsigned_abs()));
-    let mut value = low;
     while value <= high {
-        *steps = steps.checked_sub(1)?;
-        let next = rest - value * stride;
-        if (common == 0 || next % i128::from(common) == 0) && search(others, next, &mut values[1..], steps)? {
-            values[0] = value as u64;
+        *tries = tries.checked_sub(1)?;
+        values[at] = value as u64;
+        if search(steps, rest - value * stride, at + 1, values, tries, accept)? {
             return Some(true);
         }
-        value += 1;
+        value += jump;
     }
     Some(false)
 }

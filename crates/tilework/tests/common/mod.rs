@@ -49,7 +49,7 @@ impl Recipe {
         for tile in &self.tiles {
             table = table.tile(tile);
         }
-        while table.cells.len() as u64 % self.align != 0 {
+        while !(table.cells.len() as u64).is_multiple_of(self.align) {
             table.cells.push(None);
         }
         table.cells

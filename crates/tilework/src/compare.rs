@@ -1,0 +1,535 @@
+//! Are two layouts the same? Four questions, each with its own answer.
+//!
+//! Every answer is exact. Where both canonical forms are plain they decide by themselves (`canon.rs` proves it).
+//! Otherwise the difference of the two forms is looked at: it falls into components that share no dimension, and each
+//! component is tabulated. A table need not be as large as the dimensions: a quotient repeats, up to a constant, with
+//! the product of its divisors, so one period and one step beyond it decide for dimensions of any size. Beyond
+//! [`TABLE_LIMIT`] entries the answer is [`Verdict::NotDecided`].
+
+use std::fmt;
+
+use crate::canon::{Linear, Quotient, Table, Term, gcd};
+use crate::layout::Layout;
+use crate::view::common_factors;
+
+/// The most entries of a table that a comparison computes before it says that the question is not decided.
+pub const TABLE_LIMIT: u64 = 1 << 22;
+
+/// The answer to a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Yes,
+    /// It does not hold, and why: an index at which the layouts differ, or a size that does.
+    No(String),
+    /// Deciding would take tables larger than [`TABLE_LIMIT`].
+    NotDecided(String),
+}
+
+impl Verdict {
+    /// Whether the answer is yes.
+    pub fn is_yes(&self) -> bool {
+        *self == Verdict::Yes
+    }
+
+    /// Whether the answer is no.
+    pub fn is_no(&self) -> bool {
+        matches!(self, Verdict::No(_))
+    }
+
+    /// Why the answer is not yes.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Verdict::Yes => None,
+            Verdict::No(why) | Verdict::NotDecided(why) => Some(why),
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Yes => f.write_str("yes"),
+            Verdict::No(why) => write!(f, "no: {why}"),
+            Verdict::NotDecided(why) => write!(f, "not decided: {why}"),
+        }
+    }
+}
+
+fn no(why: impl Into<String>) -> Verdict {
+    Verdict::No(why.into())
+}
+
+impl Layout {
+    /// Sense 1, the same function: the same dimensions, and every index has the same offset in both.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let tiled = Layout::builder(&[16, 128], 32)?.tile(&[Some(8), Some(128)])?.build()?;
+    /// assert!(tiled.same_function(&Layout::row_major(&[16, 128], 32)?).is_yes());
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn same_function(&self, other: &Layout) -> Verdict {
+        if self.dims() != other.dims() {
+            return no(format!("the dimensions differ: {:?} and {:?}", self.dims(), other.dims()));
+        }
+        if self.is_empty() {
+            return Verdict::Yes;
+        }
+        Difference::new(self, other).is_zero()
+    }
+
+    /// Sense 2, the same buffer: the same function, the same allocated size and the same element bits.
+    ///
+    /// Layouts with the same function can differ in their trailing padding.
+    pub fn same_buffer(&self, other: &Layout) -> Verdict {
+        match self.other_buffer(other) {
+            Some(why) => no(why),
+            None => self.same_function(other),
+        }
+    }
+
+    /// Sense 3, a reshape-bitcast: the buffer of one, read as the other, holds the same elements in row-major index
+    /// order, whatever the dimensions.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let tiled = |dims: &[u64]| Layout::builder(dims, 32)?.tile(&[Some(8), Some(128)])?.build();
+    /// assert!(tiled(&[16, 128])?.reshape_bitcast(&Layout::row_major(&[2048], 32)?).is_yes());
+    /// assert!(tiled(&[8, 256])?.reshape_bitcast(&Layout::row_major(&[2048], 32)?).is_no());
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn reshape_bitcast(&self, other: &Layout) -> Verdict {
+        if let Some(why) = self.other_buffer(other) {
+            return no(why);
+        }
+        if self.len() != other.len() {
+            return no(format!("{} elements and {}", self.len(), other.len()));
+        }
+        if self.is_empty() || self.dims() == other.dims() {
+            return self.same_function_flat(other);
+        }
+        let groups = common_factors(self.dims(), other.dims());
+        let shared: Vec<u64> =
+            groups.iter().map(|(from, _)| self.dims()[from.clone()].iter().product()).collect();
+        match (self.reshape(&shared), other.reshape(&shared)) {
+            (Ok(a), Ok(b)) => a.same_function_flat(&b),
+            (Err(error), _) | (_, Err(error)) => Verdict::NotDecided(error.to_string()),
+        }
+    }
+
+    fn same_function_flat(&self, other: &Layout) -> Verdict {
+        if self.is_empty() { Verdict::Yes } else { self.same_function(other) }
+    }
+
+    /// Sense 4, a transpose-bitcast: after some permutation and reshape of the dimensions, sense 3 holds. XLA's
+    /// `bitcast` may do that.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let rows = Layout::row_major(&[2, 3], 32)?;
+    /// let columns = Layout::builder(&[3, 2], 32)?.minor_to_major(&[0, 1])?.build()?;
+    /// assert!(rows.reshape_bitcast(&columns).is_no());
+    /// assert!(rows.transpose_bitcast(&columns).is_yes());
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn transpose_bitcast(&self, other: &Layout) -> Verdict {
+        if let Some(why) = self.other_buffer(other) {
+            return no(why);
+        }
+        if self.len() != other.len() {
+            return no(format!("{} elements and {}", self.len(), other.len()));
+        }
+        if self.is_empty() {
+            return Verdict::Yes;
+        }
+        if let (Some(a), Some(b)) = (pieces(self), pieces(other)) {
+            return match a == b {
+                true => Verdict::Yes,
+                false => no(format!("the pieces differ: {} and {}", Pieces(&a), Pieces(&b))),
+            };
+        }
+        // Not plain: any order of the dimensions may do it.
+        let mut undecided = None;
+        let mut order: Vec<usize> = (0..self.rank()).collect();
+        if self.rank() <= 6 {
+            loop {
+                let verdict = match self.permute(&order) {
+                    Ok(view) => view.reshape_bitcast(other),
+                    Err(_) => break,
+                };
+                match verdict {
+                    Verdict::Yes => return Verdict::Yes,
+                    Verdict::NotDecided(why) => undecided = Some(why),
+                    Verdict::No(_) => {}
+                }
+                if !next_permutation(&mut order) {
+                    break;
+                }
+            }
+        }
+        match self.first_place_taken_once(other) {
+            Some(place) => no(format!("place {place} holds an element in only one of them")),
+            None => Verdict::NotDecided(undecided.unwrap_or_else(|| {
+                "tiles that do not divide each other cannot be cut into pieces to compare".to_owned()
+            })),
+        }
+    }
+
+    /// What makes two buffers different before any index is looked at.
+    fn other_buffer(&self, other: &Layout) -> Option<String> {
+        if self.bits() != other.bits() {
+            return Some(format!("elements of {} and {} bits", self.bits(), other.bits()));
+        }
+        if self.size() != other.size() {
+            return Some(format!("{} and {} elements are allocated", self.size(), other.size()));
+        }
+        None
+    }
+
+    /// The first place that is an element here and padding there, or the reverse, in buffers small enough to look.
+    fn first_place_taken_once(&self, other: &Layout) -> Option<u64> {
+        let taken = |layout: &Layout, place| matches!(layout.locate(place), Ok(crate::Place::Element(_)));
+        (0..self.size().min(TABLE_LIMIT / 16)).find(|&place| taken(self, place) != taken(other, place))
+    }
+}
+
+/// The difference of two layouts' functions over the same dimensions, in one table of quotients.
+struct Difference<'a> {
+    dims: &'a [u64],
+    quotients: Vec<Quotient>,
+    form: Linear,
+    layouts: [&'a Layout; 2],
+}
+
+impl<'a> Difference<'a> {
+    fn new(a: &'a Layout, b: &'a Layout) -> Difference<'a> {
+        let mut table = Table::new(a.dims());
+        let mut form = table.import(a.canon());
+        let other = table.import(b.canon());
+        form.add(&other, -1);
+        Difference { dims: a.dims(), quotients: table.into_quotients(), form, layouts: [a, b] }
+    }
+
+    fn is_zero(&self) -> Verdict {
+        let origin = vec![0; self.dims.len()];
+        if self.form.terms.is_empty() && self.form.constant == 0 {
+            return Verdict::Yes;
+        }
+        if self.value(&origin) != 0 {
+            return self.witness(&origin);
+        }
+        let mut verdict = Verdict::Yes;
+        for component in self.components() {
+            match self.component_is_zero(&component) {
+                Verdict::Yes => {}
+                Verdict::No(why) => return Verdict::No(why),
+                undecided => verdict = undecided,
+            }
+        }
+        verdict
+    }
+
+    /// The terms of the difference, grouped so that groups share no dimension. Dimensions without a term are left out.
+    fn components(&self) -> Vec<Component> {
+        let mut components: Vec<Component> = Vec::new();
+        for &(term, _) in &self.form.terms {
+            let mut dims = Vec::new();
+            self.dims_of(term, &mut dims);
+            let mut joined = Component { dims, plain: self.is_plain(term) };
+            components.retain(|component| {
+                let shares = component.dims.iter().any(|dim| joined.dims.contains(dim));
+                if shares {
+                    joined.dims.extend(&component.dims);
+                    joined.plain &= component.plain;
+                }
+                !shares
+            });
+            joined.dims.sort_unstable();
+            joined.dims.dedup();
+            components.push(joined);
+        }
+        components
+    }
+
+    fn is_plain(&self, term: Term) -> bool {
+        match term {
+            Term::Dim(_) => true,
+            Term::Quotient(place) => self.quotients[place as usize].is_plain(),
+        }
+    }
+
+    fn dims_of(&self, term: Term, dims: &mut Vec<usize>) {
+        // A quotient uses earlier quotients only; marking them once keeps shared ones from being walked repeatedly.
+        let mut marked = vec![false; self.quotients.len()];
+        let mut open = vec![term];
+        while let Some(term) = open.pop() {
+            match term {
+                Term::Dim(dim) if !dims.contains(&(dim as usize)) => dims.push(dim as usize),
+                Term::Dim(_) => {}
+                Term::Quotient(place) if !marked[place as usize] => {
+                    marked[place as usize] = true;
+                    open.extend(self.quotients[place as usize].of.terms.iter().map(|entry| entry.0));
+                }
+                Term::Quotient(_) => {}
+            }
+        }
+    }
+
+    fn component_is_zero(&self, component: &Component) -> Verdict {
+        let mut index = vec![0; self.dims.len()];
+        if component.plain {
+            // Plain terms of one dimension are independent, so some index shows the difference: the least cut, where
+            // the first coefficient that is not 0 meets its first step.
+            let dim = component.dims[0];
+            let first = self.form.terms.iter().filter_map(|&(term, _)| match term {
+                Term::Dim(own) if own as usize == dim => Some(1),
+                Term::Quotient(place) => {
+                    let quotient = &self.quotients[place as usize];
+                    (quotient.of.terms[0].0 == Term::Dim(dim as u32)).then_some(quotient.by)
+                }
+                Term::Dim(_) => None,
+            });
+            index[dim] = first.min().unwrap_or(0);
+            return self.witness(&index);
+        }
+        let periods = self.periods();
+        let spans: Vec<u64> =
+            component.dims.iter().map(|&dim| self.dims[dim].min(periods[dim].saturating_add(1))).collect();
+        let entries = spans.iter().try_fold(1_u64, |entries, &span| entries.checked_mul(span));
+        let Some(entries) = entries.filter(|&entries| entries <= TABLE_LIMIT) else {
+            return self.probe(component, &spans);
+        };
+        for mut entry in 0..entries {
+            for (&dim, &span) in component.dims.iter().zip(&spans) {
+                (index[dim], entry) = (entry % span, entry / span);
+            }
+            if self.value(&index) != 0 {
+                return self.witness(&index);
+            }
+        }
+        Verdict::Yes
+    }
+
+    /// Looks for a difference where a table would be too large: near the corners and cuts, where layouts differ.
+    fn probe(&self, component: &Component, spans: &[u64]) -> Verdict {
+        let mut index = vec![0; self.dims.len()];
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..1 << 12 {
+            for (&dim, &span) in component.dims.iter().zip(spans) {
+                // xorshift: any spread will do, and the answer must not depend on the run
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                index[dim] = (state >> 8) % span.min(1 << (8 + state % 56));
+            }
+            if self.value(&index) != 0 {
+                return self.witness(&index);
+            }
+        }
+        Verdict::NotDecided(format!(
+            "dimensions {:?} are coupled, and their table would have over {TABLE_LIMIT} entries",
+            component.dims
+        ))
+    }
+
+    /// For each dimension a number after which every quotient repeats, up to a constant.
+    ///
+    /// When x moves by p and every part of a numerator moves by a whole number, moving by p·by moves the numerator by
+    /// a multiple of `by` and the quotient by a whole number.
+    fn periods(&self) -> Vec<u64> {
+        let rank = self.dims.len();
+        let mut own: Vec<Vec<u64>> = Vec::with_capacity(self.quotients.len());
+        let mut all = vec![1_u64; rank];
+        for quotient in &self.quotients {
+            let mut periods = vec![1_u64; rank];
+            let mut present = vec![false; rank];
+            for &(term, _) in &quotient.of.terms {
+                match term {
+                    Term::Dim(dim) => present[dim as usize] = true,
+                    Term::Quotient(place) => {
+                        for (dim, &period) in own[place as usize].iter().enumerate() {
+                            if period > 1 {
+                                present[dim] = true;
+                                periods[dim] = lcm(periods[dim], period);
+                            }
+                        }
+                    }
+                }
+            }
+            for dim in 0..rank {
+                if present[dim] {
+                    periods[dim] = periods[dim].saturating_mul(quotient.by);
+                    all[dim] = lcm(all[dim], periods[dim]);
+                }
+            }
+            own.push(periods);
+        }
+        all
+    }
+
+    fn value(&self, index: &[u64]) -> i128 {
+        let mut values: Vec<i128> = Vec::with_capacity(self.quotients.len());
+        let sum = |form: &Linear, values: &[i128]| {
+            form.terms.iter().fold(form.constant, |sum, &(term, coefficient)| {
+                let value = match term {
+                    Term::Dim(dim) => i128::from(index[dim as usize]),
+                    Term::Quotient(place) => values[place as usize],
+                };
+                sum.wrapping_add(coefficient.wrapping_mul(value))
+            })
+        };
+        for quotient in &self.quotients {
+            let value = sum(&quotient.of, &values).div_euclid(i128::from(quotient.by));
+            values.push(value);
+        }
+        sum(&self.form, &values)
+    }
+
+    fn witness(&self, index: &[u64]) -> Verdict {
+        let text: Vec<String> = index.iter().map(u64::to_string).collect();
+        let [a, b] = self.layouts.map(|layout| layout.canon().eval(index));
+        no(format!("element ({}) is at {a} and {b}", text.join(", ")))
+    }
+}
+
+/// Dimensions that the difference couples.
+struct Component {
+    dims: Vec<usize>,
+    /// One dimension, in plain terms.
+    plain: bool,
+}
+
+fn lcm(a: u64, b: u64) -> u64 {
+    (a / gcd(a, b)).saturating_mul(b)
+}
+
+/// A part of a layout that no reshape can cut further: `extent` values, the stride from 0 and from each cut.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Piece {
+    stride: i128,
+    extent: u64,
+    /// Further cuts and coefficients, for a piece that is no plain digit because its cuts do not divide its extent.
+    cuts: Vec<(u64, i128)>,
+}
+
+/// A plain layout as the sorted list of its pieces: equal lists exactly for transpose-bitcasts of each other.
+///
+/// A cut that divides the size of its dimension, or shares a factor with it, splits the dimension into independent
+/// digits, which permutations and reshapes can move about. Digits that continue each other (stride = extent · stride)
+/// are joined, so that it does not matter how the dimensions were cut.
+fn pieces(layout: &Layout) -> Option<Vec<Piece>> {
+    let canon = layout.canon();
+    if !canon.is_plain() {
+        return None;
+    }
+    let mut pieces = vec![Piece { stride: canon.form().constant, extent: 0, cuts: Vec::new() }];
+    for (dim, &size) in layout.dims().iter().enumerate() {
+        let mut stride = 0;
+        let mut cuts: Vec<(u64, i128)> = Vec::new();
+        for &(term, coefficient) in &canon.form().terms {
+            match term {
+                Term::Dim(own) if own as usize == dim => stride = coefficient,
+                Term::Quotient(place) => {
+                    let quotient = &canon.quotients()[place as usize];
+                    if quotient.of.terms[0].0 == Term::Dim(dim as u32) {
+                        cuts.push((quotient.by, coefficient));
+                    }
+                }
+                Term::Dim(_) => {}
+            }
+        }
+        cuts.sort_unstable();
+        if !cuts.windows(2).all(|pair| pair[1].0.is_multiple_of(pair[0].0)) {
+            return None;
+        }
+        cut_up(size, stride, cuts, &mut pieces);
+    }
+    // All repetition is one piece, however it was written.
+    let repeats = |piece: &Piece| piece.stride == 0 && piece.cuts.is_empty() && piece.extent > 0;
+    let times: u64 = pieces.iter().filter(|piece| repeats(piece)).map(|piece| piece.extent).product();
+    pieces.retain(|piece| !repeats(piece));
+    if times > 1 {
+        pieces.push(Piece { stride: 0, extent: times, cuts: Vec::new() });
+    }
+    pieces.sort_unstable();
+    // Joins digits until nothing changes; each join removes one.
+    let mut start = 0;
+    while start < pieces.len() {
+        let (stride, extent) = (pieces[start].stride, pieces[start].extent);
+        let next = pieces.iter().position(|piece| {
+            pieces[start].cuts.is_empty()
+                && extent > 0
+                && stride != 0
+                && piece.cuts.is_empty()
+                && piece.extent > 0
+                && piece.stride == stride * i128::from(extent)
+        });
+        match next.filter(|&next| next != start) {
+            Some(next) => {
+                pieces[start].extent *= pieces[next].extent;
+                pieces.remove(next);
+                start = 0;
+            }
+            None => start += 1,
+        }
+    }
+    pieces.sort_unstable();
+    Some(pieces)
+}
+
+/// Cuts the function `stride·x + Σ c·⌊x/D⌋` on `0..size` into pieces.
+fn cut_up(mut size: u64, mut stride: i128, mut cuts: Vec<(u64, i128)>, pieces: &mut Vec<Piece>) {
+    loop {
+        let common = cuts.iter().fold(size, |common, &(cut, _)| gcd(common, cut));
+        if common > 1 {
+            pieces.push(Piece { stride, extent: common, cuts: Vec::new() });
+        }
+        if common == size || cuts.is_empty() {
+            return;
+        }
+        // Above the piece, x' = ⌊x/common⌋ moves by common·stride, and by what stood at the cut `common` itself.
+        size /= common;
+        stride *= i128::from(common);
+        let mut rest = Vec::with_capacity(cuts.len());
+        for (cut, coefficient) in cuts {
+            match cut / common {
+                1 => stride += coefficient,
+                cut => rest.push((cut, coefficient)),
+            }
+        }
+        cuts = rest;
+        if common == 1 {
+            pieces.push(Piece { stride, extent: size, cuts });
+            return;
+        }
+    }
+}
+
+/// Pieces as `extent:stride`, for a message.
+struct Pieces<'a>(&'a [Piece]);
+
+impl fmt::Display for Pieces<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<String> = self
+            .0
+            .iter()
+            .filter(|piece| piece.extent > 0)
+            .map(|piece| {
+                let cuts: String =
+                    piece.cuts.iter().map(|(cut, step)| format!(" {step:+} each {cut}")).collect();
+                format!("{}:{}{cuts}", piece.extent, piece.stride)
+            })
+            .collect();
+        write!(f, "({})", shown.join(", "))
+    }
+}
+
+/// The next order, lexicographically.
+fn next_permutation(order: &mut [usize]) -> bool {
+    let Some(pivot) = order.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
+    let Some(swap) = order.iter().rposition(|&dim| dim > order[pivot]) else { return false };
+    order.swap(pivot, swap);
+    order[pivot + 1..].reverse();
+    true
+}

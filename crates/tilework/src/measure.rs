@@ -1,0 +1,310 @@
+//! What a layout costs and what it is like: padding by cause, packed, injective, broadcast, monotonic.
+
+use smallvec::SmallVec;
+
+use crate::canon::Term;
+use crate::expr::{Expr, dims_under};
+use crate::layout::{Axis, Layout};
+use crate::locate::{Level, Padding, Step, solve};
+
+/// One cause of padding: some dimensions are allocated larger than they are.
+///
+/// The factors `to / from` of all growths, multiplied, are how many times the allocated size is the number of elements
+/// (but for the tail, which adds instead).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// What allocates it, and in which dimensions.
+    pub cause: Padding,
+    /// The extent before.
+    pub from: u64,
+    /// The allocated extent.
+    pub to: u64,
+}
+
+impl Growth {
+    /// How many times larger: `to / from`.
+    pub fn factor(&self) -> f64 {
+        self.to as f64 / self.from as f64
+    }
+}
+
+impl Layout {
+    /// Every cause of padding, in the order in which they apply: padded dimensions, tile by tile, strides, the tail.
+    ///
+    /// ```
+    /// use tilework::{Layout, Level};
+    /// // s32[8388608,8,4]{2,1,0:T(8,128)}: dimension 2 is 4, tiled to 128: 32 times
+    /// let layout = Layout::builder(&[8388608, 8, 4], 32)?.tile(&[Some(8), Some(128)])?.build()?;
+    /// let growth = &layout.growths()[0];
+    /// assert_eq!((growth.cause.level, &growth.cause.dims[..]), (Level::Tile(1), &[2][..]));
+    /// assert_eq!((growth.from, growth.to, growth.factor()), (4, 128, 32.0));
+    /// assert_eq!(layout.bytes(), 32 << 30);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn growths(&self) -> Vec<Growth> {
+        let mut growths = Vec::new();
+        let mut grows = |level, dims, from, to| {
+            if to > from {
+                growths.push(Growth { cause: Padding { level, dims }, from, to });
+            }
+        };
+        let nodes = self.nodes();
+        for (id, node) in nodes.iter().enumerate() {
+            if node.tile == 0 && matches!(node.expr, Expr::Dim(_)) {
+                grows(Level::PaddedDimensions, dims_under(nodes, id as u32), node.reach, node.extent);
+            }
+        }
+        for node in nodes.iter().filter(|node| node.tile > 0) {
+            if let Expr::Mod { of, by } = node.expr {
+                let extent = nodes[of as usize].extent;
+                let whole = extent.div_ceil(by).saturating_mul(by);
+                grows(Level::Tile(node.tile), dims_under(nodes, of), extent, whole);
+            }
+        }
+        if !self.is_compact() {
+            // The stride of an axis over what the next minor one fills.
+            let axes = self.raw_axes();
+            for (place, axis) in axes.iter().enumerate() {
+                let (dims, from) = match axes.get(place + 1) {
+                    Some(next) => {
+                        (dims_under(nodes, next.node), next.stride.unsigned_abs().saturating_mul(next.extent))
+                    }
+                    None => (dims_under(nodes, axis.node), 1),
+                };
+                grows(Level::Stride, dims, from, axis.stride.unsigned_abs());
+            }
+        }
+        grows(Level::Tail, Vec::new(), self.size() - self.tail(), self.size());
+        growths
+    }
+
+    /// Number of places that hold an element. A broadcast element counts once.
+    ///
+    /// None where free strides overlap so that more than [`LOCATE_LIMIT`](crate::LOCATE_LIMIT) steps would be needed
+    /// to know, or where a slice of a merged broadcast makes places that are not a product of dimensions.
+    pub fn places(&self) -> Option<u64> {
+        if self.is_empty() {
+            return Some(0);
+        }
+        match self.is_injective()? {
+            true => Some(self.len()),
+            false => {
+                let repeated = self.broadcast_dims();
+                let rest: Vec<u64> = self
+                    .dims()
+                    .iter()
+                    .enumerate()
+                    .map(|(dim, &size)| if repeated.contains(&dim) { 1 } else { size })
+                    .collect();
+                let distinct = rest.iter().product();
+                (!repeated.is_empty() && self.has_distinct(distinct)).then_some(distinct)
+            }
+        }
+    }
+
+    /// Whether the dimensions that are not broadcast have a place for each of their indices.
+    fn has_distinct(&self, count: u64) -> bool {
+        let reaches =
+            self.raw_axes().iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.extent));
+        self.nodes().iter().all(|node| matches!(node.expr, Expr::Dim(_) | Expr::Unit))
+            && !self.overlaps().unwrap_or(true)
+            && reaches.is_some_and(|reaches| reaches >= count)
+    }
+
+    /// Padding, in elements: allocated places that hold no element. None where [`Layout::places`] is.
+    pub fn padding(&self) -> Option<u64> {
+        self.places().map(|places| self.size() - places)
+    }
+
+    /// The dimensions larger than 1 along which the offset does not change.
+    pub fn broadcast_dims(&self) -> Vec<usize> {
+        let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, self.rank());
+        let canon = self.canon();
+        let terms = canon.form().terms.iter();
+        for &(term, _) in terms.chain(canon.quotients().iter().flat_map(|quotient| &quotient.of.terms)) {
+            if let Term::Dim(dim) = term {
+                seen[dim as usize] = true;
+            }
+        }
+        (0..self.rank()).filter(|&dim| self.dims()[dim] > 1 && !seen[dim]).collect()
+    }
+
+    /// Whether some dimension is broadcast.
+    pub fn is_broadcast(&self) -> bool {
+        !self.broadcast_dims().is_empty()
+    }
+
+    /// Whether every element has a place of its own.
+    ///
+    /// None where free strides overlap so that more than [`LOCATE_LIMIT`](crate::LOCATE_LIMIT) steps would be needed
+    /// to know.
+    pub fn is_injective(&self) -> Option<bool> {
+        if self.is_empty() {
+            return Some(true);
+        }
+        if self.is_broadcast() {
+            return Some(false);
+        }
+        if self.is_compact() {
+            // A compact buffer has a place for every value of every expression it was built from, and a view of it
+            // shows each of them once unless a part of a dimension was broadcast.
+            return self.hides_no_part().then_some(true).or_else(|| self.injective_by_table());
+        }
+        match self.overlaps()? {
+            false if self.hides_no_part() => Some(true),
+            // Overlapping strides need not meet within a view.
+            true if self.shows_all() => Some(false),
+            _ => self.injective_by_table(),
+        }
+    }
+
+    /// Whether each expression with more than one value is used by an axis or by another expression.
+    fn hides_no_part(&self) -> bool {
+        let mut used: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.nodes().len());
+        for axis in self.raw_axes() {
+            used[axis.node as usize] = true;
+        }
+        for node in self.nodes() {
+            for part in node.expr.parts() {
+                used[part as usize] = true;
+            }
+        }
+        self.nodes().iter().zip(used).all(|(node, used)| used || node.reach <= 1)
+    }
+
+    /// Whether no view has narrowed the values of the axes.
+    fn shows_all(&self) -> bool {
+        self.nodes()
+            .iter()
+            .all(|node| !matches!(node.expr, Expr::Shift { .. } | Expr::Mod { .. } | Expr::Div { .. }))
+    }
+
+    fn injective_by_table(&self) -> Option<bool> {
+        if self.len() > crate::LOCATE_LIMIT {
+            return None;
+        }
+        let mut seen = std::collections::HashSet::with_capacity(self.len() as usize);
+        Some(self.elements().all(|(_, offset)| seen.insert(offset)))
+    }
+
+    /// Whether two different values of the axes give the same offset.
+    ///
+    /// They do exactly if some differences `d`, not all 0, with |d| below the extents, have `Σ stride·d = 0`. Take the
+    /// first axis whose difference is not 0, and make it positive.
+    fn overlaps(&self) -> Option<bool> {
+        let axes = self.raw_axes();
+        let reach = |axes: &[Axis]| -> i128 {
+            axes.iter().map(|axis| i128::from(axis.stride.unsigned_abs()) * i128::from(axis.extent - 1)).sum()
+        };
+        let nested = |place: usize| i128::from(axes[place].stride.unsigned_abs()) > reach(&axes[place + 1..]);
+        if (0..axes.len()).all(nested) {
+            return Some(false);
+        }
+        for (place, first) in axes.iter().enumerate() {
+            // d of this axis is 1 + v; each further axis is −(extent − 1) + v.
+            let mut steps: SmallVec<[Step; 10]> = SmallVec::new();
+            steps.push(Step { stride: first.stride.unsigned_abs(), count: first.extent - 1 });
+            for axis in &axes[place + 1..] {
+                steps.push(Step { stride: axis.stride.unsigned_abs(), count: 2 * (axis.extent - 1) + 1 });
+            }
+            let target = reach(&axes[place + 1..]) - i128::from(first.stride.unsigned_abs());
+            if solve(&steps, target, &mut |_| true)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// Whether there are as many places as elements and every element has its own.
+    ///
+    /// None where [`Layout::is_injective`] is.
+    pub fn is_packed(&self) -> Option<bool> {
+        if self.size() != self.len() {
+            return Some(false);
+        }
+        self.is_injective()
+    }
+
+    /// Whether a later element in row-major index order always has a larger offset.
+    ///
+    /// None if the layout is coupled or cut unevenly, and too large to walk.
+    pub fn is_monotonic(&self) -> Option<bool> {
+        if self.len() <= 1 {
+            return Some(true);
+        }
+        let canon = self.canon();
+        let by_form = canon.is_plain().then(|| self.monotonic_by_form()).flatten();
+        by_form.or_else(|| {
+            (self.len() <= crate::LOCATE_LIMIT).then(|| {
+                let mut last = None;
+                self.elements().all(|(_, offset)| last.replace(offset).is_none_or(|last| last < offset))
+            })
+        })
+    }
+
+    /// Each dimension's smallest step must exceed everything that the more minor dimensions add up to.
+    ///
+    /// From x − 1 to x, `stride·x + Σ c·⌊x/D⌋` moves by the stride and by the c of every D that divides x. If the cuts
+    /// divide each other, those are the first so many.
+    fn monotonic_by_form(&self) -> Option<bool> {
+        let canon = self.canon();
+        let mut below = 0_i128;
+        for (dim, &size) in self.dims().iter().enumerate().rev().filter(|(_, size)| **size > 1) {
+            let mut cuts: Vec<(u64, i128)> = vec![(1, 0)];
+            for &(term, coefficient) in &canon.form().terms {
+                match term {
+                    Term::Dim(own) if own as usize == dim => cuts[0].1 = coefficient,
+                    Term::Quotient(place) => {
+                        let quotient = &canon.quotients()[place as usize];
+                        if quotient.of.terms[0].0 == Term::Dim(dim as u32) {
+                            cuts.push((quotient.by, coefficient));
+                        }
+                    }
+                    Term::Dim(_) => {}
+                }
+            }
+            cuts.sort_unstable();
+            if !cuts.windows(2).all(|pair| pair[1].0.is_multiple_of(pair[0].0)) {
+                return None;
+            }
+            let mut step = 0;
+            for &(_, coefficient) in &cuts {
+                step += coefficient;
+                if step <= below {
+                    return Some(false);
+                }
+            }
+            below += cuts.iter().map(|&(cut, c)| c * i128::from((size - 1) / cut)).sum::<i128>();
+        }
+        Some(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Result;
+
+    #[test]
+    fn a_cause_of_padding_names_its_level_and_dimension() -> Result<()> {
+        let layout =
+            Layout::builder(&[2, 3], 32)?.padded(&[3, 5])?.tile(&[Some(2), Some(4)])?.align(64).build()?;
+        let found: Vec<_> =
+            layout.growths().into_iter().map(|g| (g.cause.level, g.cause.dims, g.from, g.to)).collect();
+        assert_eq!(
+            found,
+            [
+                (Level::PaddedDimensions, vec![0], 2, 3),
+                (Level::PaddedDimensions, vec![1], 3, 5),
+                (Level::Tile(1), vec![0], 3, 4),
+                (Level::Tile(1), vec![1], 5, 8),
+                (Level::Tail, vec![], 32, 64),
+            ]
+        );
+        let rows = Layout::strided(&[2, 3], 32, &[5, 1], None, Some(10))?;
+        let found: Vec<_> =
+            rows.growths().into_iter().map(|g| (g.cause.level, g.cause.dims, g.from, g.to)).collect();
+        assert_eq!(found, [(Level::Stride, vec![1], 3, 5), (Level::Tail, vec![], 8, 10)]);
+        Ok(())
+    }
+}
