@@ -33,7 +33,8 @@ impl ArrayShape {
         if let Some(free) = layout.strides() {
             return crate::Layout::strided(&dims, bits, &free.strides, free.base, free.size);
         }
-        let mut builder = crate::Layout::builder(&dims, bits)?;
+        let mut builder = crate::Builder::new(bits);
+        builder.start(&dims)?;
         builder.set_order(layout.minor_to_major());
         if let Some(padding) = layout.padding() {
             builder.pad(&padding.padded_dimensions)?;
@@ -45,7 +46,8 @@ impl ArrayShape {
             }))?;
         }
         builder.set_align(layout.tail_padding_alignment_in_elements());
-        builder.build()
+        builder.finish()?;
+        Ok(builder.into_layout())
     }
 
     /// Bits of one element in memory: those of `E(bits)`, else whole bytes of the element type, as XLA stores it.
