@@ -12,7 +12,7 @@ impl Shape {
 
     /// XLA's `LayoutUtil::HasAnyLayout`: some shape that is not a tuple has a layout, or needs none.
     pub fn has_any_layout(&self) -> bool {
-        self.leaf_shapes().any(|(_, leaf)| leaf.as_array().is_none_or(|array| array.layout().is_some()))
+        self.leaves().any(|leaf| leaf.as_array().is_none_or(|array| array.layout().is_some()))
     }
 
     /// XLA's `LayoutUtil::HasCustomElementSizeInBits`: some layout in the shape has an `E(bits)`.
@@ -101,7 +101,7 @@ impl Shape {
     }
 
     fn arrays(&self) -> impl Iterator<Item = &ArrayShape> {
-        self.subshapes().filter_map(|(_, shape)| shape.as_array())
+        self.all_shapes().filter_map(Shape::as_array)
     }
 }
 

@@ -170,7 +170,7 @@ impl Shape {
     /// # Errors
     /// A token or an opaque value, an unbounded dimension, more elements than 63 bits can count.
     pub fn elements_in_recursive(&self) -> Result<u64> {
-        self.leaf_shapes().try_fold(0, |sum, (_, leaf)| match leaf {
+        self.leaves().try_fold(0, |sum, leaf| match leaf {
             Shape::Array(array) | Shape::Buffer(array) => add(sum, array.elements_in()?),
             _ => Err(Error::new(format!("a shape of type {} has no elements", leaf.element_type()))
                 .field("shape")
@@ -222,7 +222,7 @@ impl Shape {
     pub fn serialized_size(&self) -> Result<u64> {
         // Eight bytes hold the length of the proto.
         let head = add(8, self.to_proto()?.len() as u64)?;
-        self.leaf_shapes().try_fold(head, |sum, (_, leaf)| {
+        self.leaves().try_fold(head, |sum, leaf| {
             let Some(array) = leaf.as_array() else {
                 return Err(Error::new(format!("a {} cannot be serialized", leaf.element_type()))
                     .field("shape")

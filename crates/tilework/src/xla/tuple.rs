@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 
 use super::element::PrimitiveType;
-use super::shape::Shape;
+use super::shape::{ArrayShape, Dim, Shape};
 use crate::error::{Error, Result};
 
 /// XLA's `ShapeIndex`: the path to a shape inside tuples, from the outermost; empty for the shape itself.
@@ -131,7 +131,7 @@ impl Shape {
 
     /// XLA's `ShapeUtil::GetLeafCount`: the number of shapes that are not tuples; 1 for such a shape itself, 0 for `()`.
     pub fn leaf_count(&self) -> usize {
-        self.leaf_shapes().count()
+        self.leaves().count()
     }
 
     /// XLA's `ShapeUtil::GetLeafShapes`: the shapes that are not tuples, each with its path, from left to right.
@@ -141,12 +141,27 @@ impl Shape {
 
     /// XLA's `ShapeUtil::FlattenTupleShape`: the shapes that are not tuples, from left to right.
     pub fn flatten_tuple(&self) -> Vec<&Shape> {
-        self.leaf_shapes().map(|(_, shape)| shape).collect()
+        self.leaves().collect()
     }
 
     /// XLA's `ShapeUtil::SubshapeCount`: the number of shapes in the tree, tuples and this one included.
     pub fn subshape_count(&self) -> usize {
-        self.subshapes().count()
+        self.all_shapes().count()
+    }
+
+    /// What [`Shape::subshapes`] gives, without the paths.
+    pub(super) fn all_shapes(&self) -> impl Iterator<Item = &Shape> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            let shape = open.pop()?;
+            open.extend(shape.tuple_shapes().iter().rev());
+            Some(shape)
+        })
+    }
+
+    /// What [`Shape::leaf_shapes`] gives, without the paths.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &Shape> {
+        self.all_shapes().filter(|shape| !shape.is_tuple())
     }
 
     /// XLA's `ShapeUtil::ForEachSubshape`: this shape and all in it with their paths, a tuple before its elements.
@@ -218,17 +233,17 @@ impl Shape {
 
     /// XLA's `ShapeUtil::HasPrimitiveType`: this shape or one in it is of this type.
     pub fn has_primitive_type(&self, element: PrimitiveType) -> bool {
-        self.subshapes().any(|(_, shape)| shape.element_type() == element)
+        self.all_shapes().any(|shape| shape.element_type() == element)
     }
 
     /// XLA's `Shape::AreAllLeavesIntegers`: every shape that is not a tuple has integer elements.
     pub fn are_all_leaves_integers(&self) -> bool {
-        self.leaf_shapes().all(|(_, shape)| shape.element_type().is_integral())
+        self.leaves().all(|shape| shape.element_type().is_integral())
     }
 
     /// XLA's `Shape::is_static`: no dimension anywhere is dynamic.
     pub fn is_static(&self) -> bool {
-        self.subshapes().all(|(_, shape)| shape.as_array().is_none_or(super::ArrayShape::is_static))
+        self.all_shapes().all(|shape| shape.as_array().is_none_or(ArrayShape::is_static))
     }
 
     /// XLA's `Shape::is_dynamic`: some dimension anywhere is bounded or unbounded.
@@ -238,18 +253,17 @@ impl Shape {
 
     /// XLA's `Shape::is_unbounded_dynamic`: some dimension anywhere is `?`.
     pub fn is_unbounded_dynamic(&self) -> bool {
-        self.any_dim(|dim| dim == super::Dim::Unbounded)
+        self.any_dim(|dim| dim == Dim::Unbounded)
     }
 
     /// XLA's `Shape::is_bounded_dynamic`: some dimension anywhere is `<=n`.
     pub fn is_bounded_dynamic(&self) -> bool {
-        self.any_dim(|dim| matches!(dim, super::Dim::Bounded(_)))
+        self.any_dim(|dim| matches!(dim, Dim::Bounded(_)))
     }
 
-    fn any_dim(&self, test: impl Fn(super::Dim) -> bool) -> bool {
-        self.subshapes()
-            .filter_map(|(_, shape)| shape.as_array())
-            .any(|array| array.dims().iter().any(|&dim| test(dim)))
+    fn any_dim(&self, test: impl Fn(Dim) -> bool) -> bool {
+        let mut arrays = self.all_shapes().filter_map(Shape::as_array);
+        arrays.any(|array| array.dims().iter().any(|&dim| test(dim)))
     }
 }
 

@@ -16,6 +16,32 @@ use crate::error::{Error, Result};
 /// The older layout's `DENSE`.
 pub(super) const DENSE_FORMAT: i64 = 1;
 
+/// The names of the fields by their numbers, in both ages.
+const SHAPE_FIELDS: [&str; 7] =
+    ["", "rank", "element_type", "dimensions", "tuple_shapes", "layout", "is_dynamic_dimension"];
+const LAYOUT_FIELDS: [&str; 18] = [
+    "",
+    "minor_to_major",
+    "padded_dimensions",
+    "padding_value",
+    "format",
+    "max_sparse_elements",
+    "tiles",
+    "element_size_in_bits",
+    "memory_space",
+    "dim_level_types",
+    "physical_shape",
+    "index_primitive_type",
+    "pointer_primitive_type",
+    "dim_unique",
+    "dim_ordered",
+    "dynamic_shape_metadata_prefix_bytes",
+    "tail_padding_alignment_in_elements",
+    "split_configs",
+];
+const TILE_FIELDS: [&str; 2] = ["", "dimensions"];
+const SPLIT_CONFIG_FIELDS: [&str; 3] = ["", "dimension", "split_indices"];
+
 /// `ShapeProto` of both ages.
 #[derive(Default)]
 pub(super) struct ShapeMessage {
@@ -36,8 +62,7 @@ pub(super) struct LayoutMessage {
     padded_dimensions: Vec<Int>,
     padding_value: Int,
     format: Int,
-    tiles: Vec<Vec<Int>>,
-    tiles_at: Vec<Range<usize>>,
+    tiles: Vec<TileMessage>,
     element_size_in_bits: Int,
     memory_space: Int,
     physical_shape: Option<Box<ShapeMessage>>,
@@ -45,9 +70,14 @@ pub(super) struct LayoutMessage {
     pointer_primitive_type: Int,
     metadata_prefix_bytes: Int,
     tail_padding_alignment: Int,
-    split_configs: Vec<(Int, Vec<Int>)>,
-    /// A field that only today's message has: its number and place.
-    of_today: Option<(u32, Range<usize>)>,
+    split_configs: Vec<SplitConfig>,
+    /// A field that only today's message has: its name and place.
+    of_today: Option<(&'static str, Range<usize>)>,
+}
+
+struct TileMessage {
+    at: Range<usize>,
+    dimensions: Vec<Int>,
 }
 
 impl ShapeMessage {
@@ -67,22 +97,19 @@ impl ShapeMessage {
             )
             .rule("the depth is bounded, so that no message can exhaust the stack"));
         }
-        while let Some(field) = reader.field(path)? {
+        while let Some(field) = reader.field(&SHAPE_FIELDS, path)? {
+            let inner = path.field(field.name);
             match field.number {
-                1 if age.is_old() => self.rank = Some(field.int(&path.field("rank"))?),
-                2 => self.element_type = field.int(&path.field("element_type"))?,
-                3 => field.ints(&mut self.dimensions, &path.field("dimensions"))?,
+                1 if age.is_old() => self.rank = Some(field.int(path)?),
+                2 => self.element_type = field.int(path)?,
+                3 => field.ints(&mut self.dimensions, path)?,
                 4 => {
-                    let path = path.field("tuple_shapes");
                     let mut element = ShapeMessage::default();
-                    element.merge(field.message(&path)?, &path, age, depth + 1)?;
+                    element.merge(field.message(path)?, &inner, age, depth + 1)?;
                     self.tuple_shapes.push(element);
                 }
-                5 => {
-                    let path = path.field("layout");
-                    self.layout.get_or_insert_default().merge(field.message(&path)?, &path, age, depth)?;
-                }
-                6 => field.ints(&mut self.is_dynamic_dimension, &path.field("is_dynamic_dimension"))?,
+                5 => self.layout.get_or_insert_default().merge(field.message(path)?, &inner, age, depth)?,
+                6 => field.ints(&mut self.is_dynamic_dimension, path)?,
                 _ => {}
             }
         }
@@ -210,60 +237,29 @@ impl LayoutMessage {
 
     fn merge(&mut self, mut reader: Reader<'_>, path: &Path<'_>, age: Age, depth: usize) -> Result<()> {
         self.at = reader.range();
-        while let Some(field) = reader.field(path)? {
+        while let Some(field) = reader.field(&LAYOUT_FIELDS, path)? {
+            let inner = path.field(field.name);
             if (6..=17).contains(&field.number) {
-                self.of_today.get_or_insert_with(|| (field.number, field.range()));
+                self.of_today.get_or_insert_with(|| (field.name, field.range()));
             }
             match field.number {
-                1 => field.ints(&mut self.minor_to_major, &path.field("minor_to_major"))?,
-                2 if age.is_old() => {
-                    field.ints(&mut self.padded_dimensions, &path.field("padded_dimensions"))?
-                }
-                3 if age.is_old() => self.padding_value = field.int(&path.field("padding_value"))?,
-                4 if age.is_old() => self.format = field.int(&path.field("format"))?,
-                5 if age.is_old() => field.int(&path.field("max_sparse_elements")).map(drop)?,
-                6 => {
-                    let path = path.field("tiles");
-                    let mut tile = field.message(&path)?;
-                    let (mut sizes, place) = (Vec::new(), tile.range());
-                    while let Some(inner) = tile.field(&path)? {
-                        if inner.number == 1 {
-                            inner.ints(&mut sizes, &path.field("dimensions"))?;
-                        }
-                    }
-                    self.tiles.push(sizes);
-                    self.tiles_at.push(place);
-                }
-                7 => self.element_size_in_bits = field.int(&path.field("element_size_in_bits"))?,
-                8 => self.memory_space = field.int(&path.field("memory_space"))?,
+                1 => field.ints(&mut self.minor_to_major, path)?,
+                2 if age.is_old() => field.ints(&mut self.padded_dimensions, path)?,
+                3 if age.is_old() => self.padding_value = field.int(path)?,
+                4 if age.is_old() => self.format = field.int(path)?,
+                5 if age.is_old() => field.int(path).map(drop)?,
+                6 => self.tiles.push(TileMessage::read(field.message(path)?, &inner)?),
+                7 => self.element_size_in_bits = field.int(path)?,
+                8 => self.memory_space = field.int(path)?,
                 10 => {
-                    let path = path.field("physical_shape");
                     let shape = self.physical_shape.get_or_insert_default();
-                    shape.merge(field.message(&path)?, &path, age, depth + 1)?;
+                    shape.merge(field.message(path)?, &inner, age, depth + 1)?;
                 }
-                11 => self.index_primitive_type = field.int(&path.field("index_primitive_type"))?,
-                12 => self.pointer_primitive_type = field.int(&path.field("pointer_primitive_type"))?,
-                15 => {
-                    self.metadata_prefix_bytes =
-                        field.int(&path.field("dynamic_shape_metadata_prefix_bytes"))?;
-                }
-                16 => {
-                    self.tail_padding_alignment =
-                        field.int(&path.field("tail_padding_alignment_in_elements"))?;
-                }
-                17 => {
-                    let path = path.field("split_configs");
-                    let mut config = field.message(&path)?;
-                    let (mut dimension, mut indices) = (Int { value: 0, at: config.at() }, Vec::new());
-                    while let Some(inner) = config.field(&path)? {
-                        match inner.number {
-                            1 => dimension = inner.int(&path.field("dimension"))?,
-                            2 => inner.ints(&mut indices, &path.field("split_indices"))?,
-                            _ => {}
-                        }
-                    }
-                    self.split_configs.push((dimension, indices));
-                }
+                11 => self.index_primitive_type = field.int(path)?,
+                12 => self.pointer_primitive_type = field.int(path)?,
+                15 => self.metadata_prefix_bytes = field.int(path)?,
+                16 => self.tail_padding_alignment = field.int(path)?,
+                17 => self.split_configs.push(split_config(field.message(path)?, &inner)?),
                 _ => {}
             }
         }
@@ -281,23 +277,7 @@ impl LayoutMessage {
     }
 
     fn with_fields_of_today(self, layout: Layout) -> Result<Layout> {
-        let mut tiles = Vec::with_capacity(self.tiles.len());
-        for (sizes, place) in self.tiles.iter().zip(self.tiles_at) {
-            let dims = sizes.iter().map(|size| match size.value {
-                UNBOUNDED_OR_COMBINE => Ok(TileDim::Combine),
-                _ => count(size, "tiles.dimensions").map(TileDim::Size),
-            });
-            let tile = Tile::from_dims(dims.collect::<Result<Vec<TileDim>>>()?);
-            tiles.push(tile.map_err(|cause| placed(cause, place))?);
-        }
-        let mut configs = Vec::with_capacity(self.split_configs.len());
-        for (dimension, indices) in &self.split_configs {
-            let split_indices = indices.iter().map(|index| count(index, "split_configs.split_indices"));
-            configs.push(SplitConfig {
-                dimension: count(dimension, "split_configs.dimension")?,
-                split_indices: split_indices.collect::<Result<_>>()?,
-            });
-        }
+        let tiles = self.tiles.iter().map(TileMessage::tile).collect::<Result<Vec<Tile>>>()?;
         let bits = &self.element_size_in_bits;
         let element_size = u32::try_from(bits.value).map_err(|_| {
             error(&Path::root("element_size_in_bits"), at(bits), format!("{} bits", bits.value))
@@ -316,18 +296,14 @@ impl LayoutMessage {
             .and_then(|layout| layout.with_tail_padding_alignment_in_elements(alignment))
             .and_then(|layout| layout.with_sparse_types(index, pointer))
             .and_then(|layout| layout.with_memory_space(space))
-            .and_then(|layout| layout.with_split_configs(configs))
+            .and_then(|layout| layout.with_split_configs(self.split_configs))
             .and_then(|layout| layout.with_dynamic_shape_metadata_prefix_bytes(metadata))
             .map_err(|cause| placed(cause, self.at))
     }
 
     fn with_old_fields(self, layout: Layout) -> Result<Layout> {
-        if let Some((number, place)) = self.of_today {
-            return Err(error(
-                &Path::root("layout"),
-                place,
-                format!("field {number} of today's LayoutProto"),
-            )
+        if let Some((name, place)) = self.of_today {
+            return Err(error(&Path::root(name), place, "a field of today's LayoutProto")
             .rule(
                 "the older layout has an order and padding, and skipping the field would change its meaning",
             )
@@ -355,6 +331,44 @@ impl LayoutMessage {
         let padding = says_something.then_some(Padding { padded_dimensions, value: known });
         layout.with_padding(padding).map_err(|cause| placed(cause, self.at))
     }
+}
+
+impl TileMessage {
+    fn read(mut reader: Reader<'_>, path: &Path<'_>) -> Result<TileMessage> {
+        let mut tile = TileMessage { at: reader.range(), dimensions: Vec::new() };
+        while let Some(field) = reader.field(&TILE_FIELDS, path)? {
+            if field.number == 1 {
+                field.ints(&mut tile.dimensions, path)?;
+            }
+        }
+        Ok(tile)
+    }
+
+    fn tile(&self) -> Result<Tile> {
+        let dims = self.dimensions.iter().map(|size| match size.value {
+            UNBOUNDED_OR_COMBINE => Ok(TileDim::Combine),
+            _ => count(size, "tiles.dimensions").map(TileDim::Size),
+        });
+        Tile::from_dims(dims.collect::<Result<Vec<TileDim>>>()?)
+            .map_err(|cause| placed(cause, self.at.clone()))
+    }
+}
+
+/// A `SplitConfigProto`. Whether its dimension exists is for the layout to say.
+fn split_config(mut reader: Reader<'_>, path: &Path<'_>) -> Result<SplitConfig> {
+    let (mut dimension, mut indices) = (Int::default(), Vec::new());
+    while let Some(field) = reader.field(&SPLIT_CONFIG_FIELDS, path)? {
+        match field.number {
+            1 => dimension = field.int(path)?,
+            2 => field.ints(&mut indices, path)?,
+            _ => {}
+        }
+    }
+    let indices = indices.iter().map(|index| count(index, "split_configs.split_indices"));
+    Ok(SplitConfig {
+        dimension: count(&dimension, "split_configs.dimension")?,
+        split_indices: indices.collect::<Result<_>>()?,
+    })
 }
 
 fn sparse_type(number: &Int, name: &str) -> Result<Option<PrimitiveType>> {

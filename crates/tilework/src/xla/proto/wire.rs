@@ -39,9 +39,10 @@ pub(super) struct Reader<'b> {
     rest: Range<usize>,
 }
 
-/// One field: its number, where it stands, and what it holds.
+/// One field: its number and name, where it stands, and what it holds.
 pub(super) struct Field<'b> {
     pub(super) number: u32,
+    pub(super) name: &'static str,
     pub(super) value: Value<'b>,
     at: Range<usize>,
 }
@@ -76,22 +77,24 @@ impl<'b> Reader<'b> {
         self.rest.clone()
     }
 
-    /// The next field, or none at the end.
-    pub(super) fn field(&mut self, path: &Path<'_>) -> Result<Option<Field<'b>>> {
+    /// The next field of a message whose fields have these names by their numbers, or none at the end.
+    pub(super) fn field(&mut self, names: &[&'static str], path: &Path<'_>) -> Result<Option<Field<'b>>> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let start = self.rest.start;
         let (number, wire_type) = self.tag(path)?;
+        let name = names.get(number as usize).copied().unwrap_or("unknown field");
+        let path = path.field(name);
         let value = match wire_type {
-            0 => Value::Varint(self.varint(path)?),
-            2 => Value::Bytes(self.delimited(path)?),
+            0 => Value::Varint(self.varint(&path)?),
+            2 => Value::Bytes(self.delimited(&path)?),
             _ => {
-                self.skip(number, wire_type, start, path)?;
+                self.skip(number, wire_type, start, &path)?;
                 Value::Other(wire_type)
             }
         };
-        Ok(Some(Field { number, value, at: start..self.rest.start }))
+        Ok(Some(Field { number, name, value, at: start..self.rest.start }))
     }
 
     fn tag(&mut self, path: &Path<'_>) -> Result<(u32, u8)> {
@@ -185,7 +188,7 @@ impl<'b> Field<'b> {
         self.at.clone()
     }
 
-    /// The field as a number.
+    /// The field as a number. The path is that of the message, here and below.
     pub(super) fn int(&self, path: &Path<'_>) -> Result<Int> {
         match self.value {
             Value::Varint(value) => Ok(Int { value: value as i64, at: self.at.start }),
@@ -201,7 +204,7 @@ impl<'b> Field<'b> {
                 let mut packed = packed.clone();
                 while !packed.rest.is_empty() {
                     let at = packed.at();
-                    list.push(Int { value: packed.varint(path)? as i64, at });
+                    list.push(Int { value: packed.varint(&path.field(self.name))? as i64, at });
                 }
             }
             Value::Other(_) => return Err(self.wrong_type(path, "numbers")),
@@ -223,7 +226,7 @@ impl<'b> Field<'b> {
             Value::Bytes(_) => 2,
             Value::Other(wire_type) => wire_type,
         };
-        error(path, self.at.clone(), format!("wire type {found} in field {}", self.number))
+        error(&path.field(self.name), self.at.clone(), format!("wire type {found} in field {}", self.number))
             .rule(format!("the field holds {expected}"))
     }
 }
