@@ -194,7 +194,12 @@ fn answer(op: &str, input: &Value) -> Value {
         "ForEachIndex invocation count" => {
             let array = ArrayShape::new(PrimitiveType::F32, list(&input["dims"])).unwrap();
             let mut calls = 0;
-            let _ = array.for_each_element(|_| ControlFlow::<()>::Continue(calls += 1)).unwrap();
+            let _ = array
+                .for_each_element(|_| {
+                    calls += 1;
+                    ControlFlow::<()>::Continue(())
+                })
+                .unwrap();
             calls.into()
         }
         "ForEachIndexWithStatus stops" => {
