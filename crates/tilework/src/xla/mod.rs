@@ -12,6 +12,7 @@ mod lower;
 mod make;
 mod parse;
 mod parse_layout;
+mod places;
 mod precision;
 mod print;
 mod program;
