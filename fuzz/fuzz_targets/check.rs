@@ -39,8 +39,33 @@ pub fn check(layout: &Layout, compact: bool, seed: u64) {
             Err(error) => assert!(!compact, "offset {offset} of {}: {error}", layout.size()),
         }
     }
-    if compact && layout.size() <= ALL {
-        assert_eq!(elements, layout.len(), "every element has one place, and every other place is padding");
+    if layout.size() <= ALL {
+        assert!(
+            !compact || elements == layout.len(),
+            "every element has one place, every other place is padding"
+        );
+        walks(layout, compact);
+    }
+}
+
+/// All walks meet the same elements.
+fn walks(layout: &Layout, compact: bool) {
+    let mut places = Vec::new();
+    layout.for_each_in_memory(|index, offset| {
+        assert_eq!(layout.offset(index), Ok(offset));
+        places.push(offset);
+    });
+    assert!(places.is_sorted_by(|a, b| a < b), "in memory order, each place once");
+    let runs: Vec<u64> = layout.runs().iter().flat_map(|run| run.offset..run.offset + run.len).collect();
+    assert_eq!(runs, places);
+    if layout.len() <= ALL {
+        let mut count = 0;
+        for (index, offset) in layout.elements() {
+            assert_eq!(layout.offset(&index), Ok(offset));
+            count += 1;
+        }
+        assert_eq!(count, layout.len());
+        assert!(!compact || count == places.len() as u64);
     }
 }
 
