@@ -7,19 +7,22 @@ use crate::{Outcome, shell};
 /// The rival for reading shapes, pinned: figures are only comparable with a version beside them.
 const PACKAGES: [&str; 2] = ["jaxlib==0.10.2", "numpy"];
 
-pub fn run() -> Outcome {
+/// `[PART …]`, as the measuring program names them.
+pub fn run(parts: &[&str]) -> Outcome {
     let words = ["build", "--release", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
     shell::run(shell::cargo().args(words))?;
     let release = shell::target().join("release");
     let mut bench = shell::command(release.join("tilework-bench"));
     bench.arg("--tilework").arg(release.join("tilework"));
-    match python() {
-        Ok(python) => {
-            bench.arg("--python").arg(python);
+    if parts.is_empty() || parts.contains(&"reading") {
+        match python() {
+            Ok(python) => {
+                bench.arg("--python").arg(python);
+            }
+            Err(why) => eprintln!("measuring without jaxlib: {why}"),
         }
-        Err(why) => eprintln!("measuring without jaxlib: {why}"),
     }
-    shell::run(&mut bench)
+    shell::run(bench.args(parts))
 }
 
 /// A Python with jaxlib, in a virtual environment of its own.

@@ -17,7 +17,7 @@ The project's own chores.
   cargo xtask test                           everything that has to hold before a change goes in
   cargo xtask ci                             the same
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
-  cargo xtask bench                          measure, and print the table of COMPARE.md
+  cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md: reading, offset, walk, size, show
   cargo xtask house                          the house rules alone: unsafe code, leftovers, long files
   cargo xtask help                           this text
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test" | "ci"] => test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
-        ["bench"] => bench::run(),
+        ["bench", parts @ ..] => bench::run(parts),
         ["house"] => house::check(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
