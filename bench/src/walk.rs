@@ -10,15 +10,14 @@ pub fn run(_: &Setting) -> Result<(), Failure> {
     let layouts = shapes.into_iter().map(crate::lower).collect::<Result<Vec<_>, _>>()?;
     let figures = layouts.iter().flat_map(|layout| {
         let elements = layout.len();
-        let walk = Figure::new(elements as usize, || {
-            layout.for_each_in_memory(|index, offset| {
-                black_box((index, offset));
-            });
-        });
+        // Both hand over an index and a number, so that they differ only in finding them.
+        let visit = |index: &[u64], number: u64| {
+            black_box((index, number));
+        };
+        let walk = Figure::new(elements as usize, move || layout.for_each_in_memory(visit));
         let count = Figure::new(elements as usize, move || {
-            for element in 0..elements {
-                black_box(element);
-            }
+            let index = [0; 4];
+            (0..elements).for_each(|number| visit(&index, number));
         });
         [walk, count]
     });
