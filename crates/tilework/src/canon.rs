@@ -264,7 +264,7 @@ impl Normalizer<'_> {
             Expr::Unit => Linear::default(),
             Expr::Dim(dim) => Linear::term(Term::Dim(dim)),
             Expr::Div { .. } => self.half(id),
-            Expr::Mod { of, by } => {
+            Expr::Mod { of, by, .. } => {
                 let half = self.half(id);
                 let mut form = self.form(of);
                 form.add(&half, -i128::from(by));
@@ -293,7 +293,7 @@ impl Normalizer<'_> {
             return half.clone();
         }
         let half = match self.nodes[id as usize].expr {
-            Expr::Div { of, by } | Expr::Mod { of, by } => self.quotient(of, by),
+            Expr::Div { of, by, .. } | Expr::Mod { of, by, .. } => self.quotient(of, by),
             _ => Linear::default(),
         };
         self.halves[id as usize] = Some(half.clone());
@@ -307,11 +307,11 @@ impl Normalizer<'_> {
             return Linear::default(); // R5
         }
         match node.expr {
-            Expr::Div { of, by: inner } => match inner.checked_mul(by) {
+            Expr::Div { of, by: inner, .. } => match inner.checked_mul(by) {
                 Some(by) => self.quotient(of, by), // R2
                 None => Linear::default(),         // beyond every value
             },
-            Expr::Mod { of, by: modulus } if modulus.is_multiple_of(by) => {
+            Expr::Mod { of, by: modulus, .. } if modulus.is_multiple_of(by) => {
                 // R3, R4: ⌊(e − m·⌊e/m⌋) / t⌋ with t | m
                 let mut quotient = self.quotient(of, by);
                 let half = self.half(id);

@@ -19,6 +19,9 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 
 /// The position of an expression in its list.
+///
+/// A layout has at most `MAX_RANK + 4 · MAX_TILES · MAX_RANK` expressions, so 32 bits are plenty; they are kept small
+/// because layouts are built by the million.
 pub(crate) type Id = u32;
 
 /// How an expression is made.
@@ -28,10 +31,10 @@ pub(crate) enum Expr {
     Unit,
     /// A dimension of the index.
     Dim(u32),
-    /// `of div by`
-    Div { of: Id, by: u64 },
-    /// `of mod by`
-    Mod { of: Id, by: u64 },
+    /// `of div by`, split off by a tile, counted from 1, or by a view: 0
+    Div { of: Id, tile: u8, by: u64 },
+    /// `of mod by`, likewise
+    Mod { of: Id, tile: u8, by: u64 },
     /// `major·scale + minor`, where `scale` is the extent of `minor`
     Merge { major: Id, minor: Id, scale: u64 },
     /// `start + step·of`
@@ -39,6 +42,14 @@ pub(crate) enum Expr {
 }
 
 impl Expr {
+    /// The tile that split this off, counted from 1; 0 for what no tile made.
+    pub(crate) fn tile(self) -> u8 {
+        match self {
+            Expr::Div { tile, .. } | Expr::Mod { tile, .. } => tile,
+            _ => 0,
+        }
+    }
+
     /// The expressions that this one is made of.
     pub(crate) fn parts(self) -> SmallVec<[Id; 2]> {
         match self {
@@ -59,26 +70,26 @@ pub(crate) struct Node {
     pub(crate) reach: u64,
     /// Number of values that places are allocated for; at least `reach`.
     pub(crate) extent: u64,
-    /// The tile that split this off, counted from 1; 0 for everything that no tile made.
-    pub(crate) tile: u32,
 }
 
 /// The expressions of a layout, each after those it is made of.
-pub(crate) type Nodes = SmallVec<[Node; 14]>;
+pub(crate) type Nodes = SmallVec<[Node; 12]>;
 
 /// Adds an expression and returns its position.
+#[inline]
 pub(crate) fn push(nodes: &mut Nodes, node: Node) -> Id {
     nodes.push(node);
-    (nodes.len() - 1) as Id // a layout has at most MAX_RANK + 2·MAX_RANK·MAX_TILES expressions
+    (nodes.len() - 1) as Id
 }
 
 /// Adds `of div by` and `of mod by`.
-pub(crate) fn split(nodes: &mut Nodes, of: Id, by: u64, tile: u32) -> (Id, Id) {
+#[inline]
+pub(crate) fn split(nodes: &mut Nodes, of: Id, by: u64, tile: u8) -> (Id, Id) {
     let Node { reach, extent, .. } = nodes[of as usize];
-    let div =
-        Node { expr: Expr::Div { of, by }, reach: reach.div_ceil(by), extent: extent.div_ceil(by), tile };
-    let rem = Node { expr: Expr::Mod { of, by }, reach: reach.min(by), extent: by, tile };
-    (push(nodes, div), push(nodes, rem))
+    let tiles = extent.div_ceil(by);
+    let reached = if reach == extent { tiles } else { reach.div_ceil(by) };
+    let div = push(nodes, Node { expr: Expr::Div { of, tile, by }, reach: reached, extent: tiles });
+    (div, push(nodes, Node { expr: Expr::Mod { of, tile, by }, reach: reach.min(by), extent: by }))
 }
 
 /// Adds `major·extent(minor) + minor`.
@@ -90,7 +101,7 @@ pub(crate) fn merge(nodes: &mut Nodes, major: Id, minor: Id) -> Result<Id> {
         Error::new(format!("combining extents {} and {scale} overflows 63 bits", a.extent)).field("tiles")
     })?;
     let reach = if a.reach == 0 || b.reach == 0 { 0 } else { (a.reach - 1) * scale + b.reach };
-    Ok(push(nodes, Node { expr: Expr::Merge { major, minor, scale }, reach, extent, tile: 0 }))
+    Ok(push(nodes, Node { expr: Expr::Merge { major, minor, scale }, reach, extent }))
 }
 
 /// The dimensions under an expression, ascending.

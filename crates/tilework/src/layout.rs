@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
+use crate::build::Builder;
 use crate::canon::Canon;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Id, Node, Nodes, merge, push, split};
+use crate::expr::{Expr, Id, Node, Nodes, push};
 
 /// The most dimensions a layout may have, and the most entries of a tile.
 pub const MAX_RANK: usize = 256;
@@ -32,20 +33,28 @@ pub const MAX_TILES: usize = 64;
 /// # Ok::<(), tilework::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Layout {
-    dims: SmallVec<[u64; 6]>,
-    bits: u32,
-    nodes: Nodes,
+pub struct Layout(Box<Parts>);
+
+/// A layout on the heap: layouts are built by the million and passed about, and one allocation is less than moving
+/// their lists, which are inline for every usual rank.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) dims: SmallVec<[u64; 6]>,
+    pub(crate) bits: u32,
+    pub(crate) nodes: Nodes,
     /// What is summed, from the largest stride to the smallest. Axes of extent 1 add nothing and are left out.
-    axes: SmallVec<[Axis; 10]>,
+    pub(crate) axes: Axes,
     base: u64,
-    size: u64,
+    pub(crate) size: u64,
     /// Elements that `L(n)` or an explicit size added behind the last place of the axes.
-    tail: u64,
+    pub(crate) tail: u64,
     /// Whether the places are one mixed-radix number without gaps: the axes' extents and strides fill `0..size - tail`.
-    compact: bool,
+    pub(crate) compact: bool,
     canon: OnceLock<Box<Canon>>,
 }
+
+/// The terms of the sum.
+pub(crate) type Axes = SmallVec<[Axis; 8]>;
 
 /// One term of the sum: an expression, how many values are allocated for it, and the places it moves.
 #[derive(Clone, Copy, Debug)]
@@ -55,32 +64,15 @@ pub(crate) struct Axis {
     pub(crate) stride: i64,
 }
 
-/// Builds a compact layout step by step, as XLA's notation reads: order, padded sizes, tiles, alignment of the end.
-#[derive(Clone, Debug)]
-pub struct Builder {
-    dims: SmallVec<[u64; 6]>,
-    bits: u32,
-    nodes: Nodes,
-    /// The physical dimensions, major to minor.
-    physical: SmallVec<[Id; 12]>,
-    tiles: u32,
-    align: u64,
-}
-
 impl Layout {
     /// Starts a compact layout of `dims`, row-major, with elements of `bits` bits.
     ///
     /// # Errors
     /// More than [`MAX_RANK`] dimensions, a size above `i64::MAX`, or elements of 0 bits.
     pub fn builder(dims: &[u64], bits: u32) -> Result<Builder> {
-        check_dims(dims, bits)?;
-        let mut nodes = Nodes::new();
-        let mut physical = SmallVec::new();
-        for (dim, &size) in dims.iter().enumerate() {
-            nodes.push(Node { expr: Expr::Dim(dim as u32), reach: size, extent: size, tile: 0 });
-            physical.push(dim as Id);
-        }
-        Ok(Builder { dims: SmallVec::from_slice(dims), bits, nodes, physical, tiles: 0, align: 1 })
+        let mut builder = Builder::new(bits);
+        builder.start(dims)?;
+        Ok(builder)
     }
 
     /// The row-major layout: the last dimension is the most minor.
@@ -120,28 +112,19 @@ impl Layout {
                 .rule("every dimension has one stride")
                 .accepts(format!("{} strides", dims.len())));
         }
-        let mut layout = Layout {
-            dims: SmallVec::from_slice(dims),
-            bits,
-            nodes: Nodes::new(),
-            axes: SmallVec::new(),
-            base: 0,
-            size: 0,
-            tail: 0,
-            compact: false,
-            canon: OnceLock::new(),
-        };
+        let mut layout = Layout::blank(bits);
+        layout.0.dims = SmallVec::from_slice(dims);
         let (mut below, mut above) = (0_i128, 0_i128);
         for (dim, (&extent, &stride)) in dims.iter().zip(strides).enumerate() {
-            let node = Node { expr: Expr::Dim(dim as u32), reach: extent, extent, tile: 0 };
-            let node = push(&mut layout.nodes, node);
+            let node = Node { expr: Expr::Dim(dim as u32), reach: extent, extent };
+            let node = push(&mut layout.0.nodes, node);
             if extent > 1 && stride != 0 {
-                layout.axes.push(Axis { node, extent, stride });
+                layout.0.axes.push(Axis { node, extent, stride });
                 let reach = i128::from(stride) * i128::from(extent - 1);
                 if reach < 0 { below -= reach } else { above += reach }
             }
         }
-        layout.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
+        layout.0.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
         let base = base.map_or(below, i128::from);
         if base < below {
             return Err(Error::new(format!(
@@ -160,55 +143,77 @@ impl Layout {
                 .rule("every offset is below the size")
                 .accepts(format!("{need} or more")));
         }
-        layout.size = check_size(room, bits)?;
-        layout.base = check_size(base, bits)?; // at most the last offset when there are elements
-        layout.tail = (room - need) as u64; // both are within 63 bits now
+        layout.0.size = check_size(u64::try_from(room).ok(), bits)?;
+        layout.0.base = check_size(u64::try_from(base).ok(), bits)?;
+        layout.0.tail = (room - need) as u64; // both are within 63 bits now
         Ok(layout)
+    }
+
+    /// A layout to be filled in: no dimensions, no places.
+    #[inline]
+    pub(crate) fn blank(bits: u32) -> Layout {
+        Layout(Box::new(Parts {
+            dims: SmallVec::new(),
+            bits,
+            nodes: Nodes::new(),
+            axes: Axes::new(),
+            base: 0,
+            size: 0,
+            tail: 0,
+            compact: false,
+            canon: OnceLock::new(),
+        }))
+    }
+
+    /// What a layout under construction is made of.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> &mut Parts {
+        &mut self.0
     }
 
     /// The sizes of the dimensions.
     pub fn dims(&self) -> &[u64] {
-        &self.dims
+        &self.0.dims
     }
 
     /// Number of dimensions.
     pub fn rank(&self) -> usize {
-        self.dims.len()
+        self.0.dims.len()
     }
 
     /// Bits of one element.
     pub fn bits(&self) -> u32 {
-        self.bits
+        self.0.bits
     }
 
     /// Allocated elements: those of the array and the padding.
     pub fn size(&self) -> u64 {
-        self.size
+        self.0.size
     }
 
     /// Allocated bytes: `size · bits / 8`, rounded up.
     pub fn bytes(&self) -> u64 {
-        bytes_of(self.size, self.bits)
+        bytes_of(self.0.size, self.0.bits)
     }
 
     /// Number of elements of the array. Fits 64 bits, but only a broadcast layout can exceed [`Layout::size`].
     pub fn len(&self) -> u64 {
-        if self.is_empty() { 0 } else { self.dims.iter().product() }
+        if self.is_empty() { 0 } else { self.0.dims.iter().product() }
     }
 
     /// Whether the array has no elements.
     pub fn is_empty(&self) -> bool {
-        self.dims.contains(&0)
+        self.0.dims.contains(&0)
     }
 
     /// Bytes of the elements alone, without padding, rounded up.
     pub fn element_bytes(&self) -> u128 {
-        (u128::from(self.len()) * u128::from(self.bits)).div_ceil(8)
+        (u128::from(self.len()) * u128::from(self.0.bits)).div_ceil(8)
     }
 
     /// The offset of the element at (0, …, 0).
     pub fn base(&self) -> u64 {
-        self.base
+        self.0.base
     }
 
     /// The offset of an element.
@@ -227,7 +232,7 @@ impl Layout {
     /// An index of another rank, or outside the dimensions.
     #[inline]
     pub fn offset(&self, index: &[u64]) -> Result<u64> {
-        if index.len() != self.dims.len() || index.iter().zip(&self.dims).any(|(i, size)| i >= size) {
+        if index.len() != self.0.dims.len() || index.iter().zip(&self.0.dims).any(|(i, size)| i >= size) {
             return Err(self.index_error(index));
         }
         Ok(self.canon().eval(index))
@@ -241,8 +246,8 @@ impl Layout {
                 .rule("an index has one number for each dimension")
                 .accepts(format!("{} numbers", self.rank()));
         }
-        let found = index.iter().zip(&self.dims).position(|(i, size)| i >= size).unwrap_or(0);
-        let size = self.dims[found];
+        let found = index.iter().zip(&self.0.dims).position(|(i, size)| i >= size).unwrap_or(0);
+        let size = self.0.dims[found];
         Error::new(format!("index {} in dimension {found} of size {size}", index[found]))
             .field("index")
             .accepts(match size {
@@ -254,30 +259,31 @@ impl Layout {
     /// The canonical form of the function; see [`Canon`].
     #[inline]
     pub fn canon(&self) -> &Canon {
-        self.canon.get_or_init(|| Box::new(Canon::of(self)))
+        self.0.canon.get_or_init(|| Box::new(Canon::of(self)))
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {
-        &self.nodes
+        &self.0.nodes
     }
 
     pub(crate) fn raw_axes(&self) -> &[Axis] {
-        &self.axes
+        &self.0.axes
     }
 
     pub(crate) fn is_compact(&self) -> bool {
-        self.compact
+        self.0.compact
     }
 
     pub(crate) fn tail(&self) -> u64 {
-        self.tail
+        self.0.tail
     }
 
     /// The same places with other dimensions and expressions: what every view is.
     pub(crate) fn with_index(&self, dims: SmallVec<[u64; 6]>, nodes: Nodes, names: &[Id]) -> Layout {
-        let axes = self.axes.iter().map(|axis| Axis { node: names[axis.node as usize], ..*axis }).collect();
-        let mut view = Layout { dims, nodes, axes, canon: OnceLock::new(), ..self.clone() };
-        if !view.compact && !view.is_empty() {
+        let axes = self.0.axes.iter().map(|axis| Axis { node: names[axis.node as usize], ..*axis }).collect();
+        let mut view =
+            Layout(Box::new(Parts { dims, nodes, axes, canon: OnceLock::new(), ..(*self.0).clone() }));
+        if !view.0.compact && !view.is_empty() {
             view.dissolve_shifts();
         }
         view
@@ -285,199 +291,20 @@ impl Layout {
 
     /// R12 on free strides: `stride·(start + step·x)` is a stride and a base.
     fn dissolve_shifts(&mut self) {
-        for axis in &mut self.axes {
-            while let Node { expr: Expr::Shift { of, start, step }, .. } = self.nodes[axis.node as usize] {
-                let node = self.nodes[of as usize];
-                let moved = i128::from(self.base) + i128::from(axis.stride) * i128::from(start);
+        for axis in &mut self.0.axes {
+            while let Node { expr: Expr::Shift { of, start, step }, .. } = self.0.nodes[axis.node as usize] {
+                let node = self.0.nodes[of as usize];
+                let moved = i128::from(self.0.base) + i128::from(axis.stride) * i128::from(start);
                 let stride = i128::from(axis.stride) * i128::from(step);
                 // A single value needs no stride, and then the product may be anything.
                 let stride = if node.extent > 1 { stride } else { 1 };
                 let (Ok(base), Ok(stride)) = (u64::try_from(moved), i64::try_from(stride)) else { return };
-                self.base = base;
+                self.0.base = base;
                 *axis = Axis { node: of, extent: node.extent, stride };
             }
         }
-        self.axes.retain(|axis| axis.extent > 1);
-        self.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
-    }
-}
-
-impl Builder {
-    /// Puts the dimensions in this order, the most minor first. Comes before padding and tiles.
-    ///
-    /// # Errors
-    /// Not a permutation of the dimensions.
-    pub fn minor_to_major(mut self, order: &[usize]) -> Result<Builder> {
-        let rank = self.dims.len();
-        let mut seen = SmallVec::<[bool; 16]>::from_elem(false, rank);
-        if order.len() != rank
-            || order.iter().any(|&dim| dim >= rank || std::mem::replace(&mut seen[dim], true))
-        {
-            return Err(Error::new(format!("order {order:?} of {rank} dimensions"))
-                .field("minor_to_major")
-                .rule("the order names every dimension exactly once"));
-        }
-        self.set_order(order);
-        Ok(self)
-    }
-
-    /// Takes an order that is known to be a permutation.
-    pub(crate) fn set_order(&mut self, order: &[usize]) {
-        for (physical, &dim) in self.physical.iter_mut().zip(order.iter().rev()) {
-            *physical = dim as Id;
-        }
-    }
-
-    /// Allocates each dimension at this size: XLA's older `padded_dimensions`. Comes before tiles.
-    ///
-    /// # Errors
-    /// Another number of sizes than dimensions, or one below its dimension or above `i64::MAX`.
-    pub fn padded(mut self, sizes: &[u64]) -> Result<Builder> {
-        self.pad(sizes)?;
-        Ok(self)
-    }
-
-    pub(crate) fn pad(&mut self, sizes: &[u64]) -> Result<()> {
-        let rank = self.dims.len();
-        if sizes.len() != rank {
-            return Err(Error::new(format!("{} padded sizes for {rank} dimensions", sizes.len()))
-                .field("padded_dimensions")
-                .accepts(format!("{rank} sizes")));
-        }
-        for (dim, (&padded, node)) in sizes.iter().zip(&mut self.nodes).enumerate() {
-            if padded < node.reach || padded > i64::MAX as u64 {
-                return Err(Error::new(format!("dimension {dim} is {}, padded to {padded}", node.reach))
-                    .field("padded_dimensions")
-                    .rule("a padded dimension is at least the dimension's size")
-                    .accepts(format!("{} to {}", node.reach, i64::MAX)));
-            }
-            node.extent = padded;
-        }
-        Ok(())
-    }
-
-    /// Cuts the minor-most physical dimensions into tiles. `None` is XLA's `*`: combine with the next more minor.
-    ///
-    /// The next tile sees the result: the numbers of tiles in each dimension, then the dimensions within a tile.
-    ///
-    /// ```
-    /// use tilework::Layout;
-    /// // f32[2,7,8,11,10] in T(*,*,2,*,3): the same as f32[112,110] in T(2,3)
-    /// let stars = [None, None, Some(2), None, Some(3)];
-    /// let layout = Layout::builder(&[2, 7, 8, 11, 10], 32)?.tile(&stars)?.build()?;
-    /// let plain = Layout::builder(&[112, 110], 32)?.tile(&[Some(2), Some(3)])?.build()?;
-    /// assert_eq!(layout.size(), plain.size());
-    /// assert_eq!(layout.offset(&[1, 6, 7, 10, 9])?, plain.offset(&[111, 109])?);
-    /// # Ok::<(), tilework::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// An empty tile, a size of 0, a `*` with nothing after it, or sizes that overflow.
-    pub fn tile(mut self, tile: &[Option<u64>]) -> Result<Builder> {
-        self.push_tile(tile.iter().copied())?;
-        Ok(self)
-    }
-
-    pub(crate) fn push_tile(&mut self, tile: impl ExactSizeIterator<Item = Option<u64>>) -> Result<()> {
-        let len = tile.len();
-        if len == 0 || len > MAX_RANK || self.tiles as usize >= MAX_TILES {
-            return Err(Error::new(format!("tile {} with {len} sizes", self.tiles + 1))
-                .field("tiles")
-                .accepts(format!("up to {MAX_TILES} tiles of 1 to {MAX_RANK} sizes")));
-        }
-        self.tiles += 1;
-        while self.physical.len() < len {
-            let unit = push(&mut self.nodes, Node { expr: Expr::Unit, reach: 1, extent: 1, tile: 0 });
-            self.physical.insert(0, unit);
-        }
-        // The tiled physical dimensions become those that count tiles, in place, then those within a tile, at the end.
-        let start = self.physical.len() - len;
-        let mut count = start;
-        let mut within: SmallVec<[Id; 8]> = SmallVec::new();
-        let mut combined: Option<Id> = None;
-        for (position, size) in (start..).zip(tile) {
-            let mut axis = self.physical[position];
-            if let Some(major) = combined.take() {
-                axis = merge(&mut self.nodes, major, axis)?;
-            }
-            match size {
-                None => combined = Some(axis),
-                Some(0) => {
-                    return Err(Error::new("tile size 0").field("tiles").accepts("a size of 1 or more"));
-                }
-                Some(size) => {
-                    let (tiles, rest) = self.split(axis, size);
-                    self.physical[count] = tiles;
-                    count += 1;
-                    within.extend(rest);
-                }
-            }
-        }
-        if combined.is_some() {
-            return Err(Error::new("* at the end of a tile")
-                .field("tiles")
-                .rule("* combines a dimension with the next more minor one")
-                .accepts("a size at the end"));
-        }
-        self.physical.truncate(count);
-        self.physical.extend(within);
-        Ok(())
-    }
-
-    /// Splits an axis. A tile of 1 leaves it whole; the half within the tile then has one value and is the constant 0.
-    fn split(&mut self, axis: Id, size: u64) -> (Id, Option<Id>) {
-        if size == 1 {
-            let unit = self.unit();
-            return (axis, Some(unit));
-        }
-        let (tiles, rest) = split(&mut self.nodes, axis, size, self.tiles);
-        (tiles, Some(rest))
-    }
-
-    fn unit(&mut self) -> Id {
-        push(&mut self.nodes, Node { expr: Expr::Unit, reach: 1, extent: 1, tile: 0 })
-    }
-
-    /// Pads the end of the buffer to a multiple of this many elements: XLA's `L(n)`.
-    #[must_use]
-    pub fn align(mut self, elements: u64) -> Builder {
-        self.set_align(elements);
-        self
-    }
-
-    pub(crate) fn set_align(&mut self, elements: u64) {
-        self.align = elements.max(1);
-    }
-
-    /// The layout.
-    ///
-    /// # Errors
-    /// More allocated elements or bytes than 63 bits can count.
-    pub fn build(self) -> Result<Layout> {
-        let mut axes: SmallVec<[Axis; 10]> = SmallVec::new();
-        let extents = self.physical.iter().map(|&node| self.nodes[node as usize].extent);
-        let mut filled = u64::from(!extents.clone().any(|extent| extent == 0));
-        for (&node, extent) in self.physical.iter().zip(extents).rev().filter(|(_, extent)| *extent != 1) {
-            if filled == 0 {
-                break;
-            }
-            axes.push(Axis { node, extent, stride: filled as i64 }); // below 2^63 by check_size
-            filled = check_size(i128::from(filled) * i128::from(extent), self.bits)?;
-        }
-        axes.reverse();
-        let aligned = u128::from(filled).div_ceil(u128::from(self.align)) * u128::from(self.align);
-        let size = check_size(aligned as i128, self.bits)?; // below 2^127: both factors are below 2^63
-        Ok(Layout {
-            dims: self.dims,
-            bits: self.bits,
-            nodes: self.nodes,
-            axes,
-            base: 0,
-            size,
-            tail: size - filled,
-            compact: true,
-            canon: OnceLock::new(),
-        })
+        self.0.axes.retain(|axis| axis.extent > 1);
+        self.0.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
     }
 }
 
@@ -505,16 +332,25 @@ pub(crate) fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
     Ok(())
 }
 
-/// Condition of every layout: the buffer's bytes fit 63 bits.
-fn check_size(elements: i128, bits: u32) -> Result<u64> {
-    let bytes = elements.checked_mul(i128::from(bits)).map(|total| total.div_euclid(8));
-    match (u64::try_from(elements), bytes) {
-        (Ok(size), Some(bytes)) if bytes <= i128::from(i64::MAX) && size <= i64::MAX as u64 => Ok(size),
-        _ => Err(Error::new("the allocated bytes overflow 63 bits")
-            .field("size")
-            .rule("a buffer has at most 9223372036854775807 bytes")
-            .accepts("smaller dimensions, strides or tiles")),
+/// Condition of every layout: the buffer's elements and bytes fit 63 bits.
+#[inline]
+pub(crate) fn check_size(elements: Option<u64>, bits: u32) -> Result<u64> {
+    match elements {
+        Some(size)
+            if size <= i64::MAX as u64 && u128::from(size) * u128::from(bits) <= 8 * i64::MAX as u128 =>
+        {
+            Ok(size)
+        }
+        _ => Err(too_large()),
     }
+}
+
+#[cold]
+fn too_large() -> Error {
+    Error::new("the allocated bytes overflow 63 bits")
+        .field("size")
+        .rule("a buffer has at most 9223372036854775807 bytes")
+        .accepts("smaller dimensions, strides or tiles")
 }
 
 /// Bytes of so many elements, rounded up.

@@ -1,6 +1,7 @@
 //! How tensors lie in memory.
 #![forbid(unsafe_code)]
 
+mod build;
 mod canon;
 mod compare;
 mod error;
@@ -13,10 +14,11 @@ mod view;
 mod walk;
 pub mod xla;
 
+pub use build::Builder;
 pub use canon::Canon;
 pub use compare::{TABLE_LIMIT, Verdict};
 pub use error::{Error, Result};
-pub use layout::{Builder, Layout, MAX_RANK, MAX_TILES};
+pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use measure::Growth;
-pub use walk::{Index, Run};
+pub use walk::Run;

@@ -181,15 +181,15 @@ impl Layout {
                 return Some(Hole::Tile { node: id as u32, tile });
             }
             // What a tile split off is judged where it came from; a merge, where it falls apart.
-            if value >= node.reach && node.tile == 0 && !matches!(node.expr, Expr::Merge { .. }) {
+            if value >= node.reach && node.expr.tile() == 0 && !matches!(node.expr, Expr::Merge { .. }) {
                 return Some(Hole::Padded { node: id as u32 });
             }
             match node.expr {
                 Expr::Unit => {}
                 Expr::Dim(dim) => index[dim as usize] = value,
                 // Both halves are below 2^63, as are the extents they came from, so the sum stays within 64 bits.
-                Expr::Div { of, by } => known[of as usize].add(value * by, node.tile),
-                Expr::Mod { of, .. } => known[of as usize].add(value, node.tile),
+                Expr::Div { of, tile, by } => known[of as usize].add(value * by, tile),
+                Expr::Mod { of, tile, .. } => known[of as usize].add(value, tile),
                 Expr::Merge { major, minor, scale } => {
                     known[major as usize].add(value / scale, 0);
                     known[minor as usize].add(value % scale, 0);
@@ -257,7 +257,7 @@ impl Layout {
         let of = |node| dims_under(self.nodes(), node);
         match hole {
             Hole::Tile { node, tile: 0 } => Padding { level: Level::View, dims: of(node) },
-            Hole::Tile { node, tile } => Padding { level: Level::Tile(tile), dims: of(node) },
+            Hole::Tile { node, tile } => Padding { level: Level::Tile(u32::from(tile)), dims: of(node) },
             Hole::Padded { node } => Padding { level: Level::PaddedDimensions, dims: of(node) },
             Hole::View { node } => Padding { level: Level::View, dims: of(node) },
             Hole::Tail => Padding { level: Level::Tail, dims: Vec::new() },
@@ -303,12 +303,12 @@ impl Layout {
 struct Known {
     value: u64,
     /// The tile that the value was gathered from.
-    tile: u32,
+    tile: u8,
     any: bool,
 }
 
 impl Known {
-    fn add(&mut self, value: u64, tile: u32) {
+    fn add(&mut self, value: u64, tile: u8) {
         *self = Known { value: self.value + value, tile, any: true };
     }
 }
@@ -316,7 +316,7 @@ impl Known {
 /// A place without element, in terms of the layout's expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hole {
-    Tile { node: u32, tile: u32 },
+    Tile { node: u32, tile: u8 },
     Padded { node: u32 },
     View { node: u32 },
     Stride(u64),

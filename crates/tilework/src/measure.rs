@@ -1,5 +1,7 @@
 //! What a layout costs and what it is like: padding by cause, packed, injective, broadcast, monotonic.
 
+use std::ops::ControlFlow;
+
 use smallvec::SmallVec;
 
 use crate::canon::Term;
@@ -50,15 +52,15 @@ impl Layout {
         };
         let nodes = self.nodes();
         for (id, node) in nodes.iter().enumerate() {
-            if node.tile == 0 && matches!(node.expr, Expr::Dim(_)) {
+            if matches!(node.expr, Expr::Dim(_)) {
                 grows(Level::PaddedDimensions, dims_under(nodes, id as u32), node.reach, node.extent);
             }
         }
-        for node in nodes.iter().filter(|node| node.tile > 0) {
-            if let Expr::Mod { of, by } = node.expr {
+        for node in nodes.iter().filter(|node| node.expr.tile() > 0) {
+            if let Expr::Mod { of, tile, by } = node.expr {
                 let extent = nodes[of as usize].extent;
                 let whole = extent.div_ceil(by).saturating_mul(by);
-                grows(Level::Tile(node.tile), dims_under(nodes, of), extent, whole);
+                grows(Level::Tile(u32::from(tile)), dims_under(nodes, of), extent, whole);
             }
         }
         if !self.is_compact() {
@@ -184,7 +186,16 @@ impl Layout {
             return None;
         }
         let mut seen = std::collections::HashSet::with_capacity(self.len() as usize);
-        Some(self.elements().all(|(_, offset)| seen.insert(offset)))
+        Some(self.all_offsets(|offset| seen.insert(offset)))
+    }
+
+    /// Whether all offsets, in index order, pass.
+    fn all_offsets(&self, mut pass: impl FnMut(u64) -> bool) -> bool {
+        let walk = self.walk_index_order(|_, offset| match pass(offset) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        });
+        walk.is_continue()
     }
 
     /// Whether two different values of the axes give the same offset.
@@ -237,7 +248,7 @@ impl Layout {
         by_form.or_else(|| {
             (self.len() <= crate::LOCATE_LIMIT).then(|| {
                 let mut last = None;
-                self.elements().all(|(_, offset)| last.replace(offset).is_none_or(|last| last < offset))
+                self.all_offsets(|offset| last.replace(offset).is_none_or(|last| last < offset))
             })
         })
     }

@@ -206,25 +206,22 @@ impl Layout {
             let mut whole: Option<Id> = None;
             for dim in to {
                 let size = dims[dim];
-                let minor = push(
-                    &mut nodes,
-                    Node { expr: Expr::Dim(dim as u32), reach: size, extent: size, tile: 0 },
-                );
+                let minor = push(&mut nodes, Node { expr: Expr::Dim(dim as u32), reach: size, extent: size });
                 whole = Some(match whole {
                     None => minor,
                     Some(major) => crate::expr::merge(&mut nodes, major, minor)?,
                 });
             }
-            let unit = Node { expr: Expr::Unit, reach: 1, extent: 1, tile: 0 };
+            let unit = Node { expr: Expr::Unit, reach: 1, extent: 1 };
             let mut whole = whole.unwrap_or_else(|| push(&mut nodes, unit));
             for dim in from.rev() {
                 let node = old[dim];
                 let reach = nodes[whole as usize].reach / node.reach;
                 let by = node.reach;
-                places[dim] = push(&mut nodes, Node { expr: Expr::Mod { of: whole, by }, ..node });
+                places[dim] = push(&mut nodes, Node { expr: Expr::Mod { of: whole, tile: 0, by }, ..node });
                 whole = push(
                     &mut nodes,
-                    Node { expr: Expr::Div { of: whole, by }, reach, extent: reach, tile: 0 },
+                    Node { expr: Expr::Div { of: whole, tile: 0, by }, reach, extent: reach },
                 );
             }
         }
@@ -259,8 +256,7 @@ impl Layout {
 
     /// The expression of each dimension; the constant 0 for one that no expression names (a broadcast).
     fn dim_nodes(&self) -> SmallVec<[Node; 6]> {
-        let absent =
-            self.dims().iter().map(|&size| Node { expr: Expr::Unit, reach: size, extent: size, tile: 0 });
+        let absent = self.dims().iter().map(|&size| Node { expr: Expr::Unit, reach: size, extent: size });
         let mut found: SmallVec<[Node; 6]> = absent.collect();
         for node in self.nodes() {
             if let Expr::Dim(dim) = node.expr {
@@ -293,8 +289,8 @@ impl Layout {
                     continue;
                 }
                 Expr::Unit => Expr::Unit,
-                Expr::Div { of, by } => Expr::Div { of: name(of), by },
-                Expr::Mod { of, by } => Expr::Mod { of: name(of), by },
+                Expr::Div { of, tile, by } => Expr::Div { of: name(of), tile, by },
+                Expr::Mod { of, tile, by } => Expr::Mod { of: name(of), tile, by },
                 Expr::Merge { major, minor, scale } => {
                     Expr::Merge { major: name(major), minor: name(minor), scale }
                 }

@@ -1,8 +1,10 @@
 //! Walking a layout: its elements in index order, its places in memory order, and its runs.
 
+use std::ops::ControlFlow;
+
 use smallvec::SmallVec;
 
-use crate::canon::Term;
+use crate::canon::{Canon, Term};
 use crate::expr::{Expr, Id};
 use crate::layout::Layout;
 
@@ -16,17 +18,63 @@ pub struct Run {
 }
 
 impl Layout {
-    /// Every element with its offset, in row-major index order: the last dimension moves fastest.
+    /// Calls `visit` with every element in row-major index order, the last dimension fastest: its index and its offset.
+    ///
+    /// Along a row the offset is carried: it moves by the stride of the last dimension, and at every multiple of a cut
+    /// by what the cut adds. Only a new row is computed from its index.
     ///
     /// ```
     /// use tilework::Layout;
     /// let layout = Layout::builder(&[2, 2], 32)?.minor_to_major(&[0, 1])?.build()?;
-    /// let offsets: Vec<u64> = layout.elements().map(|(_, offset)| offset).collect();
+    /// let mut offsets = Vec::new();
+    /// layout.for_each_in_index_order(|_, offset| offsets.push(offset));
     /// assert_eq!(offsets, [0, 2, 1, 3]);
     /// # Ok::<(), tilework::Error>(())
     /// ```
-    pub fn elements(&self) -> impl Iterator<Item = (Index, u64)> + '_ {
-        Elements::new(self)
+    pub fn for_each_in_index_order(&self, mut visit: impl FnMut(&[u64], u64)) {
+        let _: ControlFlow<()> = self.walk_index_order(|index, offset| {
+            visit(index, offset);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// The same, until `visit` breaks.
+    pub(crate) fn walk_index_order<B>(
+        &self,
+        mut visit: impl FnMut(&[u64], u64) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        if self.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let canon = self.canon();
+        let mut index: SmallVec<[u64; 6]> = SmallVec::from_elem(0, self.rank());
+        let index: &mut [u64] = &mut index;
+        let Some(last) = self.rank().checked_sub(1) else { return visit(index, canon.eval(index)) };
+        let row = Row::new(canon, last);
+        loop {
+            match &row {
+                Some(row) => row.walk(index, last, self.dims()[last], canon.eval(index), &mut visit)?,
+                None => {
+                    for i in 0..self.dims()[last] {
+                        index[last] = i;
+                        visit(index, canon.eval(index))?;
+                    }
+                }
+            }
+            index[last] = 0;
+            let mut dim = last;
+            loop {
+                if dim == 0 {
+                    return ControlFlow::Continue(());
+                }
+                dim -= 1;
+                index[dim] += 1;
+                if index[dim] < self.dims()[dim] {
+                    break;
+                }
+                index[dim] = 0;
+            }
+        }
     }
 
     /// Calls `visit` with every element in memory order: its index and its offset, the offset ascending.
@@ -38,12 +86,12 @@ impl Layout {
     /// use tilework::Layout;
     /// let layout = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
     /// let mut seen = Vec::new();
-    /// layout.for_each_in_memory(|index, offset| seen.push((index.to_vec(), offset)));
+    /// layout.for_each_in_memory_order(|index, offset| seen.push((index.to_vec(), offset)));
     /// assert_eq!(seen[4], (vec![0, 2], 4));
     /// assert_eq!(seen[9], (vec![1, 4], 10)); // 9 is padding
     /// # Ok::<(), tilework::Error>(())
     /// ```
-    pub fn for_each_in_memory(&self, mut visit: impl FnMut(&[u64], u64)) {
+    pub fn for_each_in_memory_order(&self, mut visit: impl FnMut(&[u64], u64)) {
         if self.is_empty() {
             return;
         }
@@ -76,7 +124,7 @@ impl Layout {
             return vec![Run { offset: 0, len: self.size() }];
         }
         let mut runs: Vec<Run> = Vec::new();
-        self.for_each_in_memory(|_, offset| match runs.last_mut() {
+        self.for_each_in_memory_order(|_, offset| match runs.last_mut() {
             Some(run) if run.offset + run.len == offset => run.len += 1,
             _ => runs.push(Run { offset, len: 1 }),
         });
@@ -84,88 +132,56 @@ impl Layout {
     }
 }
 
-/// An index: one number for each dimension.
-pub type Index = SmallVec<[u64; 6]>;
-
-/// Steps through the indices, carrying the offset along the last dimension.
-///
-/// Along a row the offset moves by the stride of the last dimension, and at every multiple of a cut by what stands
-/// there; only a new row is computed from its index.
-struct Elements<'a> {
-    layout: &'a Layout,
-    next: Option<(Index, u64)>,
+/// How the offset moves along the last dimension: by `stride` at each step, and by `.1` at each multiple of `.0`.
+struct Row {
     stride: u64,
-    cuts: SmallVec<[Countdown; 4]>,
-    /// Whether the offset along a row can be carried.
-    plain: bool,
+    cuts: SmallVec<[(u64, u64); 4]>,
 }
 
-/// `coefficient` is added after every `period` steps; `left` steps are to go.
-struct Countdown {
-    period: u64,
-    left: u64,
-    coefficient: u64,
-}
-
-impl Elements<'_> {
-    fn new(layout: &Layout) -> Elements<'_> {
-        let canon = layout.canon();
-        let first = (!layout.is_empty()).then(|| {
-            let index: Index = SmallVec::from_elem(0, layout.rank());
-            let offset = canon.eval(&index);
-            (index, offset)
-        });
-        let mut elements =
-            Elements { layout, next: first, stride: 0, cuts: SmallVec::new(), plain: canon.is_plain() };
-        let Some(last) = layout.rank().checked_sub(1) else { return elements };
-        for &(term, coefficient) in canon.form().terms.iter().filter(|_| canon.is_plain()) {
+impl Row {
+    /// None where the form is not plain, so that steps depend on more than the position in the row.
+    fn new(canon: &Canon, last: usize) -> Option<Row> {
+        let mut row = Row { stride: 0, cuts: SmallVec::new() };
+        for &(term, coefficient) in canon.form().terms.iter() {
             match term {
-                Term::Dim(dim) if dim as usize == last => elements.stride = coefficient as u64,
+                Term::Dim(dim) if dim as usize == last => row.stride = coefficient as u64,
                 Term::Quotient(place) => {
                     let quotient = &canon.quotients()[place as usize];
                     if quotient.of.terms[0].0 == Term::Dim(last as u32) {
-                        let (period, coefficient) = (quotient.by, coefficient as u64);
-                        elements.cuts.push(Countdown { period, left: period, coefficient });
+                        row.cuts.push((quotient.by, coefficient as u64));
                     }
                 }
                 Term::Dim(_) => {}
             }
         }
-        elements
+        canon.is_plain().then_some(row)
     }
-}
-
-impl Iterator for Elements<'_> {
-    type Item = (Index, u64);
 
     #[inline]
-    fn next(&mut self) -> Option<(Index, u64)> {
-        let (index, offset) = self.next.take()?;
-        let mut after = index.clone();
-        let dims = self.layout.dims();
-        for dim in (0..dims.len()).rev() {
-            after[dim] += 1;
-            if after[dim] < dims[dim] {
-                let moved = match self.plain && dim + 1 == dims.len() {
-                    true => self.cuts.iter_mut().fold(offset.wrapping_add(self.stride), |offset, cut| {
-                        cut.left -= 1;
-                        if cut.left > 0 {
-                            return offset;
-                        }
-                        cut.left = cut.period;
-                        offset.wrapping_add(cut.coefficient)
-                    }),
-                    false => {
-                        self.cuts.iter_mut().for_each(|cut| cut.left = cut.period);
-                        self.layout.canon().eval(&after)
-                    }
-                };
-                self.next = Some((after, moved));
-                break;
+    fn walk<B>(
+        &self,
+        index: &mut [u64],
+        last: usize,
+        size: u64,
+        mut offset: u64,
+        visit: &mut impl FnMut(&[u64], u64) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut start = 0;
+        while start < size {
+            let end = self.cuts.iter().fold(size, |end, &(by, _)| end.min((start / by + 1) * by));
+            for i in start..end {
+                index[last] = i;
+                visit(index, offset)?;
+                offset = offset.wrapping_add(self.stride);
             }
-            after[dim] = 0;
+            for &(by, coefficient) in &self.cuts {
+                if end.is_multiple_of(by) {
+                    offset = offset.wrapping_add(coefficient);
+                }
+            }
+            start = end;
         }
-        Some((index, offset))
+        ControlFlow::Continue(())
     }
 }
 
@@ -176,7 +192,7 @@ impl Iterator for Elements<'_> {
 /// padding.
 struct Odometer {
     wheels: SmallVec<[Wheel; 10]>,
-    index: Index,
+    index: SmallVec<[u64; 6]>,
     base: u64,
     gauges: SmallVec<[Gauge; 8]>,
 }
@@ -220,7 +236,7 @@ impl Odometer {
                 let node = nodes[id as usize];
                 let limit = match node.expr {
                     Expr::Dim(_) | Expr::Unit => node.reach,
-                    _ if node.tile == 0 => node.reach,
+                    _ if node.expr.tile() == 0 => node.reach,
                     _ => node.extent,
                 };
                 // An axis cannot pass the limit of its own extent; only sums and padded sizes can.
@@ -237,7 +253,7 @@ impl Odometer {
                         break;
                     }
                     Expr::Unit => break,
-                    Expr::Div { of, by } => (id, weight) = (of, weight.checked_mul(by)?),
+                    Expr::Div { of, by, .. } => (id, weight) = (of, weight.checked_mul(by)?),
                     Expr::Mod { of, .. } => id = of,
                     Expr::Merge { .. } | Expr::Shift { .. } => return None,
                 }
@@ -262,12 +278,45 @@ impl Odometer {
         }
     }
 
+    /// Turns the wheels. The two fastest are plain loops, for speed: `row` and `inner`.
     fn run(mut self, visit: &mut impl FnMut(&[u64], u64)) {
-        let Some(mut inner) = self.wheels.pop() else { return visit(&self.index, self.base) };
+        let Some(inner) = self.wheels.pop() else { return visit(&self.index, self.base) };
+        let row = self.wheels.pop().unwrap_or(Wheel {
+            extent: 1,
+            stride: 0,
+            dim: inner.dim.map(|(dim, _)| (dim, 0)),
+            gauges: SmallVec::new(),
+        });
+        // A block is all values of the two fast wheels; it holds no padding while each gauge has this much room.
+        let room: SmallVec<[u64; 8]> = (0..self.gauges.len())
+            .map(|place| [&row, &inner].iter().map(|wheel| wheel.most(place)).sum::<u64>())
+            .collect();
         let mut counts: SmallVec<[u64; 10]> = SmallVec::from_elem(0, self.wheels.len());
         let mut offset = self.base;
         loop {
-            self.run_inner(&mut inner, offset, visit);
+            let empty = self.gauges.iter().any(|gauge| gauge.value >= gauge.limit);
+            let full = self.gauges.iter().zip(&room).all(|(gauge, room)| gauge.value + room < gauge.limit);
+            match (full, row.dim, inner.dim) {
+                _ if empty => {}
+                (true, Some(row_dim), Some(inner_dim)) => {
+                    let rows =
+                        Fast { dim: row_dim.0, weight: row_dim.1, extent: row.extent, stride: row.stride };
+                    let inner = Fast {
+                        dim: inner_dim.0,
+                        weight: inner_dim.1,
+                        extent: inner.extent,
+                        stride: inner.stride,
+                    };
+                    // The usual inner extents of packed elements as constants, so that their loops unroll.
+                    let index = &mut self.index;
+                    match inner.extent {
+                        2 => full_block(index, rows, Fast { extent: 2, ..inner }, offset, visit),
+                        4 => full_block(index, rows, Fast { extent: 4, ..inner }, offset, visit),
+                        _ => full_block(index, rows, inner, offset, visit),
+                    }
+                }
+                _ => self.edge_block(&row, &inner, offset, visit),
+            }
             let mut wheel = self.wheels.len();
             loop {
                 if wheel == 0 {
@@ -288,37 +337,68 @@ impl Odometer {
         }
     }
 
-    /// All values of the fastest wheel.
-    #[inline]
-    fn run_inner(&mut self, inner: &mut Wheel, offset: u64, visit: &mut impl FnMut(&[u64], u64)) {
-        // Moving forward only raises gauges, so the elements come first and the padding after them.
-        let mut steps = inner.extent;
-        for (place, gauge) in self.gauges.iter().enumerate() {
-            match inner.gauges.iter().find(|moved| moved.0 == place) {
-                Some(&(_, weight)) => {
-                    let room = gauge.limit.saturating_sub(gauge.value);
-                    steps = steps.min(room.div_ceil(weight));
-                }
-                None if gauge.value >= gauge.limit => return,
-                None => {}
+    /// A block with padding in it. Turning a wheel only raises gauges, so in each row the elements come first.
+    fn edge_block(&mut self, row: &Wheel, inner: &Wheel, offset: u64, visit: &mut impl FnMut(&[u64], u64)) {
+        for r in 0..row.extent {
+            let mut steps = inner.extent;
+            for (place, gauge) in self.gauges.iter().enumerate() {
+                let room = gauge.limit.saturating_sub(gauge.value);
+                let weight = inner.gauges.iter().find(|moved| moved.0 == place).map_or(0, |moved| moved.1);
+                steps =
+                    steps.min(if weight > 0 { room.div_ceil(weight) } else { room.saturating_mul(u64::MAX) });
             }
-        }
-        match inner.dim {
-            Some((dim, weight)) => {
-                let start = self.index[dim];
-                for step in 0..steps {
-                    self.index[dim] = start + step * weight;
-                    visit(&self.index, offset + step * inner.stride);
-                }
-                self.index[dim] = start;
+            for i in 0..steps {
+                visit(&self.index, offset + r * row.stride + i * inner.stride);
+                turn(&mut self.index, &mut self.gauges, inner, 1);
             }
-            None => (0..steps).for_each(|step| visit(&self.index, offset + step * inner.stride)),
+            turn(&mut self.index, &mut self.gauges, inner, steps.wrapping_neg());
+            turn(&mut self.index, &mut self.gauges, row, 1);
         }
+        turn(&mut self.index, &mut self.gauges, row, row.extent.wrapping_neg());
     }
 }
 
+impl Wheel {
+    /// The most that it adds to a gauge.
+    fn most(&self, gauge: usize) -> u64 {
+        let moves = self.gauges.iter().filter(|moved| moved.0 == gauge);
+        moves.map(|moved| moved.1 * (self.extent - 1)).sum()
+    }
+}
+
+/// A wheel of a block without padding.
+#[derive(Clone, Copy)]
+struct Fast {
+    dim: usize,
+    weight: u64,
+    extent: u64,
+    stride: u64,
+}
+
+/// All elements of a block without padding.
+#[inline(always)]
+fn full_block(index: &mut [u64], row: Fast, inner: Fast, offset: u64, visit: &mut impl FnMut(&[u64], u64)) {
+    if row.dim >= index.len() || inner.dim >= index.len() {
+        return; // cannot be: wheels belong to dimensions of the index; said once here instead of at every element
+    }
+    let (row_start, inner_start) = (index[row.dim], index[inner.dim]);
+    for r in 0..row.extent {
+        let offset = offset + r * row.stride;
+        // Both wheels may turn the same dimension.
+        index[row.dim] = row_start + r * row.weight;
+        let start = index[inner.dim];
+        for i in 0..inner.extent {
+            index[inner.dim] = start + i * inner.weight;
+            visit(index, offset + i * inner.stride);
+        }
+        index[inner.dim] = start;
+    }
+    index[row.dim] = row_start;
+    index[inner.dim] = inner_start;
+}
+
 /// Moves the index and the gauges of a wheel by a number of steps, which may be negative modulo 2^64.
-fn turn(index: &mut Index, gauges: &mut [Gauge], wheel: &Wheel, steps: u64) {
+fn turn(index: &mut [u64], gauges: &mut [Gauge], wheel: &Wheel, steps: u64) {
     if let Some((dim, weight)) = wheel.dim {
         index[dim] = index[dim].wrapping_add(weight.wrapping_mul(steps));
     }

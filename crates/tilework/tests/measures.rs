@@ -59,11 +59,12 @@ proptest! {
     fn walks_meet_every_element_in_order(layout in layout()) {
         let expected: Vec<(Vec<u64>, u64)> =
             indices(layout.dims()).map(|index| { let o = layout.offset(&index).unwrap(); (index, o) }).collect();
-        let walked: Vec<(Vec<u64>, u64)> = layout.elements().map(|(i, o)| (i.to_vec(), o)).collect();
+        let mut walked = Vec::new();
+        layout.for_each_in_index_order(|index, offset| walked.push((index.to_vec(), offset)));
         prop_assert_eq!(&walked, &expected);
 
         let mut seen = Vec::new();
-        layout.for_each_in_memory(|index, offset| seen.push((index.to_vec(), offset)));
+        layout.for_each_in_memory_order(|index, offset| seen.push((index.to_vec(), offset)));
         let located: Vec<(Vec<u64>, u64)> = (0..layout.size())
             .filter_map(|offset| match layout.locate(offset).unwrap() {
                 Place::Element(index) => Some((index, offset)),

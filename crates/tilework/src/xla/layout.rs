@@ -504,6 +504,22 @@ impl Layout {
         self.rare.as_ref()?.strides.as_ref()
     }
 
+    /// The same layout without tiles: XLA's `Layout::clear_tiles`.
+    #[must_use]
+    pub fn without_tiles(mut self) -> Layout {
+        self.tiles.clear();
+        self
+    }
+
+    /// The same order in a host's memory: without tiles, `L`, `E`, `S`, `P` and `M`.
+    pub(super) fn on_host(mut self) -> Layout {
+        (self.element_size_in_bits, self.memory_space) = (0, 0);
+        if let Some(rare) = &mut self.rare {
+            (rare.tail_padding_alignment, rare.metadata_prefix_bytes, rare.physical_shape) = (1, 0, None);
+        }
+        self.without_tiles().tidy()
+    }
+
     /// Whether the layout says nothing beyond the dimension order.
     pub fn is_plain(&self) -> bool {
         self.tiles.is_empty()

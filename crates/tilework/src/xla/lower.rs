@@ -2,9 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::layout::{Layout, TileDim};
+use super::layout::TileDim;
+use super::make::unbounded;
 use super::shape::ArrayShape;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 impl ArrayShape {
     /// The layout of this array: minor-to-major order, padded dimensions, every tile level with `*`, tail alignment,
@@ -28,12 +29,13 @@ impl ArrayShape {
         for (number, dim) in self.dims().iter().enumerate() {
             dims.push(dim.bound().ok_or_else(|| unbounded(number))?);
         }
-        let bits = self.bits_in_memory();
+        let bits = self.element_size_in_bits();
         let Some(layout) = self.layout() else { return crate::Layout::row_major(&dims, bits) };
         if let Some(free) = layout.strides() {
             return crate::Layout::strided(&dims, bits, &free.strides, free.base, free.size);
         }
-        let mut builder = crate::Layout::builder(&dims, bits)?;
+        let mut builder = crate::Builder::new(bits);
+        builder.start(&dims)?;
         builder.set_order(layout.minor_to_major());
         if let Some(padding) = layout.padding() {
             builder.pad(&padding.padded_dimensions)?;
@@ -45,21 +47,7 @@ impl ArrayShape {
             }))?;
         }
         builder.set_align(layout.tail_padding_alignment_in_elements());
-        builder.build()
+        builder.finish()?;
+        Ok(builder.into_layout())
     }
-
-    /// Bits of one element in memory: those of `E(bits)`, else whole bytes of the element type, as XLA stores it.
-    pub fn bits_in_memory(&self) -> u32 {
-        match self.layout().map_or(0, Layout::element_size_in_bits) {
-            0 => 8 * self.element_type().byte_width().unwrap_or(1), // an array's type has a width
-            bits => bits,
-        }
-    }
-}
-
-fn unbounded(number: usize) -> Error {
-    Error::new(format!("dimension {number} is ?, known at run time only"))
-        .field("dimensions")
-        .rule("only bounded dimensions have places in memory")
-        .accepts("a size, or a bound such as <=128")
 }

@@ -1,10 +1,25 @@
 //! The XLA dialect: shapes, layouts and tiles as XLA writes them.
 
 mod element;
+mod equal;
+mod first_tile;
+mod index;
+mod iterate;
 mod layout;
+mod layouts;
 mod lower;
+mod make;
+mod precision;
+mod proto;
 mod shape;
+mod size;
+mod tuple;
 
 pub use element::PrimitiveType;
+pub use equal::{Equal, LayoutEqual};
+pub use index::compare_indices;
 pub use layout::{Layout, Padding, PaddingValue, SplitConfig, Strides, Tile, TileDim};
+pub use proto::OldProto;
 pub use shape::{ArrayShape, Dim, Shape};
+pub use size::byte_strides_is_major_to_minor;
+pub use tuple::{ShapeIndex, Subshapes};

@@ -150,6 +150,11 @@ impl ArrayShape {
         self
     }
 
+    /// Replaces the layout by one of the same rank without new padding, which therefore fits as well.
+    pub(super) fn change_layout(&mut self, change: impl FnOnce(Option<Layout>) -> Option<Layout>) {
+        self.layout = change(self.layout.take());
+    }
+
     /// The type of the elements.
     pub fn element_type(&self) -> PrimitiveType {
         self.element
