@@ -20,7 +20,7 @@ use rounds::Failure;
 const TYPICAL: &str = "bf16[4,20,1000,30]{2,0,3,1:T(8,128)(2,1)}";
 
 /// The same with 2.4·10^15 elements.
-const HUGE: &str = "bf16[4000,20000,1000000,30]{2,0,3,1:T(8,128)(2,1)}";
+const HUGE: &str = "bf16[4,20000000,1000000,30]{2,0,3,1:T(8,128)(2,1)}";
 
 /// What is measured where.
 #[derive(Default)]

@@ -14,7 +14,7 @@ pub fn run(_: &Setting) -> Result<(), Failure> {
         let visit = |index: &[u64], number: u64| {
             black_box((index, number));
         };
-        let walk = Figure::new(elements as usize, move || layout.for_each_in_memory(visit));
+        let walk = Figure::new(elements as usize, move || layout.for_each_in_memory_order(visit));
         let count = Figure::new(elements as usize, move || {
             let index = [0; 4];
             (0..elements).for_each(|number| visit(&index, number));

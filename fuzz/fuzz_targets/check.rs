@@ -51,7 +51,7 @@ pub fn check(layout: &Layout, compact: bool, seed: u64) {
 /// All walks meet the same elements.
 fn walks(layout: &Layout, compact: bool) {
     let mut places = Vec::new();
-    layout.for_each_in_memory(|index, offset| {
+    layout.for_each_in_memory_order(|index, offset| {
         assert_eq!(layout.offset(index), Ok(offset));
         places.push(offset);
     });
@@ -60,10 +60,10 @@ fn walks(layout: &Layout, compact: bool) {
     assert_eq!(runs, places);
     if layout.len() <= ALL {
         let mut count = 0;
-        for (index, offset) in layout.elements() {
-            assert_eq!(layout.offset(&index), Ok(offset));
+        layout.for_each_in_index_order(|index, offset| {
+            assert_eq!(layout.offset(index), Ok(offset));
             count += 1;
-        }
+        });
         assert_eq!(count, layout.len());
         assert!(!compact || count == places.len() as u64);
     }

@@ -39,7 +39,7 @@ fn compact(numbers: &mut Numbers, dims: &[u64]) -> Result<Layout> {
 fn compare(one: &Layout, other: &Layout) {
     let verdict = one.same_function(other);
     if one.len() <= 512 {
-        let same = one.elements().zip(other.elements()).all(|(a, b)| a == b);
+        let same = offsets(one) == offsets(other);
         assert!(
             if same { verdict.is_yes() } else { verdict.is_no() },
             "{verdict}, but the table says {same}"
@@ -48,6 +48,13 @@ fn compare(one: &Layout, other: &Layout) {
     let back = other.same_function(one);
     assert_eq!((verdict.is_yes(), verdict.is_no()), (back.is_yes(), back.is_no()), "{verdict}; {back}");
     assert!(one.same_buffer(one).is_yes() && one.reshape_bitcast(one).is_yes());
+}
+
+/// The offsets of all elements, in index order.
+fn offsets(layout: &Layout) -> Vec<u64> {
+    let mut offsets = Vec::new();
+    layout.for_each_in_index_order(|_, offset| offsets.push(offset));
+    offsets
 }
 
 /// A compact layout as its description.
