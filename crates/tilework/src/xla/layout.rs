@@ -58,7 +58,7 @@ impl Default for Rare {
 
 /// One tile: a size for each of the minor-most physical dimensions, major to minor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Tile(SmallVec<[TileDim; 4]>);
+pub struct Tile(pub(super) SmallVec<[TileDim; 4]>);
 
 /// One entry of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -520,6 +520,26 @@ impl Layout {
         self.without_tiles().tidy()
     }
 
+    /// Whether anything stands after the colon: a field besides the dimension order or the free strides.
+    pub(super) fn has_qualifiers(&self) -> bool {
+        let rest = self.rare.as_deref().cloned().map(|rare| Rare { strides: None, ..rare });
+        !self.tiles.is_empty()
+            || self.element_size_in_bits != 0
+            || self.memory_space != 0
+            || rest.is_some_and(|rest| rest != Rare::default())
+    }
+
+    /// A layout of parts that the parser has checked: a permutation, valid tiles, a memory space below 128.
+    #[inline]
+    pub(super) fn assemble(
+        minor_to_major: SmallVec<[usize; 6]>,
+        tiles: SmallVec<[Tile; 2]>,
+        element_size_in_bits: u32,
+        memory_space: u8,
+    ) -> Layout {
+        Layout { minor_to_major, tiles, rare: None, element_size_in_bits, memory_space }
+    }
+
     /// Whether the layout says nothing beyond the dimension order.
     pub fn is_plain(&self) -> bool {
         self.tiles.is_empty()
@@ -531,22 +551,40 @@ impl Layout {
 
 /// Checks that `numbers` holds each of `0..len` once.
 fn check_permutation(numbers: &[usize]) -> Result<()> {
-    let mut seen = SmallVec::<[bool; 16]>::from_elem(false, numbers.len());
-    for &dim in numbers {
-        let problem = match seen.get_mut(dim) {
-            Some(seen) if !*seen => {
-                *seen = true;
-                continue;
-            }
-            Some(_) => format!("dimension {dim} stands twice in minor_to_major"),
-            None => format!("dimension {dim} in minor_to_major, but there are {} dimensions", numbers.len()),
-        };
-        return Err(Error::new(problem)
-            .field("minor_to_major")
-            .rule("minor_to_major names every dimension exactly once")
-            .accepts(accepted_numbers(numbers.len())));
+    match first_out_of_place(numbers) {
+        None => Ok(()),
+        Some(place) => Err(out_of_place(numbers, place)),
     }
-    Ok(())
+}
+
+/// The first number that is not below the length, or stands there a second time.
+#[inline]
+pub(super) fn first_out_of_place(numbers: &[usize]) -> Option<usize> {
+    if numbers.len() <= 64 {
+        // The usual ranks fit the bits of one word.
+        let mut seen = 0_u64;
+        return numbers.iter().position(|&dim| {
+            let repeated = dim >= numbers.len() || seen >> dim & 1 == 1;
+            seen |= 1 << (dim & 63);
+            repeated
+        });
+    }
+    let mut seen = vec![false; numbers.len()];
+    numbers.iter().position(|&dim| seen.get_mut(dim).is_none_or(|seen| std::mem::replace(seen, true)))
+}
+
+/// What is wrong with the number at `place`.
+#[cold]
+pub(super) fn out_of_place(numbers: &[usize], place: usize) -> Error {
+    let (dim, rank) = (numbers[place], numbers.len());
+    let found = match dim < rank {
+        true => format!("dimension {dim} stands twice"),
+        false => format!("dimension {dim} in a list of {rank} dimensions"),
+    };
+    Error::new(found)
+        .field("minor_to_major")
+        .rule("minor_to_major names every dimension exactly once, counted from 0")
+        .accepts(accepted_numbers(rank))
 }
 
 /// The words for "a number below `count`".

@@ -1,5 +1,6 @@
 //! The XLA dialect: shapes, layouts and tiles as XLA writes them.
 
+mod cursor;
 mod element;
 mod equal;
 mod first_tile;
@@ -9,7 +10,11 @@ mod layout;
 mod layouts;
 mod lower;
 mod make;
+mod parse;
+mod parse_layout;
 mod precision;
+mod print;
+mod program;
 mod proto;
 mod shape;
 mod size;
@@ -19,6 +24,7 @@ pub use element::PrimitiveType;
 pub use equal::{Equal, LayoutEqual};
 pub use index::compare_indices;
 pub use layout::{Layout, Padding, PaddingValue, SplitConfig, Strides, Tile, TileDim};
+pub use program::ProgramShape;
 pub use proto::OldProto;
 pub use shape::{ArrayShape, Dim, Shape};
 pub use size::byte_strides_is_major_to_minor;

@@ -108,6 +108,13 @@ impl ArrayShape {
         Ok(ArrayShape { element, dims, layout })
     }
 
+    /// An array whose element type has elements, without a layout.
+    #[inline]
+    pub(super) fn bare(element: PrimitiveType, dims: SmallVec<[Dim; 6]>) -> Result<ArrayShape> {
+        check_sizes(&dims, element.byte_width().unwrap_or(1))?;
+        Ok(ArrayShape { element, dims, layout: None })
+    }
+
     /// The same array with this layout.
     ///
     /// # Errors
