@@ -18,7 +18,7 @@ The project's own chores.
   cargo xtask ci                             the same
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md: reading, offset, walk, size, show
-  cargo xtask house                          the house rules alone: unsafe code, leftovers, long files
+  cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
 test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz is installed into target/tools when missing.
