@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`, and the short run of each target that belongs to the tests.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{Outcome, shell};
@@ -29,36 +29,40 @@ pub fn run(words: &[&str]) -> Outcome {
         targets.extend(TARGETS);
     }
     install()?;
-    targets.into_iter().try_for_each(|target| fuzz(target, &[format!("-max_total_time={seconds}")]))
+    for target in targets {
+        // New inputs stay here, out of git's sight, and the next run goes on from them.
+        let corpus = shell::root().join("fuzz/corpus").join(target);
+        shell::run(fuzz(target, &corpus)?.arg(format!("-max_total_time={seconds}")))?;
+    }
+    Ok(())
 }
 
-/// A bounded run of every target, from the seeds.
+/// A bounded run of every target, from the seeds and with the same random numbers each time.
 pub fn smoke() -> Outcome {
     install()?;
-    // The same seed of the random numbers each time: a change that passes here passes again.
-    let bounds = ["-runs=30000", "-max_total_time=20", "-seed=1"].map(str::to_owned);
-    TARGETS.into_iter().try_for_each(|target| fuzz(target, &bounds))
+    for target in TARGETS {
+        let corpus = shell::target().join("fuzz-smoke").join(target);
+        let _ = fs::remove_dir_all(&corpus); // it need not exist
+        let bounds = ["-runs=30000", "-max_total_time=20", "-seed=1", "-print_final_stats=1"];
+        let output = shell::quietly(fuzz(target, &corpus)?.args(bounds))?;
+        let inputs = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+        println!(
+            "{target}: {} inputs",
+            inputs.ok_or("libFuzzer did not say how many inputs it tried")?.trim()
+        );
+    }
+    Ok(())
 }
 
-fn fuzz(target: &str, bounds: &[String]) -> Outcome {
-    println!("-- fuzz {target}");
-    // New inputs go to the first folder, which git ignores; the seeds are read only.
-    let corpus = format!("fuzz/corpus/{target}");
-    fs::create_dir_all(shell::root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
-    let seeds = format!("fuzz/seeds/{target}");
+/// The run of a target; new inputs go to `corpus`.
+fn fuzz(target: &str, corpus: &Path) -> Result<Command, String> {
+    fs::create_dir_all(corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
     let mut cargo = cargo_fuzz();
     // The library forbids unsafe code, so there is nothing for a sanitizer to find, and without one it runs faster.
     cargo.args(["run", "--fuzz-dir", "fuzz", "--sanitizer", "none", "--target-dir"]);
-    cargo.arg(shell::target().join("fuzz")).args([target, &corpus, &seeds, "--"]);
-    cargo.args([
-        "-max_len=256",
-        "-dict=fuzz/words.dict",
-        "-timeout=5",
-        "-verbosity=0",
-        "-print_final_stats=1",
-    ]);
-    cargo.args(bounds);
-    shell::run(&mut cargo)
+    cargo.arg(shell::target().join("fuzz")).arg(target).arg(corpus).arg(format!("fuzz/seeds/{target}"));
+    cargo.args(["--", "-max_len=256", "-dict=fuzz/words.dict", "-timeout=5"]);
+    Ok(cargo)
 }
 
 /// `cargo fuzz` with the compiler's unstable flags allowed: instrumentation needs them, also on stable.

@@ -15,7 +15,7 @@ const FOREIGN: [&str; 5] = ["target", "corpus", "artifacts", "node_modules", "co
 const KINDS: [&str; 5] = ["rs", "md", "toml", "py", "sh"];
 
 /// A file is one idea, read top to bottom: above the first number of lines comes a warning, above the second a failure.
-const LINES: (usize, usize) = (400, 600);
+const LINES: (usize, usize) = (400, 700);
 
 // Written in two halves, so that this file keeps the rules that it checks.
 const UNSAFE: &str = concat!("un", "safe");
@@ -124,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_601_lines_is_refused() {
-        assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(600)).len(), 0);
-        assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(601)).len(), 1);
+    fn a_file_with_one_line_too_many_is_refused() {
+        assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(LINES.1)).len(), 0);
+        assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(LINES.1 + 1)).len(), 1);
     }
 }

@@ -43,6 +43,17 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
+/// Runs it and returns what it prints, which is shown only if it fails.
+pub fn quietly(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{} did not start: {error}", line(command)))?;
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    print!("{text}");
+    Err(format!("{} ended with {}", line(command), output.status))
+}
+
 /// Whether it runs and succeeds; what it prints is dropped.
 pub fn succeeds(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())

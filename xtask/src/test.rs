@@ -51,7 +51,7 @@ fn clippy() -> Outcome {
 
 /// Unit, story and documentation tests.
 fn tests() -> Outcome {
-    shell::run(shell::cargo().args(["test", "--quiet", "--workspace"]))
+    shell::run(shell::cargo().args(["test", "--quiet", "--workspace", "--no-fail-fast"]))
 }
 
 fn documentation() -> Outcome {
