@@ -17,10 +17,11 @@ The project's own chores.
   cargo xtask test                           everything that has to hold before a change goes in
   cargo xtask ci                             the same
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
-  cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md: reading, offset, walk, size, show
+  cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
+The parts of bench are reading, offset, walk, size and show.
 test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz is installed into target/tools when missing.
 bench needs Python 3 as well, for jaxlib, which goes into target/bench-venv; without it the rest is measured alone.
 ";
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         [] => Err(format!("which chore?\n\n{HELP}")),
-        [word, ..] => Err(format!("no chore reads `{}` ({word})\n\n{HELP}", words.join(" "))),
+        _ => Err(format!("no chore `{}`\n\n{HELP}", words.join(" "))),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

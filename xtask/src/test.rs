@@ -54,8 +54,9 @@ fn tests() -> Outcome {
     shell::run(shell::cargo().args(["test", "--quiet", "--workspace", "--no-fail-fast"]))
 }
 
+/// Of the libraries: the command and the library have one name, and their pages would overwrite each other.
 fn documentation() -> Outcome {
-    let words = ["doc", "--quiet", "--workspace", "--no-deps"];
+    let words = ["doc", "--quiet", "--workspace", "--lib", "--no-deps"];
     shell::run(shell::cargo().args(words).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
