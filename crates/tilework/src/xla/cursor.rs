@@ -26,13 +26,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte, or 0 at the end. No token starts with a 0 byte, so the two cannot be mistaken.
-    #[inline]
+    #[inline(always)]
     pub(super) fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
     /// The byte after the next one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn peek_second(&self) -> u8 {
         self.text.as_bytes().get(self.at + 1).copied().unwrap_or(0)
     }
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves past a token of so many bytes, and past what may stand between tokens.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, bytes: usize) -> Result<()> {
         self.at += bytes;
         self.end = self.at;
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves past this byte if it is next.
-    #[inline]
+    #[inline(always)]
     pub(super) fn eat(&mut self, byte: u8) -> Result<bool> {
         if self.peek() != byte || self.is_done() {
             return Ok(false);
@@ -127,7 +127,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves past this byte, which must be next.
-    #[inline]
+    #[inline(always)]
     pub(super) fn expect(&mut self, byte: u8, accepts: &str) -> Result<()> {
         match self.eat(byte)? {
             true => Ok(()),
@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number of 0 or more, at most `i64::MAX`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&mut self, accepts: &str) -> Result<u64> {
         let bytes = self.text.as_bytes();
         let mut at = self.at;
@@ -188,7 +188,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The word at this place: letters, digits and `_`, not starting with a digit; empty if there is none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn word(&self) -> &'a str {
         let bytes = &self.text.as_bytes()[self.at..];
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';

@@ -114,7 +114,11 @@ impl PrimitiveType {
 
     /// The type with this name, in lower case as XLA writes it.
     pub fn from_name(name: &str) -> Option<PrimitiveType> {
-        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+        // The first and the last letter tell most names apart without comparing text.
+        let ends =
+            |text: &str| (text.len(), text.as_bytes().first().copied(), text.as_bytes().last().copied());
+        let wanted = ends(name);
+        TABLE.iter().find(|row| ends(row.1) == wanted && row.1 == name).map(|row| row.0)
     }
 
     /// Bits of one element; none for tuples, tokens, opaque values and buffers.

@@ -28,6 +28,14 @@ pub struct Layout {
     memory_space: u8,
 }
 
+/// See [`Layout::parts_mut`].
+pub(super) struct PartsMut<'a> {
+    pub(super) minor_to_major: &'a mut SmallVec<[usize; 6]>,
+    pub(super) tiles: &'a mut SmallVec<[Tile; 2]>,
+    pub(super) element_size_in_bits: &'a mut u32,
+    pub(super) memory_space: &'a mut u8,
+}
+
 /// The fields that few layouts set, kept apart so that a plain layout stays small.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Rare {
@@ -58,7 +66,7 @@ impl Default for Rare {
 
 /// One tile: a size for each of the minor-most physical dimensions, major to minor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Tile(pub(super) SmallVec<[TileDim; 4]>);
+pub struct Tile(pub(super) SmallVec<[TileDim; 2]>);
 
 /// One entry of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -529,15 +537,15 @@ impl Layout {
             || rest.is_some_and(|rest| rest != Rare::default())
     }
 
-    /// A layout of parts that the parser has checked: a permutation, valid tiles, a memory space below 128.
-    #[inline]
-    pub(super) fn assemble(
-        minor_to_major: SmallVec<[usize; 6]>,
-        tiles: SmallVec<[Tile; 2]>,
-        element_size_in_bits: u32,
-        memory_space: u8,
-    ) -> Layout {
-        Layout { minor_to_major, tiles, rare: None, element_size_in_bits, memory_space }
+    /// The fields that nearly every layout has, for the parser, which checks what it puts there.
+    #[inline(always)]
+    pub(super) fn parts_mut(&mut self) -> PartsMut<'_> {
+        PartsMut {
+            minor_to_major: &mut self.minor_to_major,
+            tiles: &mut self.tiles,
+            element_size_in_bits: &mut self.element_size_in_bits,
+            memory_space: &mut self.memory_space,
+        }
     }
 
     /// Whether the layout says nothing beyond the dimension order.

@@ -11,14 +11,12 @@
 
 use std::str::FromStr;
 
-use smallvec::SmallVec;
-
 use super::cursor::Cursor;
 use super::element::PrimitiveType;
 use super::layout::Layout;
 use super::parse_layout::parse_layout;
 use super::program::ProgramShape;
-use super::shape::{ArrayShape, Dim, Shape};
+use super::shape::{ArrayShape, Dim, Shape, check_padding, check_sizes};
 use crate::error::{Error, Result};
 
 /// How deep tuples, buffers and physical shapes may be nested in a text.
@@ -70,7 +68,8 @@ impl Layout {
     /// Text that is no layout, or one that cannot exist; the error knows the bytes.
     pub fn parse(text: &str) -> Result<Layout> {
         let mut cursor = Cursor::new(text, false)?;
-        let layout = parse_layout(&mut cursor, None, 0)?;
+        let mut layout = Layout::descending(0);
+        parse_layout(&mut cursor, None, 0, &mut layout)?;
         end(&cursor, "layout")?;
         Ok(layout)
     }
@@ -137,12 +136,13 @@ fn parameter_name(cursor: &mut Cursor) -> Result<String> {
 
 fn parse_whole(text: &str, strict: bool) -> Result<Shape> {
     let mut cursor = Cursor::new(text, strict)?;
-    let shape = parse_shape(&mut cursor, 0)?;
-    end(&cursor, "shape")?;
-    Ok(shape)
+    let shape = parse_shape(&mut cursor, 0);
+    if shape.is_ok() && !cursor.is_done() {
+        end(&cursor, "shape")?;
+    }
+    shape // as it came: a shape is large, and moving it about costs as much as reading it
 }
 
-#[inline]
 fn end(cursor: &Cursor, what: &str) -> Result<()> {
     if cursor.is_done() {
         return Ok(());
@@ -198,7 +198,7 @@ fn parse_buffer(cursor: &mut Cursor, depth: u32) -> Result<Shape> {
     Ok(Shape::Buffer(array))
 }
 
-#[inline]
+#[inline(always)]
 fn parse_leaf(cursor: &mut Cursor, depth: u32) -> Result<Shape> {
     let start = cursor.place();
     let element = parse_type(cursor)?;
@@ -208,48 +208,64 @@ fn parse_leaf(cursor: &mut Cursor, depth: u32) -> Result<Shape> {
         return parse_without_elements(cursor, element, type_span);
     }
     let dims_start = cursor.place();
-    let mut dims: SmallVec<[Dim; 6]> = SmallVec::new();
+    let mut array = ArrayShape::scalar_of(element);
     if !cursor.eat(b']')? {
         loop {
-            dims.push(parse_dim(cursor)?);
+            let dim = parse_dim(cursor)?;
+            array.dims_mut().push(dim);
             if cursor.eat(b']')? {
                 break;
             }
             cursor.expect(b',', ", before the next dimension, or ] after the last")?;
         }
     }
-    let dims_span = dims_start..cursor.since(dims_start).end - 1;
-    let array = ArrayShape::bare(element, dims).map_err(|error| error.at(dims_span))?;
-    parse_array_layout(cursor, array, depth).map(Shape::Array)
+    let dims_end = cursor.since(dims_start).end - 1;
+    check_sizes(array.dims(), element).map_err(|error| error.at(dims_start..dims_end))?;
+    parse_array_layout(cursor, &mut array, depth)?;
+    Ok(Shape::Array(array))
 }
 
 /// The layout after an array's dimensions, or the default one.
-#[inline]
-fn parse_array_layout(cursor: &mut Cursor, array: ArrayShape, depth: u32) -> Result<ArrayShape> {
+#[inline(always)]
+fn parse_array_layout(cursor: &mut Cursor, array: &mut ArrayShape, depth: u32) -> Result<()> {
     let rank = array.rank();
     let start = cursor.place();
-    match cursor.peek() {
-        b'{' => {}
-        b'd' | b's' | b'(' if !cursor.strict => {
-            if cursor.starts_with("(no layout)") {
-                cursor.advance("(no layout)".len())?;
-                return Ok(array);
-            }
-            match cursor.word() {
-                "dense" => cursor.advance("dense".len())?,
-                "sparse" => {
-                    return Err(cursor.unexpected("a dense layout such as {1,0}").rule(
-                        "sparse{n} was dropped from XLA in 2019: it keeps index pairs, which is no function of the index",
-                    ));
-                }
-                _ => return array.with_layout(Layout::descending(rank)),
+    if cursor.peek() != b'{' && !parse_older_words(cursor)? {
+        if cursor.place() == start {
+            *array.layout_mut() = Some(Layout::descending(rank));
+        }
+        return Ok(());
+    }
+    let layout = array.layout_mut().insert(Layout::descending(0));
+    parse_layout(cursor, Some(rank), depth, layout)?;
+    if layout.padding().is_some() {
+        check_padding(array).map_err(|error| error.at(cursor.since(start)))?;
+    }
+    Ok(())
+}
+
+/// ` (no layout)` and `dense` of 2017 and 2018. Says whether a layout in braces follows.
+fn parse_older_words(cursor: &mut Cursor) -> Result<bool> {
+    if cursor.strict {
+        return Ok(false);
+    }
+    if cursor.starts_with("(no layout)") {
+        cursor.advance("(no layout)".len())?;
+        return Ok(false);
+    }
+    match cursor.word() {
+        "dense" => {
+            cursor.advance("dense".len())?;
+            match cursor.peek() {
+                b'{' => Ok(true),
+                _ => Err(cursor.unexpected("{ before the layout")),
             }
         }
-        _ => return array.with_layout(Layout::descending(rank)),
+        "sparse" => Err(cursor.unexpected("a dense layout such as {1,0}").rule(
+            "sparse{n} was dropped from XLA in 2019: it keeps index pairs, which is no function of the index",
+        )),
+        _ => Ok(false),
     }
-    let layout = parse_layout(cursor, Some(rank), depth)?;
-    let span = cursor.since(start);
-    array.with_layout(layout).map_err(|error| error.at(span))
 }
 
 /// `token[]` and `opaque[]`, of which the opening bracket has been read.
@@ -278,7 +294,7 @@ fn parse_without_elements(
     Ok(shape)
 }
 
-#[inline]
+#[inline(always)]
 fn parse_dim(cursor: &mut Cursor) -> Result<Dim> {
     const ACCEPTS: &str = "a size, a bound such as <=8, or ?";
     match cursor.peek() {

@@ -14,8 +14,8 @@ use smallvec::SmallVec;
 use super::cursor::Cursor;
 use super::element::PrimitiveType;
 use super::layout::{
-    Layout, Padding, PaddingValue, SplitConfig, Strides, Tile, TileDim, accepted_numbers, first_out_of_place,
-    out_of_place,
+    Layout, Padding, PaddingValue, PartsMut, SplitConfig, Strides, Tile, TileDim, accepted_numbers,
+    first_out_of_place, out_of_place,
 };
 use super::parse::{parse_shape, parse_type};
 use crate::error::{Error, Result};
@@ -23,23 +23,31 @@ use crate::error::{Error, Result};
 /// The qualifiers in their order.
 const ORDER: [&str; 11] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M", "pad"];
 
-/// Reads a layout, of an array of this rank if it is known.
-#[inline]
-pub(super) fn parse_layout(cursor: &mut Cursor, rank: Option<usize>, depth: u32) -> Result<Layout> {
+/// Reads a layout, of an array of this rank if it is known, into a layout of no dimensions.
+#[inline(always)]
+pub(super) fn parse_layout(
+    cursor: &mut Cursor,
+    rank: Option<usize>,
+    depth: u32,
+    layout: &mut Layout,
+) -> Result<()> {
     let start = cursor.place();
     cursor.expect(b'{', "{ before a layout")?;
     if cursor.peek() == b's' && !cursor.strict {
-        return parse_free(cursor, rank, depth);
+        *layout = parse_free(cursor, rank, depth)?;
+        return Ok(());
     }
     let list_start = cursor.place();
-    let order = parse_order(cursor, rank)?;
-    if rank.is_some_and(|rank| rank != order.len()) {
-        return Err(wrong_rank(order.len(), rank.unwrap_or(0), list_start, cursor));
+    let parts = layout.parts_mut();
+    parse_order(cursor, rank, parts.minor_to_major)?;
+    let found = parts.minor_to_major.len();
+    if rank.is_some_and(|rank| rank != found) {
+        return Err(wrong_rank(found, rank.unwrap_or(0), list_start, cursor));
     }
-    let mut fields = Fields::default();
+    let mut rare = None;
     if cursor.eat(b':')? {
-        parse_qualifiers(cursor, &mut fields, depth)?;
-    } else if order.is_empty() && rank.is_some() {
+        parse_qualifiers(cursor, parts, &mut rare, depth)?;
+    } else if found == 0 && rank.is_some() {
         let span = start..cursor.place() + 1;
         return Err(Error::new("an empty layout")
             .at(span)
@@ -47,12 +55,10 @@ pub(super) fn parse_layout(cursor: &mut Cursor, rank: Option<usize>, depth: u32)
             .accepts("nothing here, or a qualifier such as {:T(128)}"));
     }
     cursor.expect(b'}', "} at the end of the layout")?;
-    let Fields { tiles, element_bits, space, rare } = fields;
-    let layout = Layout::assemble(order, tiles, element_bits, space);
-    match rare {
-        None => Ok(layout),
-        Some(rare) => rare.apply(layout),
+    if let Some(rare) = rare {
+        *layout = rare.apply(std::mem::replace(layout, Layout::descending(0)))?;
     }
+    Ok(())
 }
 
 #[cold]
@@ -67,9 +73,8 @@ fn wrong_rank(found: usize, rank: usize, start: usize, cursor: &Cursor) -> Error
 }
 
 /// The dimension numbers, the most minor first, up to `:` or `}`.
-#[inline]
-fn parse_order(cursor: &mut Cursor, rank: Option<usize>) -> Result<SmallVec<[usize; 6]>> {
-    let mut order: SmallVec<[usize; 6]> = SmallVec::new();
+#[inline(always)]
+fn parse_order(cursor: &mut Cursor, rank: Option<usize>, order: &mut SmallVec<[usize; 6]>) -> Result<()> {
     let list = *cursor;
     if !matches!(cursor.peek(), b':' | b'}') {
         loop {
@@ -79,11 +84,11 @@ fn parse_order(cursor: &mut Cursor, rank: Option<usize>) -> Result<SmallVec<[usi
             }
         }
     }
-    match first_out_of_place(&order) {
-        None => Ok(order),
+    match first_out_of_place(order) {
+        None => Ok(()),
         // With another rank than the array's, that is what to say.
-        Some(_) if rank.is_some_and(|rank| rank != order.len()) => Ok(order),
-        Some(place) => Err(out_of_place(&order, place).at(nth_number(list, place))),
+        Some(_) if rank.is_some_and(|rank| rank != order.len()) => Ok(()),
+        Some(place) => Err(out_of_place(order, place).at(nth_number(list, place))),
     }
 }
 
@@ -98,15 +103,6 @@ fn nth_number(mut list: Cursor, place: usize) -> Range<usize> {
         let _ = list.eat(b',');
     }
     list.place()..list.place()
-}
-
-/// What stands after the colon. The fields that few layouts have are apart, so that most need no allocation.
-#[derive(Default)]
-struct Fields {
-    tiles: SmallVec<[Tile; 2]>,
-    element_bits: u32,
-    space: u8,
-    rare: Option<Box<Rare>>,
 }
 
 /// Qualifiers that few layouts have, with the bytes to blame where they do not fit.
@@ -140,8 +136,13 @@ impl Rare {
     }
 }
 
-#[inline]
-fn parse_qualifiers(cursor: &mut Cursor, fields: &mut Fields, depth: u32) -> Result<()> {
+#[inline(always)]
+fn parse_qualifiers(
+    cursor: &mut Cursor,
+    parts: PartsMut<'_>,
+    rare: &mut Option<Box<Rare>>,
+    depth: u32,
+) -> Result<()> {
     let mut last: Option<usize> = None;
     while cursor.peek() != b'}' {
         let start = cursor.place();
@@ -168,10 +169,10 @@ fn parse_qualifiers(cursor: &mut Cursor, fields: &mut Fields, depth: u32) -> Res
             cursor.advance(ORDER[next].len())?;
         }
         match next {
-            1 => parse_tiles(cursor, &mut fields.tiles)?,
-            5 => fields.element_bits = parse_element_bits(cursor)?,
-            6 => fields.space = parse_space(cursor)?,
-            _ => parse_rare(cursor, next, start, fields, depth)?,
+            1 => parse_tiles(cursor, parts.tiles)?,
+            5 => *parts.element_size_in_bits = parse_element_bits(cursor)?,
+            6 => *parts.memory_space = parse_space(cursor)?,
+            _ => parse_rare(cursor, next, start, rare.get_or_insert_default(), depth)?,
         }
     }
     Ok(())
@@ -206,12 +207,12 @@ fn out_of_order(cursor: &Cursor, last: usize, next: usize) -> Error {
 }
 
 /// `(2,2)(2,1)`
-#[inline]
+#[inline(always)]
 fn parse_tiles(cursor: &mut Cursor, tiles: &mut SmallVec<[Tile; 2]>) -> Result<()> {
     loop {
         let start = cursor.place();
         cursor.expect(b'(', "( before the sizes of a tile")?;
-        let mut dims: SmallVec<[TileDim; 4]> = SmallVec::new();
+        let mut dims: SmallVec<[TileDim; 2]> = SmallVec::new();
         if cursor.peek() == b')' {
             cursor.advance(1)?;
             return Err(Error::new("a tile without sizes")
@@ -241,7 +242,7 @@ fn parse_tiles(cursor: &mut Cursor, tiles: &mut SmallVec<[Tile; 2]>) -> Result<(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn parse_tile_dim(cursor: &mut Cursor) -> Result<TileDim> {
     const ACCEPTS: &str = "a size of 1 or more, or *";
     let start = cursor.place();
@@ -300,10 +301,9 @@ fn parse_rare(
     cursor: &mut Cursor,
     qualifier: usize,
     start: usize,
-    fields: &mut Fields,
+    rare: &mut Rare,
     depth: u32,
 ) -> Result<()> {
-    let rare = fields.rare.get_or_insert_default();
     match qualifier {
         0 => parse_dim_level_types(cursor),
         2 => {
@@ -435,21 +435,18 @@ fn parse_free(cursor: &mut Cursor, rank: Option<usize>, depth: u32) -> Result<La
         cursor.advance(word.len())?;
         *slot = Some(parse_argument(cursor, "a number of elements")?.0);
     }
-    let mut fields = Fields::default();
+    let mut layout = Layout::strided(Strides { strides, base, size })?;
+    let mut rare = None;
     let colon = cursor.place();
     if cursor.eat(b':')? {
-        parse_qualifiers(cursor, &mut fields, depth)?;
+        parse_qualifiers(cursor, layout.parts_mut(), &mut rare, depth)?;
     }
     let qualifiers = cursor.since(colon);
     cursor.expect(b'}', "} at the end of the layout")?;
-    let layout = Layout::strided(Strides { strides, base, size })?;
-    let mut layout = layout
-        .with_tiles(fields.tiles)
-        .map_err(|error| error.at(qualifiers.clone()))?
-        .with_element_size_in_bits(fields.element_bits)
-        .with_memory_space(u64::from(fields.space))?;
-    if let Some(rare) = fields.rare {
-        layout = rare.apply(layout).map_err(|error| error.or_at(qualifiers))?;
+    let tiles = layout.tiles().to_vec();
+    layout = layout.with_tiles(tiles).map_err(|error| error.at(qualifiers.clone()))?;
+    match rare {
+        Some(rare) => rare.apply(layout).map_err(|error| error.or_at(qualifiers)),
+        None => Ok(layout),
     }
-    Ok(layout)
 }

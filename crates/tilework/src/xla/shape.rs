@@ -102,17 +102,27 @@ impl ArrayShape {
     /// An element type without elements, a size above `i64::MAX`, or more bytes than 63 bits can count.
     pub fn new(element: PrimitiveType, dims: impl IntoIterator<Item = impl Into<Dim>>) -> Result<ArrayShape> {
         let dims: SmallVec<[Dim; 6]> = dims.into_iter().map(Into::into).collect();
-        let bits = element.require_bits()?;
-        check_sizes(&dims, bits.div_ceil(8))?;
+        check_sizes(&dims, element)?;
         let layout = Some(Layout::descending(dims.len()));
         Ok(ArrayShape { element, dims, layout })
     }
 
-    /// An array whose element type has elements, without a layout.
-    #[inline]
-    pub(super) fn bare(element: PrimitiveType, dims: SmallVec<[Dim; 6]>) -> Result<ArrayShape> {
-        check_sizes(&dims, element.byte_width().unwrap_or(1))?;
-        Ok(ArrayShape { element, dims, layout: None })
+    /// A scalar without a layout, for the parser to fill in. The element type has elements.
+    #[inline(always)]
+    pub(super) fn scalar_of(element: PrimitiveType) -> ArrayShape {
+        ArrayShape { element, dims: SmallVec::new(), layout: None }
+    }
+
+    /// The sizes, for the parser, which checks them afterwards.
+    #[inline(always)]
+    pub(super) fn dims_mut(&mut self) -> &mut SmallVec<[Dim; 6]> {
+        &mut self.dims
+    }
+
+    /// The layout, for the parser, which makes it fit.
+    #[inline(always)]
+    pub(super) fn layout_mut(&mut self) -> &mut Option<Layout> {
+        &mut self.layout
     }
 
     /// The same array with this layout.
@@ -135,18 +145,8 @@ impl ArrayShape {
                 _ => format!("a permutation of {}", accepted_numbers(rank)),
             }));
         }
-        if let Some(padding) = layout.padding() {
-            for (number, (&padded, dim)) in padding.padded_dimensions.iter().zip(&self.dims).enumerate() {
-                if dim.bound().is_some_and(|size| padded < size) {
-                    let size = dim.bound().unwrap_or(0);
-                    return Err(Error::new(format!("dimension {number} is {size}, padded to only {padded}"))
-                        .field("padded_dimensions")
-                        .rule("a padded dimension is at least the dimension's size")
-                        .accepts(format!("{size} or more")));
-                }
-            }
-        }
         self.layout = Some(layout);
+        check_padding(&self)?;
         Ok(self)
     }
 
@@ -188,8 +188,39 @@ impl ArrayShape {
     }
 }
 
+/// Condition of every array: padded dimensions are at least the dimensions.
+pub(super) fn check_padding(array: &ArrayShape) -> Result<()> {
+    if let Some(padding) = array.layout().and_then(Layout::padding) {
+        for (number, (&padded, dim)) in padding.padded_dimensions.iter().zip(array.dims()).enumerate() {
+            if dim.bound().is_some_and(|size| padded < size) {
+                let size = dim.bound().unwrap_or(0);
+                return Err(Error::new(format!("dimension {number} is {size}, padded to only {padded}"))
+                    .field("padded_dimensions")
+                    .rule("a padded dimension is at least the dimension's size")
+                    .accepts(format!("{size} or more")));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Condition of every array: sizes and the product of sizes and element bytes stay within `i64`.
-fn check_sizes(dims: &[Dim], element_bytes: u32) -> Result<()> {
+#[inline]
+pub(super) fn check_sizes(dims: &[Dim], element: PrimitiveType) -> Result<()> {
+    // The usual case: a product within 63 bits, and no size of 0 to excuse one beyond them.
+    let mut product = Some(u64::from(element.require_bits()?.div_ceil(8)));
+    for dim in dims {
+        product = product.and_then(|product| product.checked_mul(dim.bound().unwrap_or(1).max(1)));
+    }
+    match product {
+        Some(product) if product <= i64::MAX as u64 => Ok(()),
+        _ => check_sizes_exactly(dims, element),
+    }
+}
+
+#[cold]
+fn check_sizes_exactly(dims: &[Dim], element: PrimitiveType) -> Result<()> {
+    let element_bytes = element.require_bits()?.div_ceil(8);
     let bounds = || dims.iter().enumerate().filter_map(|(number, dim)| Some((number, dim.bound()?)));
     if let Some((number, size)) = bounds().find(|&(_, size)| size > i64::MAX as u64) {
         return Err(Error::new(format!("dimension {number} is {size}"))
