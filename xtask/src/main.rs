@@ -1,1 +1,54 @@
-fn main() {}
+//! The project's own chores: `cargo xtask help`.
+//!
+//! A chore sets up what it needs itself, inside the target folder, and nothing on the machine changes.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod fuzz;
+mod house;
+mod shell;
+mod test;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+The project's own chores.
+
+  cargo xtask test                           everything that has to hold before a change goes in
+  cargo xtask ci                             the same
+  cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
+  cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
+  cargo xtask house                          the house rules alone: rooms, leftovers, long files
+  cargo xtask help                           this text
+
+The parts of bench are reading, offset, walk, size and show.
+test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz is installed into target/tools when missing.
+bench needs Python 3 as well, for jaxlib, which goes into target/bench-venv; without it the rest is measured alone.
+";
+
+/// What a chore returns: nothing, or the sentence that says why it failed.
+type Outcome = Result<(), String>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["test" | "ci"] => test::run(),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["bench", parts @ ..] => bench::run(parts),
+        ["house"] => house::check(),
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        [] => Err(format!("which chore?\n\n{HELP}")),
+        _ => Err(format!("no chore `{}`\n\n{HELP}", words.join(" "))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `cargo xtask fuzz`, and the short run of each target that belongs to the tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Outcome, shell};
+
+/// The targets, by the names of their files in `fuzz/fuzz_targets`.
+const TARGETS: [&str; 2] = ["parse", "layout"];
+
+const VERSION: &str = "0.13.2";
+
+/// `[TARGET] [--seconds N]`
+pub fn run(words: &[&str]) -> Outcome {
+    let (mut seconds, mut targets) = (60, Vec::new());
+    let mut words = words.iter();
+    while let Some(&word) = words.next() {
+        match word {
+            "--seconds" => {
+                let number = words.next().and_then(|number| number.parse().ok());
+                seconds = number.ok_or("--seconds wants a number, as in `cargo xtask fuzz --seconds 60`")?;
+            }
+            target if TARGETS.contains(&target) => targets.push(target),
+            other => return Err(format!("no fuzz target `{other}`; there are {}", TARGETS.join(", "))),
+        }
+    }
+    if targets.is_empty() {
+        targets.extend(TARGETS);
+    }
+    install()?;
+    for target in targets {
+        // New inputs stay here, out of git's sight, and the next run goes on from them.
+        let corpus = shell::root().join("fuzz/corpus").join(target);
+        shell::run(fuzz(target, &corpus)?.arg(format!("-max_total_time={seconds}")))?;
+    }
+    Ok(())
+}
+
+/// A bounded run of every target, from the seeds and with the same random numbers each time.
+pub fn smoke() -> Outcome {
+    install()?;
+    for target in TARGETS {
+        let corpus = shell::target().join("fuzz-smoke").join(target);
+        let _ = fs::remove_dir_all(&corpus); // it need not exist
+        let bounds = ["-runs=30000", "-max_total_time=20", "-seed=1", "-print_final_stats=1"];
+        let output = shell::quietly(fuzz(target, &corpus)?.args(bounds))?;
+        let inputs = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+        println!(
+            "{target}: {} inputs",
+            inputs.ok_or("libFuzzer did not say how many inputs it tried")?.trim()
+        );
+    }
+    Ok(())
+}
+
+/// The run of a target; new inputs go to `corpus`.
+fn fuzz(target: &str, corpus: &Path) -> Result<Command, String> {
+    fs::create_dir_all(corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
+    let mut cargo = cargo_fuzz();
+    // The library forbids unsafe code, so there is nothing for a sanitizer to find, and without one it runs faster.
+    cargo.args(["run", "--fuzz-dir", "fuzz", "--sanitizer", "none", "--target-dir"]);
+    cargo.arg(shell::target().join("fuzz")).arg(target).arg(corpus).arg(format!("fuzz/seeds/{target}"));
+    cargo.args(["--", "-max_len=256", "-dict=fuzz/words.dict", "-timeout=5"]);
+    Ok(cargo)
+}
+
+/// `cargo fuzz` with the compiler's unstable flags allowed: instrumentation needs them, also on stable.
+fn cargo_fuzz() -> Command {
+    let tools = tools().join("bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(tools).chain(std::env::split_paths(&path));
+    let mut cargo = shell::cargo();
+    cargo.arg("fuzz").env("RUSTC_BOOTSTRAP", "1");
+    if let Ok(path) = std::env::join_paths(folders) {
+        cargo.env("PATH", path);
+    }
+    cargo
+}
+
+fn tools() -> PathBuf {
+    shell::target().join("tools")
+}
+
+fn install() -> Outcome {
+    if shell::succeeds(cargo_fuzz().arg("--version")) {
+        return Ok(());
+    }
+    println!("installing cargo-fuzz {VERSION} into {}", tools().display());
+    let mut cargo = shell::cargo();
+    cargo.args(["install", "cargo-fuzz", "--quiet", "--locked", "--version", VERSION, "--root"]).arg(tools());
+    shell::run(&mut cargo)
+}

@@ -1,0 +1,131 @@
+//! The house rules that no compiler checks: unsafe code has its rooms, nothing is left undone, files stay readable.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Outcome, shell};
+
+/// The only rooms that may hold unsafe code.
+const UNSAFE_ROOMS: [&str; 2] = ["crates/tilework-copy", "crates/tilework-python"];
+
+/// Folders that hold nothing of ours, besides the hidden ones.
+const FOREIGN: [&str; 5] = ["target", "corpus", "artifacts", "node_modules", "coverage"];
+
+/// What is read, by the ending of its name.
+const KINDS: [&str; 5] = ["rs", "md", "toml", "py", "sh"];
+
+/// A file is one idea, read top to bottom: above the first number of lines comes a warning, above the second a failure.
+const LINES: (usize, usize) = (400, 600);
+
+// Written in two halves, so that this file keeps the rules that it checks.
+const UNSAFE: &str = concat!("un", "safe");
+const LEFTOVERS: [&str; 6] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+    concat!("to", "do!"),
+    concat!("unimplemented", "!"),
+    concat!("db", "g!"),
+];
+
+pub fn check() -> Outcome {
+    let root = shell::root();
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    files.sort();
+    let (mut broken, mut long) = (0, 0);
+    for path in &files {
+        let Ok(text) = fs::read_to_string(path) else { continue };
+        let path = path.strip_prefix(&root).unwrap_or(path);
+        for problem in problems(path, &text) {
+            println!("{problem}");
+            broken += 1;
+        }
+        let lines = text.lines().count();
+        if is_rust(path) && lines > LINES.0 && lines <= LINES.1 {
+            println!("warning: {} has {lines} lines; a file is one idea, up to {}", path.display(), LINES.0);
+            long += 1;
+        }
+    }
+    println!("{} files read, {long} of them long", files.len());
+    if broken == 0 { Ok(()) } else { Err(format!("{broken} rules broken")) }
+}
+
+/// The rules that a file breaks.
+fn problems(path: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let may_be_unsafe = UNSAFE_ROOMS.iter().any(|room| path.starts_with(room));
+    for (number, line) in text.lines().enumerate() {
+        let mut report = |what: &str| found.push(format!("{}:{}: {what}", path.display(), number + 1));
+        for word in LEFTOVERS {
+            if has_word(line, word) {
+                report(&format!("`{word}` is left"));
+            }
+        }
+        let code = line.split("//").next().unwrap_or(line);
+        if is_rust(path) && !may_be_unsafe && has_word(code, UNSAFE) {
+            report(&format!("`{UNSAFE}` outside {}", UNSAFE_ROOMS.join(" and ")));
+        }
+    }
+    let lines = text.lines().count();
+    if is_rust(path) && lines > LINES.1 {
+        found.push(format!("{}: {lines} lines; {} at most", path.display(), LINES.1));
+    }
+    found
+}
+
+/// Whether the word stands in the line as a whole.
+fn has_word(line: &str, word: &str) -> bool {
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        !line[..at].ends_with(part_of_word) && !line[at + word.len()..].starts_with(part_of_word)
+    })
+}
+
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
+
+/// Our texts under a folder.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        let Ok(kind) = entry.file_type() else { continue };
+        if name.starts_with('.') || FOREIGN.contains(&name.as_ref()) {
+            continue;
+        }
+        if kind.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|ending| KINDS.iter().any(|kind| ending == *kind)) {
+            files.push(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_is_not_safe_is_found_outside_its_rooms_only() {
+        let text = format!("let x = {UNSAFE} {{ 1 }};\n");
+        assert_eq!(problems(Path::new("crates/tilework/src/a.rs"), &text).len(), 1);
+        assert_eq!(problems(Path::new("crates/tilework-copy/src/a.rs"), &text).len(), 0);
+        let spoken = format!("#![forbid({UNSAFE}_code)]\n// {UNSAFE} is not needed\n");
+        assert_eq!(problems(Path::new("crates/tilework/src/a.rs"), &spoken).len(), 0);
+    }
+
+    #[test]
+    fn what_is_left_undone_is_found_with_its_line() {
+        let text = format!("fine\nlater {}: more\n", LEFTOVERS[0]);
+        assert_eq!(problems(Path::new("a.md"), &text).len(), 1);
+        assert!(problems(Path::new("a.md"), &text)[0].starts_with("a.md:2:"));
+    }
+
+    #[test]
+    fn a_file_with_one_line_too_many_is_refused() {
+        assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(LINES.1)).len(), 0);
+        assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(LINES.1 + 1)).len(), 1);
+    }
+}

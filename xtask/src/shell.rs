@@ -1,0 +1,69 @@
+//! Running other programs from the root of the project.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+
+/// The root of the project.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// The folder of everything built or installed.
+pub fn target() -> PathBuf {
+    match env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => std::path::absolute(folder).unwrap_or_else(|_| root().join("target")),
+        None => root().join("target"),
+    }
+}
+
+/// The cargo that runs this program.
+pub fn cargo() -> Command {
+    command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// A program that will run in the root, with nothing on its standard input.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    // A relative target folder was meant from where the user stands, not from the root.
+    command.current_dir(root()).env("CARGO_TARGET_DIR", target()).stdin(Stdio::null());
+    command
+}
+
+/// Runs it and shows what it prints.
+pub fn run(command: &mut Command) -> Outcome {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{} ended with {status}", line(command))),
+        Err(error) => Err(format!("{} did not start: {error}", line(command))),
+    }
+}
+
+/// Runs it and returns what it prints, which is shown only if it fails.
+pub fn quietly(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{} did not start: {error}", line(command)))?;
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    print!("{text}");
+    Err(format!("{} ended with {}", line(command), output.status))
+}
+
+/// Whether it runs and succeeds; what it prints is dropped.
+pub fn succeeds(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// The command as somebody would type it.
+fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let program = program.file_stem().unwrap_or(program.as_os_str()).to_string_lossy();
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy());
+    let words: Vec<_> = std::iter::once(program).chain(arguments).collect();
+    format!("`{}`", words.join(" "))
+}

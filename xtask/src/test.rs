@@ -1,0 +1,88 @@
+//! `cargo xtask test`: all checks, the quick ones first; the first failure ends it.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::{Outcome, fuzz, house, shell};
+
+struct Step {
+    name: &'static str,
+    run: fn() -> Outcome,
+}
+
+const STEPS: [Step; 7] = [
+    Step { name: "format", run: format },
+    Step { name: "house rules", run: house::check },
+    Step { name: "clippy", run: clippy },
+    Step { name: "tests", run: tests },
+    Step { name: "documentation", run: documentation },
+    Step { name: "examples", run: examples },
+    Step { name: "fuzz, a short run of each target", run: fuzz::smoke },
+];
+
+pub fn run() -> Outcome {
+    let start = Instant::now();
+    for (number, Step { name, run }) in STEPS.iter().enumerate() {
+        println!("\n== {} of {}: {name}", number + 1, STEPS.len());
+        let step = Instant::now();
+        let outcome = run();
+        let verdict = if outcome.is_ok() { "passed" } else { "failed" };
+        println!("== {name}: {verdict} in {:.1} s", step.elapsed().as_secs_f64());
+        if let Err(why) = outcome {
+            println!("\n{number} passed, 1 failed ({name}), {} not run", STEPS.len() - number - 1);
+            return Err(format!("{name}: {why}"));
+        }
+    }
+    println!("\nall in {:.1} s", start.elapsed().as_secs_f64());
+    println!("{} passed, 0 failed", STEPS.len());
+    Ok(())
+}
+
+fn format() -> Outcome {
+    shell::run(shell::cargo().args(["fmt", "--all", "--check"]))?;
+    shell::run(shell::cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
+}
+
+fn clippy() -> Outcome {
+    let words = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    shell::run(shell::cargo().args(words))
+}
+
+/// Unit, story and documentation tests.
+fn tests() -> Outcome {
+    shell::run(shell::cargo().args(["test", "--quiet", "--workspace", "--no-fail-fast"]))
+}
+
+/// Of the libraries: the command and the library have one name, and their pages would overwrite each other.
+fn documentation() -> Outcome {
+    let words = ["doc", "--quiet", "--workspace", "--lib", "--no-deps"];
+    shell::run(shell::cargo().args(words).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Builds and runs every `crates/*/examples/*.rs`.
+fn examples() -> Outcome {
+    let mut ran = 0;
+    for room in entries(&shell::root().join("crates")) {
+        for example in entries(&room.join("examples")) {
+            let (Some(package), Some(name)) = (room.file_name(), example.file_stem()) else { continue };
+            if example.extension().is_some_and(|extension| extension == "rs") {
+                println!("-- {}", name.display());
+                let mut cargo = shell::cargo();
+                cargo.args(["run", "--quiet", "--package"]).arg(package).arg("--example").arg(name);
+                shell::run(&mut cargo)?;
+                ran += 1;
+            }
+        }
+    }
+    println!("{ran} examples");
+    Ok(())
+}
+
+/// What is in a folder, by name; nothing if there is no such folder.
+fn entries(folder: &Path) -> Vec<std::path::PathBuf> {
+    let read = fs::read_dir(folder).into_iter().flatten();
+    let mut found: Vec<_> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    found.sort();
+    found
+}
