@@ -38,8 +38,11 @@ pub(crate) fn memory(layout: &Layout, room: Room) -> Option<Grid> {
     for &at_row in &shown_rows {
         let top = begins(at_row.map(|at| at * row), between_rows);
         for &at_column in &shown_columns {
-            let left = begins(at_column, within_row);
             let offset = at_row.zip(at_column).and_then(|(row_at, at)| (row_at * row).checked_add(at));
+            let left = match offset {
+                Some(offset) if offset >= size => Border::None,
+                _ => begins(at_column, within_row),
+            };
             let (content, tile) = match offset {
                 None => (Content::Cut, None),
                 Some(offset) if offset >= size => (Content::Nothing, None),
@@ -67,10 +70,11 @@ fn row_len(layout: &Layout, room: Room) -> u64 {
     stretches.sort_unstable();
     let fits = stretches.iter().rev().find(|&&stretch| stretch <= columns);
     let exceeds = stretches.iter().find(|&&stretch| stretch > columns);
+    let round = if columns < 8 { columns.max(1) } else { columns - columns % 8 };
     match (fits, exceeds) {
         (Some(&fits), _) if fits == size || fits * 4 >= columns => fits,
         (Some(&fits), _) if size.div_ceil(columns - columns % fits) <= rows => columns - columns % fits,
-        (None, _) if size.div_ceil(columns.max(1)) <= rows => columns.max(1),
+        (None, _) if size.div_ceil(round) <= rows => round.min(size),
         (_, Some(&exceeds)) => exceeds,
         _ => size,
     }

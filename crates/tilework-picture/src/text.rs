@@ -76,10 +76,10 @@ impl Line {
     /// The line as a terminal takes it, without the end of line.
     pub fn render(&self, look: Look) -> String {
         let mut out = String::new();
-        let last = self.0.len().saturating_sub(1);
-        for (place, span) in self.0.iter().enumerate() {
+        let shown = self.0.iter().rposition(|span| !span.text.trim().is_empty()).map_or(0, |last| last + 1);
+        for (place, span) in self.0[..shown].iter().enumerate() {
             let text = if look.ascii { plain_ascii(&span.text) } else { span.text.clone() };
-            let text = if place == last { text.trim_end() } else { &text };
+            let text = if place + 1 == shown { text.trim_end() } else { &text };
             match code(span.style).filter(|_| look.color && !text.trim().is_empty()) {
                 Some(code) => out.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m")),
                 None => out.push_str(text),
@@ -136,8 +136,17 @@ pub fn letter(rank: usize, dim: usize) -> String {
 }
 
 /// Breaks text into lines of at most `width` characters: at spaces, or within a word that is longer than a line.
+///
+/// Spaces at the beginning stand before every line, if there is room for more than them.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
+    let bare = text.trim_start_matches(' ');
+    let indent = text.len() - bare.len();
+    let indent = if indent + 8 <= width { indent } else { 0 };
+    let lines = break_up(bare, (width - indent.min(width)).max(1));
+    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+}
+
+fn break_up(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut line, mut used) = (String::new(), 0);
     for word in text.split(' ') {
