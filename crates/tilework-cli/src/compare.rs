@@ -105,6 +105,7 @@ impl<'a> Comparison<'a> {
 
     fn page(&self, output: &mut Output) -> Result<(), Stop> {
         let mut page = Page::new(output);
+        page.label = "transpose-bitcast".len();
         let [a, b] = self.sides.map(|side| side.shape.to_string());
         page.rows(&[("A".to_owned(), a), ("B".to_owned(), b)]);
         let verdict = |verdict: &Verdict, yes: &str| match verdict {
@@ -185,13 +186,12 @@ impl<'a> Comparison<'a> {
             };
         }
         let run = self.run?;
-        let bytes = (u128::from(run) * u128::from(a.layout.bits())).div_ceil(8);
-        let elements = if run == 1 { "element" } else { "elements" };
-        let more = if run == LONGEST_RUN { " or more" } else { "" };
-        moves(format!(
-            "elements move; the first {run} {elements}{more} ({}) lie side by side in both",
-            size::bytes(bytes)
-        ))
+        let bytes = size::bytes((u128::from(run) * u128::from(a.layout.bits())).div_ceil(8));
+        moves(match run {
+            1 => format!("elements move one by one ({bytes})"),
+            LONGEST_RUN => format!("elements move in runs of {run} ({bytes}) or more, from the first on"),
+            _ => format!("elements move in runs of {run} ({bytes}), from the first on"),
+        })
     }
 }
 

@@ -96,8 +96,8 @@ pub struct Page {
     pub width: usize,
     pub look: Look,
     pub lines: Vec<Line>,
-    /// The width of names in two columns: that of the widest so far.
-    label: usize,
+    /// The width of names in two columns: at least that of the widest so far.
+    pub label: usize,
 }
 
 impl Page {
@@ -137,9 +137,9 @@ impl Page {
     pub fn rows(&mut self, rows: &[words::Row]) {
         self.space();
         let widest = self.width / 4;
-        let label =
-            rows.iter().map(|(label, _)| label.chars().count()).filter(|&width| width <= widest).max();
-        let label = label.unwrap_or(0).max(9.min(widest));
+        let fitting = rows.iter().map(|(label, _)| label.chars().count()).filter(|&width| width <= widest);
+        self.label = fitting.chain([self.label, 9.min(widest)]).max().unwrap_or(0);
+        let label = self.label;
         for (name, meaning) in rows {
             let mut name = wrap(name, self.width - 2);
             // A name too long for its column stands on lines of its own.
@@ -213,10 +213,11 @@ impl Page {
             _ => vec![letter(rank, 0), "…".to_owned(), letter(rank, rank - 1)],
         };
         match words::formula(layout) {
-            Some(formula) => rows.push((format!("({})", index.join(", ")), format!("is at {formula}"))),
-            None => {
-                rows.push((format!("({})", index.join(", ")), "is at a sum too long to print".to_owned()))
+            Some(formula) => {
+                let formula = unbroken(&format!("({}) is at {formula}", index.join(", ")));
+                rows.push(("formula".to_owned(), formula));
             }
+            None => rows.push(("formula".to_owned(), "too long to print".to_owned())),
         }
         let strides = layout.canon().strides();
         let axes = layout.axes();
@@ -274,8 +275,11 @@ impl Page {
         let mut notes = Vec::new();
         let combines =
             array.layout().is_some_and(|written| written.tiles().iter().any(|tile| tile.combines()));
+        // XLA has neither free strides nor, today, padded dimensions, and so no size of its own to compare.
+        let known =
+            array.layout().is_none_or(|written| written.strides().is_none() && written.padding().is_none());
         match array.array_size_by_first_tile() {
-            Ok(bytes) if bytes != layout.bytes() => notes.push(format!(
+            Ok(bytes) if known && bytes != layout.bytes() => notes.push(format!(
                 "XLA's own ArraySize says {}: it looks at the first tile only.",
                 size::bytes(bytes.into())
             )),
@@ -285,7 +289,9 @@ impl Page {
             _ => {}
         }
         let broadcast = layout.broadcast_dims();
-        if let [dim, ..] = broadcast.as_slice() {
+        if let [dim, ..] = broadcast.as_slice()
+            && !layout.is_empty()
+        {
             notes.push(format!(
                 "Dimension {dim} is broadcast: its elements share their places, and memory shows one of them."
             ));
@@ -327,4 +333,22 @@ impl Page {
         ));
         self.rows(&rows);
     }
+}
+
+/// The formula with breaks before its top-level signs only.
+fn unbroken(formula: &str) -> String {
+    const KEEP: char = '\u{a0}';
+    let mut out = String::with_capacity(formula.len());
+    let mut depth = 0;
+    let mut after_sign = false;
+    for c in formula.chars() {
+        match c {
+            '(' | '⌊' => depth += 1,
+            ')' | '⌋' => depth -= 1,
+            _ => {}
+        }
+        out.push(if c == ' ' && (depth > 0 || after_sign) { KEEP } else { c });
+        after_sign = matches!(c, '+' | '−');
+    }
+    out
 }

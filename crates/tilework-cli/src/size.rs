@@ -50,18 +50,19 @@ pub fn cause(growth: &Growth, rank: usize) -> String {
     let (from, to) = (growth.from, growth.to);
     let times = times(from.into(), to.into());
     let dims = dimensions(&growth.cause.dims);
+    let is = if growth.cause.dims.len() == 1 { "is" } else { "are" };
     match growth.cause.level {
-        Level::Tile(1) if growth.cause.dims.is_empty() => {
-            format!("beyond the rank, 1 tiled to {to}: {times} times")
+        Level::Tile(_) if growth.cause.dims.is_empty() => {
+            format!("a missing dimension is 1, tiled to {to}: {times} times")
         }
-        Level::Tile(1) => format!("{dims} is {from}, tiled to {to}: {times} times"),
+        Level::Tile(1) => format!("{dims} {is} {from}, tiled to {to}: {times} times"),
         Level::Tile(tile) => format!("{dims}: tile {tile} cuts {from} and makes it {to}: {times} times"),
-        Level::PaddedDimensions => format!("{dims} is {from}, padded to {to}: {times} times"),
+        Level::PaddedDimensions => format!("{dims} {is} {from}, padded to {to}: {times} times"),
         Level::Stride => match growth.cause.dims.as_slice() {
             [dim] => format!("{from} places along {}, a stride of {to}: {times} times", letter(rank, *dim)),
             _ => format!("{from} places, a stride of {to}: {times} times"),
         },
-        Level::Tail => format!("the end: {from} places, made {to}"),
+        Level::Tail => format!("the end: {from} places, padded to {to}: {times} times"),
         Level::View => format!("{dims}: a view of {from} of {to}"),
     }
 }

@@ -1,6 +1,6 @@
 //! What the text of a shape means, part by part.
 
-use tilework::xla::{ArrayShape, Dim, Layout as Written, PrimitiveType, Shape, Tile, TileDim};
+use tilework::xla::{ArrayShape, Dim, Layout as Written, PrimitiveType, Shape, Tile};
 use tilework::{Layout, Part, PartKind};
 
 use crate::size::dimensions;
@@ -40,10 +40,7 @@ pub fn rows(array: &ArrayShape, layout: Option<&Layout>) -> Vec<Row> {
     match written.strides() {
         None => rows.extend(order(array, written)),
         Some(free) => {
-            rows.push((
-                format!("strides({})", list(&free.strides)),
-                format!("one step along {}", sentence(&free.strides, |dim, stride| step(dim, *stride))),
-            ));
+            rows.push((format!("strides({})", list(&free.strides)), steps(&free.strides)));
             if let Some(base) = free.base {
                 rows.push((format!("base({base})"), format!("element (0, …, 0) is at {base}")));
             }
@@ -114,6 +111,7 @@ fn dims(array: &ArrayShape) -> Row {
     };
     let text = match array.dims() {
         [] => "a scalar: no dimensions, one element".to_owned(),
+        [Dim::Static(size)] => format!("one dimension of {size}"),
         [dim] => format!("one dimension; it {}", each(dim)),
         dims => {
             let all: Vec<String> = dims
@@ -124,7 +122,8 @@ fn dims(array: &ArrayShape) -> Row {
                 .collect();
             let more =
                 if dims.len() > MOST { format!(", … ({} dimensions)", dims.len()) } else { String::new() };
-            format!("{}{more}", all.join(", "))
+            let comma = if array.is_static() { ", " } else { "; " };
+            format!("{}{more}", all.join(comma))
         }
     };
     (label, text)
@@ -150,7 +149,7 @@ fn order(array: &ArrayShape, written: &Written) -> Option<Row> {
     let label = format!("{{{}}}", list(order));
     let (minor, rest) = order.split_first()?;
     if rest.is_empty() {
-        return Some((label, "its elements in order".to_owned()));
+        return Some((label, "the order of one dimension".to_owned()));
     }
     let known = match (written.is_monotonic_with_dim0_major(), written.is_monotonic_with_dim0_minor()) {
         (true, _) => "row-major: ",
@@ -197,7 +196,7 @@ fn tile_words(number: u32, tile: &Tile, parts: &[Part]) -> String {
 /// A part of the index in words.
 fn part_words(parts: &[Part], of: usize) -> String {
     let dims = dims_under(parts, of);
-    let name = if dims.is_empty() { "a size of 1 beyond the rank".to_owned() } else { dimensions(&dims) };
+    let name = if dims.is_empty() { "a missing dimension".to_owned() } else { dimensions(&dims) };
     match parts[of].kind {
         PartKind::Tiles { tile, .. } if tile > 0 => format!("the number of tile {tile} in {name}"),
         PartKind::Within { tile, .. } if tile > 0 => format!("{name} within tile {tile}"),
@@ -273,20 +272,23 @@ fn list(numbers: &[impl ToString]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<String>>().join(",")
 }
 
-fn step(dim: usize, stride: i64) -> String {
-    match stride {
-        0 => format!("dimension {dim} moves nothing: broadcast"),
-        1 => format!("dimension {dim} moves 1 element"),
-        stride if stride < 0 => format!("dimension {dim} moves {} elements back", stride.unsigned_abs()),
-        stride => format!("dimension {dim} moves {stride} elements"),
+/// `one step moves 5 elements along dimension 0, 0 (broadcast) along 1`
+fn steps(strides: &[i64]) -> String {
+    let mut steps: Vec<String> = Vec::new();
+    for (dim, stride) in strides.iter().enumerate().take(MOST) {
+        let (elements, dimension) = if dim == 0 { (" elements", "dimension ") } else { ("", "") };
+        let kind = match stride {
+            0 => " (broadcast)",
+            ..0 => " (backward)",
+            _ => "",
+        };
+        steps.push(format!("{stride}{elements}{kind} along {dimension}{dim}"));
     }
-}
-
-fn sentence<T>(of: &[T], word: impl Fn(usize, &T) -> String) -> String {
-    let mut parts: Vec<String> =
-        of.iter().take(MOST).enumerate().map(|(number, item)| word(number, item)).collect();
-    if of.len() > MOST {
-        parts.push("…".to_owned());
+    if strides.len() > MOST {
+        steps.push("…".to_owned());
     }
-    parts.join(", along ")
+    match steps.is_empty() {
+        true => "a scalar has no steps".to_owned(),
+        false => format!("one step moves {}", steps.join(", ")),
+    }
 }

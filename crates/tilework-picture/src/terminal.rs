@@ -258,7 +258,9 @@ impl<'a> Pen<'a> {
     fn heads(&self) -> Line {
         let mut line = Line::new().with(format!("{:>1$}", self.corner, self.label), Style::Faint);
         for column in 0..self.grid.columns.len() {
-            let border = (0..self.grid.rows.len()).map(|row| self.left(row, column)).max();
+            // A border that does not run straight is none of the column's.
+            let border = (0..self.grid.rows.len()).map(|row| self.left(row, column));
+            let border = if self.grid.combined.is_empty() { border.max() } else { None };
             self.gap(&mut line, column, self.glyphs.line_down(border.unwrap_or_default()));
             line.push(format!("{:>1$}", self.head(column), self.widths[column]), Style::Faint);
         }

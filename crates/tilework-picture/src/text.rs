@@ -137,13 +137,14 @@ pub fn letter(rank: usize, dim: usize) -> String {
 
 /// Breaks text into lines of at most `width` characters: at spaces, or within a word that is longer than a line.
 ///
-/// Spaces at the beginning stand before every line, if there is room for more than them.
+/// Spaces at the beginning stand before every line, if there is room for more than them. A no-break space becomes a
+/// space that does not break.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let bare = text.trim_start_matches(' ');
     let indent = text.len() - bare.len();
     let indent = if indent + 8 <= width { indent } else { 0 };
     let lines = break_up(bare, (width - indent.min(width)).max(1));
-    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+    lines.into_iter().map(|line| format!("{}{}", " ".repeat(indent), line.replace('\u{a0}', " "))).collect()
 }
 
 fn break_up(text: &str, width: usize) -> Vec<String> {

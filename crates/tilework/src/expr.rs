@@ -105,15 +105,24 @@ pub(crate) fn merge(nodes: &mut Nodes, major: Id, minor: Id) -> Result<Id> {
 }
 
 /// The dimensions under an expression, ascending.
+///
+/// Each expression stands after those it is made of, so one walk from it to the front sees all of them once, also
+/// where parts are shared: `*` may merge what a tile split, again and again.
 pub(crate) fn dims_under(nodes: &[Node], id: Id) -> Vec<usize> {
+    let mut under: SmallVec<[bool; 16]> = SmallVec::from_elem(false, id as usize + 1);
+    under[id as usize] = true;
     let mut dims = Vec::new();
-    let mut open: SmallVec<[Id; 8]> = SmallVec::from_slice(&[id]);
-    while let Some(id) = open.pop() {
-        let expr = nodes[id as usize].expr;
+    for id in (0..under.len()).rev() {
+        if !under[id] {
+            continue;
+        }
+        let expr = nodes[id].expr;
         if let Expr::Dim(dim) = expr {
             dims.push(dim as usize);
         }
-        open.extend(expr.parts());
+        for part in expr.parts() {
+            under[part as usize] = true;
+        }
     }
     dims.sort_unstable();
     dims.dedup();
