@@ -336,11 +336,18 @@ impl Odometer {
                 steps =
                     steps.min(if weight > 0 { room.div_ceil(weight) } else { room.saturating_mul(u64::MAX) });
             }
+            let offset = offset + r * row.stride;
+            let (dim, weight) = inner.dim.unwrap_or((0, 0));
+            let start = self.index.get(dim).copied().unwrap_or(0);
             for i in 0..steps {
-                visit(&self.index, offset + r * row.stride + i * inner.stride);
-                turn(&mut self.index, &mut self.gauges, inner, 1);
+                if let Some(at) = self.index.get_mut(dim) {
+                    *at = start + i * weight;
+                }
+                visit(&self.index, offset + i * inner.stride);
             }
-            turn(&mut self.index, &mut self.gauges, inner, steps.wrapping_neg());
+            if let Some(at) = self.index.get_mut(dim) {
+                *at = start;
+            }
             turn(&mut self.index, &mut self.gauges, row, 1);
         }
         turn(&mut self.index, &mut self.gauges, row, row.extent.wrapping_neg());
@@ -371,16 +378,16 @@ fn full_block(index: &mut [u64], row: Fast, inner: Fast, offset: u64, visit: &mu
         return; // cannot be: wheels belong to dimensions of the index; said once here instead of at every element
     }
     let (row_start, inner_start) = (index[row.dim], index[inner.dim]);
+    // Both wheels may turn the same dimension. Nothing is read back from the index, which `visit` may have seen.
+    let shared = if row.dim == inner.dim { row.weight } else { 0 };
     for r in 0..row.extent {
-        let offset = offset + r * row.stride;
-        // Both wheels may turn the same dimension.
         index[row.dim] = row_start + r * row.weight;
-        let start = index[inner.dim];
+        let start = inner_start + r * shared;
+        let offset = offset + r * row.stride;
         for i in 0..inner.extent {
             index[inner.dim] = start + i * inner.weight;
             visit(index, offset + i * inner.stride);
         }
-        index[inner.dim] = start;
     }
     index[row.dim] = row_start;
     index[inner.dim] = inner_start;
