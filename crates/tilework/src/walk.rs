@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use crate::canon::{Canon, Term};
+use crate::canon::Canon;
 use crate::expr::{Expr, Id};
 use crate::layout::Layout;
 
@@ -141,20 +141,9 @@ struct Row {
 impl Row {
     /// None where the form is not plain, so that steps depend on more than the position in the row.
     fn new(canon: &Canon, last: usize) -> Option<Row> {
-        let mut row = Row { stride: 0, cuts: SmallVec::new() };
-        for &(term, coefficient) in canon.form().terms.iter() {
-            match term {
-                Term::Dim(dim) if dim as usize == last => row.stride = coefficient as u64,
-                Term::Quotient(place) => {
-                    let quotient = &canon.quotients()[place as usize];
-                    if quotient.of.terms[0].0 == Term::Dim(last as u32) {
-                        row.cuts.push((quotient.by, coefficient as u64));
-                    }
-                }
-                Term::Dim(_) => {}
-            }
-        }
-        canon.is_plain().then_some(row)
+        let cuts = canon.cuts(last);
+        let rest = cuts[1..].iter().map(|&(by, coefficient)| (by, coefficient as u64));
+        canon.is_plain().then(|| Row { stride: cuts[0].1 as u64, cuts: rest.collect() })
     }
 
     #[inline]
