@@ -1,6 +1,5 @@
 //! The XLA dialect: shapes, layouts and tiles as XLA writes them.
 
-mod cursor;
 mod element;
 mod equal;
 mod first_tile;
@@ -8,10 +7,12 @@ mod index;
 mod iterate;
 mod layout;
 mod layouts;
+mod lex;
 mod lower;
 mod make;
 mod parse;
 mod parse_layout;
+mod parse_rare;
 mod places;
 mod precision;
 mod print;
@@ -19,6 +20,7 @@ mod program;
 mod proto;
 mod shape;
 mod size;
+mod suggest;
 mod tuple;
 
 pub use element::PrimitiveType;
