@@ -78,6 +78,24 @@ pub struct SplitConfig {
     pub split_indices: Vec<u64>,
 }
 
+impl SplitConfig {
+    /// Checks that a layout of this rank can have it.
+    pub(super) fn check(&self, rank: usize) -> Result<()> {
+        if self.dimension >= rank as u64 {
+            return Err(Error::new(format!("split config of physical dimension {}", self.dimension))
+                .field("split_configs")
+                .rule(format!("the layout has {rank} dimensions, and 0 is the most major"))
+                .accepts(accepted_numbers(rank)));
+        }
+        match self.split_indices.iter().find(|&&index| index > i64::MAX as u64) {
+            Some(index) => Err(Error::new(format!("split index {index}"))
+                .field("split_configs")
+                .accepts("0 to 9223372036854775807")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The padding of the older `Layout`: `padded_dimensions` and `padding_value`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Padding {
@@ -162,7 +180,12 @@ impl Tile {
     /// # Errors
     /// No entries, a size that is 0 or above `i64::MAX`, or a `*` at the end, where there is nothing to combine with.
     pub fn from_dims(dims: impl IntoIterator<Item = TileDim>) -> Result<Tile> {
-        let tile = Tile(dims.into_iter().collect());
+        Tile::checked(dims.into_iter().collect())
+    }
+
+    /// [`Tile::from_dims`] for a reader that already holds the list, without copying it.
+    pub(super) fn checked(dims: SmallVec<[TileDim; 4]>) -> Result<Tile> {
+        let tile = Tile(dims);
         for &dim in &tile.0 {
             if let TileDim::Size(size) = dim
                 && (size == 0 || size > i64::MAX as u64)
@@ -206,6 +229,24 @@ impl Layout {
         let minor_to_major: SmallVec<[usize; 6]> = minor_to_major.into_iter().collect();
         check_permutation(&minor_to_major)?;
         Ok(Layout::plain(minor_to_major))
+    }
+
+    /// [`Layout::new`] for a reader that already holds the list, without copying it.
+    pub(super) fn ordered(minor_to_major: SmallVec<[usize; 6]>) -> Result<Layout> {
+        // One bit a dimension settles nearly every layout; the slow way words the error.
+        let seen = minor_to_major.iter().try_fold(0u64, |seen, &dim| {
+            let bit = 1u64.checked_shl(u32::try_from(dim).ok()?)?;
+            (dim < minor_to_major.len() && seen & bit == 0).then_some(seen | bit)
+        });
+        match seen {
+            Some(_) => Ok(Layout::plain(minor_to_major)),
+            None => Layout::new(minor_to_major),
+        }
+    }
+
+    /// Adds a tile behind the others, for a reader that has seen that there are no free strides.
+    pub(super) fn push_tile(&mut self, tile: Tile) {
+        self.tiles.push(tile);
     }
 
     fn plain(minor_to_major: SmallVec<[usize; 6]>) -> Layout {
@@ -411,14 +452,11 @@ impl Layout {
     /// The same layout with these split configurations.
     ///
     /// # Errors
-    /// A dimension outside the rank.
+    /// A dimension outside the rank, or an index above `i64::MAX`.
     pub fn with_split_configs(mut self, configs: impl IntoIterator<Item = SplitConfig>) -> Result<Layout> {
         let configs: Vec<SplitConfig> = configs.into_iter().collect();
-        if let Some(config) = configs.iter().find(|config| config.dimension >= self.rank() as u64) {
-            return Err(Error::new(format!("split config of physical dimension {}", config.dimension))
-                .field("split_configs")
-                .rule(format!("the layout has {} dimensions, and 0 is the most major", self.rank()))
-                .accepts(accepted_numbers(self.rank())));
+        for config in &configs {
+            config.check(self.rank())?;
         }
         if !configs.is_empty() || self.rare.is_some() {
             self.rare_mut().split_configs = configs;

@@ -2,8 +2,16 @@
 
 mod element;
 mod layout;
+mod lex;
+mod parse;
+mod parse_layout;
+mod parse_words;
+mod print;
+mod program;
 mod shape;
+mod suggest;
 
 pub use element::PrimitiveType;
 pub use layout::{Layout, Padding, PaddingValue, SplitConfig, Strides, Tile, TileDim};
+pub use program::ProgramShape;
 pub use shape::{ArrayShape, Dim, Shape};

@@ -111,36 +111,25 @@ impl ArrayShape {
     /// The same array with this layout.
     ///
     /// # Errors
-    /// A layout of another rank, or a padded dimension below its size.
+    /// A layout of another rank, a padded dimension below its size, or a physical shape, which belongs to the sparse
+    /// arrays that XLA no longer has.
     pub fn with_layout(mut self, layout: Layout) -> Result<ArrayShape> {
-        let rank = self.rank();
-        if layout.rank() != rank {
-            let field = if layout.strides().is_some() { "strides" } else { "minor_to_major" };
-            return Err(Error::new(format!(
-                "the layout has {} dimensions, the shape has {rank}",
-                layout.rank()
-            ))
-            .field(field)
-            .rule(format!("{field} has one number for each dimension"))
-            .accepts(match rank {
-                0 => "no numbers".to_owned(),
-                _ if field == "strides" => format!("{rank} strides"),
-                _ => format!("a permutation of {}", accepted_numbers(rank)),
-            }));
-        }
-        if let Some(padding) = layout.padding() {
-            for (number, (&padded, dim)) in padding.padded_dimensions.iter().zip(&self.dims).enumerate() {
-                if dim.bound().is_some_and(|size| padded < size) {
-                    let size = dim.bound().unwrap_or(0);
-                    return Err(Error::new(format!("dimension {number} is {size}, padded to only {padded}"))
-                        .field("padded_dimensions")
-                        .rule("a padded dimension is at least the dimension's size")
-                        .accepts(format!("{size} or more")));
-                }
-            }
-        }
+        check_layout(&self.dims, &layout)?;
         self.layout = Some(layout);
         Ok(self)
+    }
+
+    /// The array of a reader that already holds its parts.
+    pub(super) fn from_parts(
+        element: PrimitiveType,
+        dims: SmallVec<[Dim; 6]>,
+        layout: Option<Layout>,
+    ) -> Result<ArrayShape> {
+        check_sizes(&dims, element.require_bits()?.div_ceil(8))?;
+        if let Some(layout) = &layout {
+            check_layout(&dims, layout)?;
+        }
+        Ok(ArrayShape { element, dims, layout })
     }
 
     /// The same array without a layout.
@@ -174,6 +163,58 @@ impl ArrayShape {
     pub fn is_static(&self) -> bool {
         !self.dims.iter().any(|dim| dim.is_dynamic())
     }
+}
+
+/// Condition of every array that has a layout: the two fit each other.
+fn check_layout(dims: &[Dim], layout: &Layout) -> Result<()> {
+    let field = if layout.strides().is_some() { "strides" } else { "minor_to_major" };
+    check_rank(field, layout.rank(), dims.len())?;
+    if let Some(padding) = layout.padding() {
+        for (number, (&padded, &dim)) in padding.padded_dimensions.iter().zip(dims).enumerate() {
+            check_padded(number, dim, padded)?;
+        }
+    }
+    match layout.physical_shape() {
+        Some(_) => Err(physical_shape_on_dense()),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the list in this field of a layout has one entry for each dimension.
+#[inline]
+pub(super) fn check_rank(field: &str, entries: usize, rank: usize) -> Result<()> {
+    if entries == rank {
+        return Ok(());
+    }
+    Err(Error::new(format!("the layout has {entries} dimensions, the shape has {rank}"))
+        .field(field)
+        .rule(format!("{field} has one number for each dimension"))
+        .accepts(match rank {
+            0 => "no numbers".to_owned(),
+            _ if field == "strides" => format!("{rank} strides"),
+            _ => format!("a permutation of {}", accepted_numbers(rank)),
+        }))
+}
+
+/// Checks one padded dimension against the dimension.
+pub(super) fn check_padded(number: usize, dim: Dim, padded: u64) -> Result<()> {
+    match dim.bound() {
+        Some(size) if padded < size => {
+            Err(Error::new(format!("dimension {number} is {size}, padded to only {padded}"))
+                .field("padded_dimensions")
+                .rule("a padded dimension is at least the dimension's size")
+                .accepts(format!("{size} or more")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What XLA says of `P(..)` on any array of today.
+pub(super) fn physical_shape_on_dense() -> Error {
+    Error::new("the layout has a physical shape, but is not for a sparse array")
+        .field("physical_shape")
+        .rule("P(..) describes how a sparse array is stored, and XLA has had none since 2025")
+        .accepts("the layout without P(..)")
 }
 
 /// Condition of every array: sizes and the product of sizes and element bytes stay within `i64`.

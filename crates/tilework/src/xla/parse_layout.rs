@@ -1,0 +1,399 @@
+//! Reading layouts: the dimension order and the qualifiers behind the colon.
+//!
+//! ```text
+//! layout = "{" [ number { "," number } ] [ ":" { qualifier } ] "}"
+//! ```
+//!
+//! The qualifiers stand in one order, each at most once and all optional: `D T L # * E S SC P M`, then Tilework's
+//! `pad`. `D(..)` is what XLA printed from 2023 to 2025; it says nothing unless the array is sparse. `(2,2)` without
+//! its `T` and `-1` for `*` are older forms.
+
+use std::ops::Range;
+use std::str::FromStr;
+
+use smallvec::SmallVec;
+
+use super::element::PrimitiveType;
+use super::layout::{Layout, SplitConfig, Tile, TileDim};
+use super::lex::{Reader, quoted};
+use super::shape::{Dim, check_rank, physical_shape_on_dense};
+use crate::error::{Error, Result};
+
+impl Layout {
+    /// Reads a layout by itself, such as `{1,0:T(8,128)}`; `{}` is the layout of a scalar.
+    ///
+    /// ```
+    /// use tilework::xla::Layout;
+    /// assert_eq!(Layout::parse("{}")?, Layout::descending(0));
+    /// assert_eq!(Layout::parse("{ 0, 1 : (2,-1,4) }")?.to_string(), "{0,1:T(2,*,4)}");
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Says where in the text, which rule is broken, and what is accepted there.
+    pub fn parse(text: &str) -> Result<Layout> {
+        let mut reader = Reader::new(text, false);
+        let layout = reader.layout(None)?;
+        match reader.is_at_end() {
+            true => Ok(layout),
+            false => Err(reader.unexpected("the end of the text, since the layout is complete")),
+        }
+    }
+}
+
+impl FromStr for Layout {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Layout> {
+        Layout::parse(text)
+    }
+}
+
+/// The qualifiers in their order.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Qualifier {
+    D,
+    T,
+    L,
+    Index,
+    Pointer,
+    E,
+    S,
+    Sc,
+    P,
+    M,
+    Pad,
+}
+
+impl Qualifier {
+    const NAMES: [&str; 11] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M", "pad"];
+
+    fn name(self) -> &'static str {
+        Qualifier::NAMES[self as usize]
+    }
+}
+
+const ORDER: &str = "T, L, #, *, E, S, SC, P, M, pad in this order, each at most once";
+
+impl Reader<'_> {
+    /// A layout from its `{` on; of an array with these dimensions, or by itself.
+    pub(super) fn layout(&mut self, dims: Option<&[Dim]>) -> Result<Layout> {
+        self.expect(b'{', "a layout such as {1,0}")?;
+        if self.peek() == b's' {
+            return self.strided_layout(dims);
+        }
+        let mut layout = self.order(dims)?;
+        if self.eat(b':') {
+            layout = self.qualifiers(layout, dims)?;
+        }
+        self.expect(b'}', "}, or : and qualifiers such as T(8,128)")?;
+        Ok(layout)
+    }
+
+    /// The dimension numbers, minor to major.
+    #[inline]
+    fn order(&mut self, dims: Option<&[Dim]>) -> Result<Layout> {
+        let brace = self.end();
+        let start = self.here();
+        let mut order = SmallVec::<[usize; 6]>::new();
+        self.items(
+            |mark| matches!(mark, b':' | b'}'),
+            |reader| {
+                let number = reader.number("dimension numbers, or : and qualifiers")?;
+                // A number too large for an index is too large for any rank as well.
+                order.push(usize::try_from(number).unwrap_or(usize::MAX));
+                Ok(())
+            },
+        )?;
+        if let Some(dims) = dims {
+            let span = if order.is_empty() { brace..brace } else { start..self.end() };
+            if order.is_empty() && self.peek() == b'}' {
+                return Err(self.empty_braces(brace - 1..self.here() + 1, dims.len()));
+            }
+            check_rank("minor_to_major", order.len(), dims.len()).map_err(|error| error.at(span))?;
+        }
+        let count = order.len();
+        Layout::ordered(order).map_err(|error| error.at(self.order_fault(start, count)))
+    }
+
+    /// XLA takes `{` for a layout only in front of a number or a colon.
+    #[cold]
+    fn empty_braces(&self, span: Range<usize>, rank: usize) -> Error {
+        let default = Layout::descending(rank);
+        Error::new("a layout without dimension numbers")
+            .at(span)
+            .rule("minor_to_major has one number for each dimension, and a scalar has no braces at all")
+            .accepts(if rank == 0 { "no braces".to_owned() } else { format!("such as {default}") })
+    }
+
+    /// Where in a dimension order of this many numbers the first one stands that cannot be there.
+    #[cold]
+    fn order_fault(&self, start: usize, count: usize) -> Range<usize> {
+        let mut seen = vec![false; count];
+        let mut again = self.back_to(start);
+        loop {
+            let place = again.token();
+            let number = again.number("").ok().and_then(|number| usize::try_from(number).ok());
+            match number.and_then(|number| seen.get_mut(number)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return place,
+            }
+            again.eat(b',');
+        }
+    }
+
+    /// The qualifiers behind a colon, up to the brace.
+    pub(super) fn qualifiers(&mut self, mut layout: Layout, dims: Option<&[Dim]>) -> Result<Layout> {
+        let mut last = None;
+        while self.peek() != b'}' && !self.is_at_end() {
+            let start = self.here();
+            let qualifier = self.qualifier()?;
+            let word = start..self.end().max(start + 1);
+            if last >= Some(qualifier) {
+                return Err(out_of_order(last, qualifier).at(word));
+            }
+            last = Some(qualifier);
+            if layout.strides().is_some() {
+                refuse_on_strides(qualifier).map_err(|error| error.at(word.clone()))?;
+            }
+            layout = match qualifier {
+                Qualifier::T => {
+                    self.tiles(&mut layout)?;
+                    layout
+                }
+                Qualifier::E => {
+                    let (bits, place) = self.argument(qualifier)?;
+                    let bits = u32::try_from(bits).map_err(|_| {
+                        Error::new(format!("{bits} bits in one element"))
+                            .at(place)
+                            .accepts("0 to 4294967295, where 0 means that the element type decides")
+                    })?;
+                    layout.with_element_size_in_bits(bits)
+                }
+                Qualifier::S => {
+                    let (space, place) = self.argument(qualifier)?;
+                    layout.with_memory_space(space).map_err(|error| error.at(place))?
+                }
+                Qualifier::L => {
+                    let (elements, place) = self.argument(qualifier)?;
+                    layout
+                        .with_tail_padding_alignment_in_elements(elements)
+                        .map_err(|error| error.at(place))?
+                }
+                Qualifier::M => {
+                    let (bytes, place) = self.argument(qualifier)?;
+                    layout.with_dynamic_shape_metadata_prefix_bytes(bytes).map_err(|error| error.at(place))?
+                }
+                Qualifier::Index => {
+                    let (kind, place) = self.sparse_type(qualifier)?;
+                    let pointer = layout.pointer_primitive_type();
+                    layout.with_sparse_types(Some(kind), pointer).map_err(|error| error.at(place))?
+                }
+                Qualifier::Pointer => {
+                    let (kind, place) = self.sparse_type(qualifier)?;
+                    let index = layout.index_primitive_type();
+                    layout.with_sparse_types(index, Some(kind)).map_err(|error| error.at(place))?
+                }
+                Qualifier::Sc => {
+                    let configs = self.split_configs(layout.rank())?;
+                    layout.with_split_configs(configs).map_err(|error| error.or_at(word))?
+                }
+                Qualifier::P if dims.is_some() => return Err(physical_shape_on_dense().at(word)),
+                Qualifier::P => {
+                    self.expect(b'(', "( and a shape, as in P(f32[2])")?;
+                    let shape = self.nested(Reader::shape)?;
+                    self.expect(b')', ") after the shape in P(..)")?;
+                    layout.with_physical_shape(Some(shape))
+                }
+                Qualifier::D => {
+                    self.dimension_levels(layout.rank())?;
+                    layout
+                }
+                Qualifier::Pad => self.padding(layout, dims, word)?,
+            };
+        }
+        Ok(layout)
+    }
+
+    /// The name of the next qualifier. In the older form without `T` nothing is passed.
+    #[inline]
+    fn qualifier(&mut self) -> Result<Qualifier> {
+        let span = self.token();
+        let qualifier = match self.peek() {
+            b'#' => Qualifier::Index,
+            b'*' => Qualifier::Pointer,
+            b'(' if self.strict => return Err(self.older(span, "tiles without T", "T in front of it")),
+            b'(' => return Ok(Qualifier::T),
+            _ => match self.peek_word() {
+                "T" => Qualifier::T,
+                "S" => Qualifier::S,
+                "E" => Qualifier::E,
+                "L" => Qualifier::L,
+                "SC" => Qualifier::Sc,
+                "M" => Qualifier::M,
+                "P" => Qualifier::P,
+                "D" => Qualifier::D,
+                "pad" => Qualifier::Pad,
+                word => return Err(self.unknown_qualifier(word)),
+            },
+        };
+        self.skip_token();
+        Ok(qualifier)
+    }
+
+    #[cold]
+    fn unknown_qualifier(&self, word: &str) -> Error {
+        let meant = Qualifier::NAMES.iter().find(|name| name.eq_ignore_ascii_case(word));
+        if word.is_empty() {
+            return self.unexpected("a qualifier such as T(8,128), or }");
+        }
+        Error::new(format!("{} is not a qualifier", quoted(word))).at(self.token()).accepts(
+            match (meant, word) {
+                (Some(name), _) => format!("{name}; case matters"),
+                (None, "strides") => {
+                    "strides(..) right behind the {, instead of the dimension order".to_owned()
+                }
+                (None, _) => ORDER.to_owned(),
+            },
+        )
+    }
+
+    /// `(number)`, and where the number stands.
+    #[inline]
+    fn argument(&mut self, qualifier: Qualifier) -> Result<(u64, Range<usize>)> {
+        let name = qualifier.name();
+        if !self.eat(b'(') {
+            return Err(self.unexpected(format!("( and a number, as in {name}(1)")));
+        }
+        let start = self.here();
+        let number = self.number("a number from 0 on")?;
+        let place = start..self.end();
+        if !self.eat(b')') {
+            return Err(self.unexpected(format!(") after the number in {name}(..)")));
+        }
+        Ok((number, place))
+    }
+
+    /// `(type)` of `#` and `*`, and where the type stands.
+    fn sparse_type(&mut self, qualifier: Qualifier) -> Result<(PrimitiveType, Range<usize>)> {
+        const INTEGER: &str = "an integer type such as u32";
+        let name = qualifier.name();
+        self.expect(b'(', &format!("( and an integer type, as in {name}(u32)"))?;
+        let place = self.token();
+        let word = self.peek_word();
+        if word.is_empty() {
+            return Err(self.unexpected(INTEGER));
+        }
+        self.word();
+        let kind = PrimitiveType::from_name(word).ok_or_else(|| {
+            Error::new(format!("{} is not a type", quoted(word))).at(place.clone()).accepts(INTEGER)
+        })?;
+        self.expect(b')', &format!(") after the type in {name}(..)"))?;
+        Ok((kind, place))
+    }
+
+    /// One or more tiles, from the first `(` on.
+    #[inline]
+    fn tiles(&mut self, layout: &mut Layout) -> Result<()> {
+        loop {
+            let open = self.here();
+            self.expect(b'(', "( and the sizes of a tile, as in T(8,128)")?;
+            let start = self.here();
+            let mut sizes = SmallVec::<[TileDim; 4]>::new();
+            self.items(
+                |mark| mark == b')',
+                |reader| {
+                    let size = reader.tile_size()?;
+                    sizes.push(size);
+                    Ok(())
+                },
+            )?;
+            self.expect(b')', if sizes.is_empty() { TILE_SIZE } else { ", and one size more, or )" })?;
+            // The first entry that is no size; of a good list that ends in `*`, the last.
+            let fault =
+                sizes.iter().position(|&size| size == TileDim::Size(0)).or(sizes.len().checked_sub(1));
+            let tile = Tile::checked(sizes).map_err(|error| match fault {
+                Some(entry) => error.at(self.item(start, entry)),
+                None => error.at(open..self.end()),
+            })?;
+            layout.push_tile(tile);
+            if self.peek() != b'(' {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn tile_size(&mut self) -> Result<TileDim> {
+        match self.peek() {
+            b'*' => {
+                self.eat(b'*');
+                Ok(TileDim::Combine)
+            }
+            b'-' => {
+                let span = self.token();
+                match self.slice(span.clone()) {
+                    "-1" if self.strict => Err(self.older(span, "-1 for *", "*")),
+                    "-1" => {
+                        self.skip_token();
+                        Ok(TileDim::Combine)
+                    }
+                    _ => self.number(TILE_SIZE).map(TileDim::Size),
+                }
+            }
+            _ => self.number(TILE_SIZE).map(TileDim::Size),
+        }
+    }
+
+    /// One or more `(dimension:indices)`.
+    fn split_configs(&mut self, rank: usize) -> Result<Vec<SplitConfig>> {
+        let mut configs = Vec::new();
+        while configs.is_empty() || self.peek() == b'(' {
+            self.expect(b'(', "( and a split, as in SC(0:16)")?;
+            let place = self.token();
+            let dimension = self.number("the number of a physical dimension, 0 being the most major")?;
+            self.expect(b':', ": and the indices where the dimension is split, as in SC(0:16)")?;
+            let mut split_indices = Vec::new();
+            self.items(
+                |mark| mark == b')',
+                |reader| {
+                    split_indices.push(reader.number("an index where the dimension is split, or )")?);
+                    Ok(())
+                },
+            )?;
+            self.expect(b')', ", and one index more, or )")?;
+            let config = SplitConfig { dimension, split_indices };
+            config.check(rank).map_err(|error| error.at(place))?;
+            configs.push(config);
+        }
+        Ok(configs)
+    }
+}
+
+const TILE_SIZE: &str = "a size from 1 on, or *";
+
+#[cold]
+fn out_of_order(last: Option<Qualifier>, found: Qualifier) -> Error {
+    let (last, name) = (last.map_or("", Qualifier::name), found.name());
+    if last == name {
+        return Error::new(format!("{name}(..) stands twice"))
+            .rule("each qualifier stands once")
+            .accepts(ORDER);
+    }
+    Error::new(format!("{last}(..) stands before {name}(..)"))
+        .rule("the qualifiers have a fixed order")
+        .accepts(if found == Qualifier::D { "D(..) first of all" } else { ORDER })
+}
+
+/// What cannot stand behind `strides(..)`.
+fn refuse_on_strides(qualifier: Qualifier) -> Result<()> {
+    let name = qualifier.name();
+    match qualifier {
+        Qualifier::T | Qualifier::P | Qualifier::Pad | Qualifier::D => {
+            Err(Error::new(format!("{name}(..) on a layout with free strides"))
+                .rule("strides(..) places every element by itself")
+                .accepts(format!("either {name}(..) or strides(..)")))
+        }
+        _ => Ok(()),
+    }
+}
