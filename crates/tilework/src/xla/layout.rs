@@ -184,6 +184,7 @@ impl Tile {
     }
 
     /// [`Tile::from_dims`] for a reader that already holds the list, without copying it.
+    #[inline]
     pub(super) fn checked(dims: SmallVec<[TileDim; 4]>) -> Result<Tile> {
         let tile = Tile(dims);
         for &dim in &tile.0 {
@@ -229,24 +230,6 @@ impl Layout {
         let minor_to_major: SmallVec<[usize; 6]> = minor_to_major.into_iter().collect();
         check_permutation(&minor_to_major)?;
         Ok(Layout::plain(minor_to_major))
-    }
-
-    /// [`Layout::new`] for a reader that already holds the list, without copying it.
-    pub(super) fn ordered(minor_to_major: SmallVec<[usize; 6]>) -> Result<Layout> {
-        // One bit a dimension settles nearly every layout; the slow way words the error.
-        let seen = minor_to_major.iter().try_fold(0u64, |seen, &dim| {
-            let bit = 1u64.checked_shl(u32::try_from(dim).ok()?)?;
-            (dim < minor_to_major.len() && seen & bit == 0).then_some(seen | bit)
-        });
-        match seen {
-            Some(_) => Ok(Layout::plain(minor_to_major)),
-            None => Layout::new(minor_to_major),
-        }
-    }
-
-    /// Adds a tile behind the others, for a reader that has seen that there are no free strides.
-    pub(super) fn push_tile(&mut self, tile: Tile) {
-        self.tiles.push(tile);
     }
 
     fn plain(minor_to_major: SmallVec<[usize; 6]>) -> Layout {
@@ -435,12 +418,7 @@ impl Layout {
     /// # Errors
     /// Above 127: XLA keeps it in a signed byte, where 300 would silently become 44.
     pub fn with_memory_space(mut self, space: u64) -> Result<Layout> {
-        self.memory_space = u8::try_from(space).ok().filter(|&space| space <= 127).ok_or_else(|| {
-            Error::new(format!("memory space {space}"))
-                .field("memory_space")
-                .rule("XLA keeps the memory space in a signed byte and would wrap around")
-                .accepts("0 to 127")
-        })?;
+        self.memory_space = memory_space(space)?;
         Ok(self)
     }
 
@@ -549,6 +527,74 @@ impl Layout {
             && self.element_size_in_bits == 0
             && self.memory_space == 0
     }
+}
+
+/// For the reader, which builds a layout where it stays: a layout is 200 bytes, and moving it through every step would
+/// cost more than reading its text.
+impl Layout {
+    /// A scalar's layout, to start from.
+    #[inline]
+    pub(super) fn unread() -> Layout {
+        Layout::plain(SmallVec::new())
+    }
+
+    /// Sets the dimension order to what `read` puts into the list.
+    ///
+    /// # Errors
+    /// Those of `read` and of [`Layout::new`].
+    #[inline]
+    pub(super) fn read_order(
+        &mut self,
+        read: impl FnOnce(&mut SmallVec<[usize; 6]>) -> Result<()>,
+    ) -> Result<()> {
+        read(&mut self.minor_to_major)?;
+        // One bit a dimension settles nearly every order; the slow way words the error.
+        let count = self.minor_to_major.len();
+        let mut seen = 0u64;
+        for &dim in &self.minor_to_major {
+            if dim >= count.min(64) || seen >> dim & 1 == 1 {
+                return check_permutation(&self.minor_to_major);
+            }
+            seen |= 1 << dim;
+        }
+        Ok(())
+    }
+
+    /// Adds a tile behind the others, when it is known that there are no free strides.
+    #[inline]
+    pub(super) fn push_tile(&mut self, tile: Tile) {
+        self.tiles.push(tile);
+    }
+
+    /// Applies one of the `with_` functions.
+    #[inline]
+    pub(super) fn update(&mut self, change: impl FnOnce(Layout) -> Result<Layout>) -> Result<()> {
+        *self = change(std::mem::replace(self, Layout::unread()))?;
+        Ok(())
+    }
+
+    /// [`Layout::with_element_size_in_bits`] in place.
+    #[inline]
+    pub(super) fn set_element_size_in_bits(&mut self, bits: u32) {
+        self.element_size_in_bits = bits;
+    }
+
+    /// [`Layout::with_memory_space`] in place.
+    #[inline]
+    pub(super) fn set_memory_space(&mut self, space: u64) -> Result<()> {
+        self.memory_space = memory_space(space)?;
+        Ok(())
+    }
+}
+
+/// The memory space in the byte that XLA keeps it in.
+fn memory_space(space: u64) -> Result<u8> {
+    u8::try_from(space).ok().filter(|&space| space <= 127).ok_or_else(|| {
+        Error::new(format!("memory space {space}"))
+            .field("memory_space")
+            .rule("XLA keeps the memory space in a signed byte and would wrap around")
+            .accepts("0 to 127")
+    })
 }
 
 /// Checks that `numbers` holds each of `0..len` once.

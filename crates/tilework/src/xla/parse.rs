@@ -13,8 +13,6 @@
 
 use std::str::FromStr;
 
-use smallvec::SmallVec;
-
 use super::element::PrimitiveType;
 use super::layout::Layout;
 use super::lex::{Reader, quoted};
@@ -41,10 +39,7 @@ impl Shape {
     /// # Errors
     /// Says where in the text, which rule is broken, and what is accepted there.
     pub fn parse(text: &str) -> Result<Shape> {
-        let mut reader = Reader::new(text, false);
-        let shape = reader.shape()?;
-        reader.finish(&shape)?;
-        Ok(shape)
+        parse(text, false)
     }
 
     /// Reads a shape that XLA itself reads today: no older forms, and no words of Tilework's own.
@@ -54,11 +49,17 @@ impl Shape {
     /// # Errors
     /// As [`Shape::parse`].
     pub fn parse_strict_xla(text: &str) -> Result<Shape> {
-        let mut reader = Reader::new(text, true);
-        let shape = reader.shape()?;
-        reader.finish(&shape)?;
-        Ok(shape)
+        parse(text, true)
     }
+}
+
+#[inline]
+fn parse(text: &str, strict: bool) -> Result<Shape> {
+    let mut reader = Reader::new(text, strict);
+    let mut shape = Shape::Token;
+    reader.shape(&mut shape)?;
+    reader.finish(&shape)?;
+    Ok(shape)
 }
 
 impl FromStr for Shape {
@@ -73,28 +74,29 @@ impl FromStr for Shape {
 const SHAPE: &str = "a shape such as f32[2,3], (f32[2], s32[]), b(f32[2]), token[] or opaque[]";
 
 impl Reader<'_> {
-    pub(super) fn shape(&mut self) -> Result<Shape> {
+    /// Reads a shape into its place.
+    pub(super) fn shape(&mut self, out: &mut Shape) -> Result<()> {
         if self.peek() == b'(' {
-            return self.nested(Reader::tuple);
+            return self.nested(|reader| reader.tuple(out));
         }
         let start = self.here();
         let name = self.word();
         match PrimitiveType::from_name(name) {
-            Some(kind) if kind.is_array_type() => self.array(kind).map(Shape::Array),
-            _ => self.other_shape(start, name),
+            Some(kind) if kind.is_array_type() => self.array(kind, out),
+            _ => self.other_shape(start, name, out),
         }
     }
 
     /// Everything but tuples and arrays in today's spelling.
     #[inline(never)]
-    fn other_shape(&mut self, start: usize, name: &str) -> Result<Shape> {
+    fn other_shape(&mut self, start: usize, name: &str, out: &mut Shape) -> Result<()> {
         if name == "b" && self.peek() == b'(' {
-            return self.buffer();
+            return self.buffer(out);
         }
         let kind = self.element_type(start, name)?;
         let word = match kind {
             PrimitiveType::Token | PrimitiveType::Opaque => kind.name(),
-            _ => return self.array(kind).map(Shape::Array),
+            _ => return self.array(kind, out),
         };
         self.expect(b'[', &format!("[], as in {word}[]"))?;
         let sizes = self.here();
@@ -119,7 +121,8 @@ impl Reader<'_> {
                 .rule(format!("a {word} holds no elements"))
                 .accepts(format!("{word}[]")));
         }
-        Ok(if kind == PrimitiveType::Token { Shape::Token } else { Shape::Opaque })
+        *out = if kind == PrimitiveType::Token { Shape::Token } else { Shape::Opaque };
+        Ok(())
     }
 
     /// The type that this word names, with its older spelling.
@@ -159,22 +162,23 @@ impl Reader<'_> {
             .accepts(accepts)
     }
 
-    fn tuple(&mut self) -> Result<Shape> {
+    fn tuple(&mut self, out: &mut Shape) -> Result<()> {
         self.eat(b'(');
         let mut elements = Vec::new();
         self.items(
             |mark| mark == b')',
             |reader| {
-                elements.push(reader.shape()?);
-                Ok(())
+                elements.push(Shape::Token);
+                elements.last_mut().map_or(Ok(()), |element| reader.shape(element))
             },
         )?;
         self.expect(b')', ", and one shape more, or )")?;
-        Ok(Shape::Tuple(elements))
+        *out = Shape::Tuple(elements);
+        Ok(())
     }
 
     /// From the parenthesis of `b(` on. A buffer holds an array and nothing else, so this never nests.
-    fn buffer(&mut self) -> Result<Shape> {
+    fn buffer(&mut self, out: &mut Shape) -> Result<()> {
         self.eat(b'(');
         let start = self.here();
         let name = self.word();
@@ -191,32 +195,39 @@ impl Reader<'_> {
             return Err(not_an_array(self.token()));
         }
         let kind = self.element_type(start, name)?;
-        let array = self.array(kind)?;
+        self.array(kind, out)?;
         self.expect(b')', ") after the array in b(..)")?;
-        Ok(Shape::Buffer(array))
+        if let Shape::Array(array) = std::mem::replace(out, Shape::Token) {
+            *out = Shape::Buffer(array);
+        }
+        Ok(())
     }
 
     /// An array from its `[` on.
-    fn array(&mut self, element: PrimitiveType) -> Result<ArrayShape> {
-        self.expect(b'[', "[ and the sizes, as in f32[2,3] or f32[]")?;
-        let start = self.here();
-        let mut dims = SmallVec::<[Dim; 6]>::new();
-        self.items(
-            |mark| mark == b']',
-            |reader| {
-                let dim = reader.dim()?;
-                dims.push(dim);
-                Ok(())
-            },
-        )?;
-        let sizes = start..self.end().max(start);
-        self.expect(b']', if dims.is_empty() { "a size or ]" } else { ", and one size more, or ]" })?;
-        let layout = match self.peek() {
-            b'{' => Some(self.layout(Some(&dims))?),
-            b'(' | b'd' | b's' => self.older_layout(&dims)?,
-            _ => Some(Layout::descending(dims.len())),
-        };
-        ArrayShape::from_parts(element, dims, layout).map_err(|error| error.or_at(sizes))
+    fn array(&mut self, element: PrimitiveType, out: &mut Shape) -> Result<()> {
+        let mut sizes = 0..0;
+        ArrayShape::read_into(out, element, |dims, layout| {
+            self.expect(b'[', "[ and the sizes, as in f32[2,3] or f32[]")?;
+            sizes.start = self.here();
+            self.items(
+                |mark| mark == b']',
+                |reader| {
+                    dims.push(reader.dim()?);
+                    Ok(())
+                },
+            )?;
+            sizes.end = self.end().max(sizes.start);
+            self.expect(b']', if dims.is_empty() { "a size or ]" } else { ", and one size more, or ]" })?;
+            match self.peek() {
+                b'{' => self.layout(layout.insert(Layout::unread()), Some(dims)),
+                b'(' | b'd' | b's' => self.older_layout(layout, dims),
+                _ => layout.insert(Layout::unread()).read_order(|order| {
+                    order.extend((0..dims.len()).rev());
+                    Ok(())
+                }),
+            }
+        })
+        .map_err(|error| error.or_at(sizes))
     }
 
     #[inline]
@@ -240,7 +251,7 @@ impl Reader<'_> {
     /// What stood behind an array in older texts: `dense{1,0}`, `sparse{5}`, ` (no layout)`.
     #[cold]
     #[inline(never)]
-    fn older_layout(&mut self, dims: &[Dim]) -> Result<Option<Layout>> {
+    fn older_layout(&mut self, out: &mut Option<Layout>, dims: &[Dim]) -> Result<()> {
         let start = self.here();
         if self.eat(b'(') {
             if !(self.eat_word("no") && self.eat_word("layout")) {
@@ -250,7 +261,7 @@ impl Reader<'_> {
             if self.strict {
                 return Err(self.older(start..self.end(), "`(no layout)`", "the shape alone"));
             }
-            return Ok(None);
+            return Ok(());
         }
         match self.peek_word() {
             "sparse" => Err(Error::new("a sparse array")
@@ -260,7 +271,7 @@ impl Reader<'_> {
             "dense" if self.strict => Err(self.older(self.token(), "word `dense`", "the braces alone")),
             "dense" => {
                 self.eat_word("dense");
-                self.layout(Some(dims)).map(Some)
+                self.layout(out.insert(Layout::unread()), Some(dims))
             }
             _ => Err(self.trailing()),
         }

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::element::PrimitiveType;
 use super::layout::{Layout, SplitConfig, Tile, TileDim};
 use super::lex::{Reader, quoted};
-use super::shape::{Dim, check_rank, physical_shape_on_dense};
+use super::shape::{Dim, Shape, check_rank, physical_shape_on_dense};
 use crate::error::{Error, Result};
 
 impl Layout {
@@ -33,7 +33,8 @@ impl Layout {
     /// Says where in the text, which rule is broken, and what is accepted there.
     pub fn parse(text: &str) -> Result<Layout> {
         let mut reader = Reader::new(text, false);
-        let layout = reader.layout(None)?;
+        let mut layout = Layout::unread();
+        reader.layout(&mut layout, None)?;
         match reader.is_at_end() {
             true => Ok(layout),
             false => Err(reader.unexpected("the end of the text, since the layout is complete")),
@@ -76,44 +77,49 @@ impl Qualifier {
 const ORDER: &str = "T, L, #, *, E, S, SC, P, M, pad in this order, each at most once";
 
 impl Reader<'_> {
-    /// A layout from its `{` on; of an array with these dimensions, or by itself.
-    pub(super) fn layout(&mut self, dims: Option<&[Dim]>) -> Result<Layout> {
+    /// Reads a layout from its `{` on into its place; of an array with these dimensions, or by itself.
+    pub(super) fn layout(&mut self, out: &mut Layout, dims: Option<&[Dim]>) -> Result<()> {
         self.expect(b'{', "a layout such as {1,0}")?;
         if self.peek() == b's' {
-            return self.strided_layout(dims);
+            return self.strided_layout(out, dims);
         }
-        let mut layout = self.order(dims)?;
+        self.order(out, dims)?;
         if self.eat(b':') {
-            layout = self.qualifiers(layout, dims)?;
+            self.qualifiers(out, dims)?;
         }
-        self.expect(b'}', "}, or : and qualifiers such as T(8,128)")?;
-        Ok(layout)
+        self.expect(b'}', "}, or : and qualifiers such as T(8,128)")
     }
 
     /// The dimension numbers, minor to major.
     #[inline]
-    fn order(&mut self, dims: Option<&[Dim]>) -> Result<Layout> {
+    fn order(&mut self, out: &mut Layout, dims: Option<&[Dim]>) -> Result<()> {
         let brace = self.end();
         let start = self.here();
-        let mut order = SmallVec::<[usize; 6]>::new();
-        self.items(
-            |mark| matches!(mark, b':' | b'}'),
-            |reader| {
-                let number = reader.number("dimension numbers, or : and qualifiers")?;
-                // A number too large for an index is too large for any rank as well.
-                order.push(usize::try_from(number).unwrap_or(usize::MAX));
-                Ok(())
-            },
-        )?;
-        if let Some(dims) = dims {
-            let span = if order.is_empty() { brace..brace } else { start..self.end() };
-            if order.is_empty() && self.peek() == b'}' {
-                return Err(self.empty_braces(brace - 1..self.here() + 1, dims.len()));
+        let mut count = 0;
+        out.read_order(|order| {
+            self.items(
+                |mark| matches!(mark, b':' | b'}'),
+                |reader| {
+                    let number = reader.number("dimension numbers, or : and qualifiers")?;
+                    // A number too large for an index is too large for any rank as well.
+                    order.push(usize::try_from(number).unwrap_or(usize::MAX));
+                    Ok(())
+                },
+            )?;
+            count = order.len();
+            match dims {
+                Some(dims) if count == 0 && self.peek() == b'}' => {
+                    Err(self.empty_braces(brace - 1..self.here() + 1, dims.len()))
+                }
+                Some(dims) => check_rank("minor_to_major", count, dims.len())
+                    .map_err(|error| error.at(if count == 0 { brace..brace } else { start..self.end() })),
+                None => Ok(()),
             }
-            check_rank("minor_to_major", order.len(), dims.len()).map_err(|error| error.at(span))?;
-        }
-        let count = order.len();
-        Layout::ordered(order).map_err(|error| error.at(self.order_fault(start, count)))
+        })
+        .map_err(|error| match error.span() {
+            None => error.at(self.order_fault(start, count)),
+            Some(_) => error,
+        })
     }
 
     /// XLA takes `{` for a layout only in front of a number or a colon.
@@ -143,7 +149,7 @@ impl Reader<'_> {
     }
 
     /// The qualifiers behind a colon, up to the brace.
-    pub(super) fn qualifiers(&mut self, mut layout: Layout, dims: Option<&[Dim]>) -> Result<Layout> {
+    pub(super) fn qualifiers(&mut self, layout: &mut Layout, dims: Option<&[Dim]>) -> Result<()> {
         let mut last = None;
         while self.peek() != b'}' && !self.is_at_end() {
             let start = self.here();
@@ -156,88 +162,98 @@ impl Reader<'_> {
             if layout.strides().is_some() {
                 refuse_on_strides(qualifier).map_err(|error| error.at(word.clone()))?;
             }
-            layout = match qualifier {
-                Qualifier::T => {
-                    self.tiles(&mut layout)?;
-                    layout
-                }
+            match qualifier {
+                Qualifier::T => self.tiles(layout)?,
                 Qualifier::E => {
                     let (bits, place) = self.argument(qualifier)?;
-                    let bits = u32::try_from(bits).map_err(|_| {
-                        Error::new(format!("{bits} bits in one element"))
-                            .at(place)
-                            .accepts("0 to 4294967295, where 0 means that the element type decides")
-                    })?;
-                    layout.with_element_size_in_bits(bits)
+                    layout.set_element_size_in_bits(element_bits(bits).map_err(|error| error.at(place))?);
                 }
                 Qualifier::S => {
                     let (space, place) = self.argument(qualifier)?;
-                    layout.with_memory_space(space).map_err(|error| error.at(place))?
+                    layout.set_memory_space(space).map_err(|error| error.at(place))?;
                 }
-                Qualifier::L => {
-                    let (elements, place) = self.argument(qualifier)?;
-                    layout
-                        .with_tail_padding_alignment_in_elements(elements)
-                        .map_err(|error| error.at(place))?
-                }
-                Qualifier::M => {
-                    let (bytes, place) = self.argument(qualifier)?;
-                    layout.with_dynamic_shape_metadata_prefix_bytes(bytes).map_err(|error| error.at(place))?
-                }
-                Qualifier::Index => {
-                    let (kind, place) = self.sparse_type(qualifier)?;
-                    let pointer = layout.pointer_primitive_type();
-                    layout.with_sparse_types(Some(kind), pointer).map_err(|error| error.at(place))?
-                }
-                Qualifier::Pointer => {
-                    let (kind, place) = self.sparse_type(qualifier)?;
-                    let index = layout.index_primitive_type();
-                    layout.with_sparse_types(index, Some(kind)).map_err(|error| error.at(place))?
-                }
-                Qualifier::Sc => {
-                    let configs = self.split_configs(layout.rank())?;
-                    layout.with_split_configs(configs).map_err(|error| error.or_at(word))?
-                }
-                Qualifier::P if dims.is_some() => return Err(physical_shape_on_dense().at(word)),
-                Qualifier::P => {
-                    self.expect(b'(', "( and a shape, as in P(f32[2])")?;
-                    let shape = self.nested(Reader::shape)?;
-                    self.expect(b')', ") after the shape in P(..)")?;
-                    layout.with_physical_shape(Some(shape))
-                }
-                Qualifier::D => {
-                    self.dimension_levels(layout.rank())?;
-                    layout
-                }
-                Qualifier::Pad => self.padding(layout, dims, word)?,
-            };
+                _ => self.rare_qualifier(qualifier, word, layout, dims)?,
+            }
         }
-        Ok(layout)
+        Ok(())
+    }
+
+    /// Those that few layouts have.
+    #[inline(never)]
+    fn rare_qualifier(
+        &mut self,
+        qualifier: Qualifier,
+        word: Range<usize>,
+        layout: &mut Layout,
+        dims: Option<&[Dim]>,
+    ) -> Result<()> {
+        match qualifier {
+            Qualifier::T | Qualifier::E | Qualifier::S => Ok(()),
+            Qualifier::L => {
+                let (elements, place) = self.argument(qualifier)?;
+                layout
+                    .update(|layout| layout.with_tail_padding_alignment_in_elements(elements))
+                    .map_err(|error| error.at(place))
+            }
+            Qualifier::M => {
+                let (bytes, place) = self.argument(qualifier)?;
+                layout
+                    .update(|layout| layout.with_dynamic_shape_metadata_prefix_bytes(bytes))
+                    .map_err(|error| error.at(place))
+            }
+            Qualifier::Index | Qualifier::Pointer => {
+                let (kind, place) = self.sparse_type(qualifier)?;
+                let (index, pointer) = match qualifier {
+                    Qualifier::Index => (Some(kind), layout.pointer_primitive_type()),
+                    _ => (layout.index_primitive_type(), Some(kind)),
+                };
+                layout
+                    .update(|layout| layout.with_sparse_types(index, pointer))
+                    .map_err(|error| error.at(place))
+            }
+            Qualifier::Sc => {
+                let configs = self.split_configs(layout.rank())?;
+                layout.update(|layout| layout.with_split_configs(configs)).map_err(|error| error.or_at(word))
+            }
+            Qualifier::P if dims.is_some() => Err(physical_shape_on_dense().at(word)),
+            Qualifier::P => {
+                let mut shape = Shape::Token;
+                self.expect(b'(', "( and a shape, as in P(f32[2])")?;
+                self.nested(|reader| reader.shape(&mut shape))?;
+                self.expect(b')', ") after the shape in P(..)")?;
+                layout.update(|layout| Ok(layout.with_physical_shape(Some(shape))))
+            }
+            Qualifier::D => self.dimension_levels(layout.rank()),
+            Qualifier::Pad => self.padding(layout, dims, word),
+        }
     }
 
     /// The name of the next qualifier. In the older form without `T` nothing is passed.
     #[inline]
     fn qualifier(&mut self) -> Result<Qualifier> {
-        let span = self.token();
-        let qualifier = match self.peek() {
-            b'#' => Qualifier::Index,
-            b'*' => Qualifier::Pointer,
-            b'(' if self.strict => return Err(self.older(span, "tiles without T", "T in front of it")),
-            b'(' => return Ok(Qualifier::T),
-            _ => match self.peek_word() {
-                "T" => Qualifier::T,
-                "S" => Qualifier::S,
-                "E" => Qualifier::E,
-                "L" => Qualifier::L,
-                "SC" => Qualifier::Sc,
-                "M" => Qualifier::M,
-                "P" => Qualifier::P,
-                "D" => Qualifier::D,
-                "pad" => Qualifier::Pad,
-                word => return Err(self.unknown_qualifier(word)),
-            },
+        let word = self.peek_word();
+        // As bytes, since this is on the way of every tiled layout.
+        let qualifier = match (word.as_bytes(), self.peek()) {
+            (b"T", _) => Qualifier::T,
+            (b"S", _) => Qualifier::S,
+            (b"E", _) => Qualifier::E,
+            (b"L", _) => Qualifier::L,
+            (b"M", _) => Qualifier::M,
+            (b"SC", _) => Qualifier::Sc,
+            (b"P", _) => Qualifier::P,
+            (b"D", _) => Qualifier::D,
+            (b"pad", _) => Qualifier::Pad,
+            (_, mark @ (b'#' | b'*')) => {
+                self.eat(mark);
+                return Ok(if mark == b'#' { Qualifier::Index } else { Qualifier::Pointer });
+            }
+            (_, b'(') if self.strict => {
+                return Err(self.older(self.token(), "tiles without T", "T in front of it"));
+            }
+            (_, b'(') => return Ok(Qualifier::T),
+            _ => return Err(self.unknown_qualifier(word)),
         };
-        self.skip_token();
+        self.word();
         Ok(qualifier)
     }
 
@@ -368,6 +384,14 @@ impl Reader<'_> {
         }
         Ok(configs)
     }
+}
+
+fn element_bits(bits: u64) -> Result<u32> {
+    u32::try_from(bits).map_err(|_| {
+        Error::new(format!("{bits} bits in one element"))
+            .field("element_size_in_bits")
+            .accepts("0 to 4294967295, where 0 means that the element type decides")
+    })
 }
 
 const TILE_SIZE: &str = "a size from 1 on, or *";

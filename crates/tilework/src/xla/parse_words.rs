@@ -11,7 +11,7 @@ impl Reader<'_> {
     /// `strides(5,1),base(2),size(16)` with its qualifiers, from behind the `{` to the `}`.
     #[cold]
     #[inline(never)]
-    pub(super) fn strided_layout(&mut self, dims: Option<&[Dim]>) -> Result<Layout> {
+    pub(super) fn strided_layout(&mut self, out: &mut Layout, dims: Option<&[Dim]>) -> Result<()> {
         let word = self.token();
         if !self.eat_word("strides") {
             return Err(self.unexpected("dimension numbers, strides(..), or : and qualifiers"));
@@ -48,12 +48,11 @@ impl Reader<'_> {
             *slot = Some(self.number("a number of elements")?);
             self.expect(b')', &format!(") after the number in {name}(..)"))?;
         }
-        let mut layout = Layout::strided(free)?;
+        *out = Layout::strided(free)?;
         if self.eat(b':') {
-            layout = self.qualifiers(layout, dims)?;
+            self.qualifiers(out, dims)?;
         }
-        self.expect(b'}', "}, or : and qualifiers such as S(1)")?;
-        Ok(layout)
+        self.expect(b'}', "}, or : and qualifiers such as S(1)")
     }
 
     /// `(4,6)=zero` behind the word `pad`.
@@ -61,10 +60,10 @@ impl Reader<'_> {
     #[inline(never)]
     pub(super) fn padding(
         &mut self,
-        layout: Layout,
+        layout: &mut Layout,
         dims: Option<&[Dim]>,
         word: Range<usize>,
-    ) -> Result<Layout> {
+    ) -> Result<()> {
         if self.strict {
             return Err(self.own_word(word));
         }
@@ -83,7 +82,8 @@ impl Reader<'_> {
             })?;
             self.word();
         }
-        layout.with_padding(Some(Padding { padded_dimensions, value })).map_err(|error| error.at(place))
+        let padding = Some(Padding { padded_dimensions, value });
+        layout.update(|layout| layout.with_padding(padding)).map_err(|error| error.at(place))
     }
 
     /// `(D,D)` behind the word `D`: dense dimensions say nothing, and anything else is of a sparse array.

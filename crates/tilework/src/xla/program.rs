@@ -42,7 +42,9 @@ impl ProgramShape {
             |mark| mark == b')',
             |reader| {
                 let name = reader.parameter_name()?;
-                parameters.push((name, reader.shape()?));
+                let mut shape = Shape::Token;
+                reader.shape(&mut shape)?;
+                parameters.push((name, shape));
                 Ok(())
             },
         )?;
@@ -50,7 +52,8 @@ impl ProgramShape {
         if !reader.eat_mark("->") {
             return Err(reader.unexpected("-> and the result"));
         }
-        let result = reader.shape()?;
+        let mut result = Shape::Token;
+        reader.shape(&mut result)?;
         match reader.is_at_end() {
             true => Ok(ProgramShape { parameters, result }),
             false => Err(reader.unexpected("the end of the text, since the program shape is complete")),
