@@ -155,6 +155,13 @@ impl<'a> Reader<'a> {
         self.pass(self.token().len());
     }
 
+    /// Passes everything up to a mark, the end of the text, or a comment that never ends.
+    pub(super) fn skip_to(&mut self, mark: u8) {
+        while self.peek() != mark && !self.is_at_end() && self.slice(self.token()) != "/*" {
+            self.skip_token();
+        }
+    }
+
     /// A reader that stands in front of an earlier token, for messages.
     pub(super) fn back_to(&self, at: usize) -> Reader<'a> {
         Reader { at, end: at, ..self.clone() }

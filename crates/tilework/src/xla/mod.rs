@@ -5,7 +5,7 @@ mod layout;
 mod lex;
 mod parse;
 mod parse_layout;
-mod parse_words;
+mod parse_rare;
 mod print;
 mod program;
 mod shape;

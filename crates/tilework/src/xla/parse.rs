@@ -98,27 +98,24 @@ impl Reader<'_> {
             PrimitiveType::Token | PrimitiveType::Opaque => kind.name(),
             _ => return self.array(kind, out),
         };
+        let thing = if kind == PrimitiveType::Token { "a token" } else { "an opaque value" };
         self.expect(b'[', &format!("[], as in {word}[]"))?;
         let sizes = self.here();
-        while !matches!(self.peek(), b']' | 0) {
-            self.skip_token();
-        }
+        self.skip_to(b']');
         if self.end() > sizes {
-            return Err(Error::new(format!("a {word} with dimensions"))
+            return Err(Error::new(format!("{thing} with dimensions"))
                 .at(sizes..self.end())
-                .rule(format!("a {word} holds no elements"))
+                .rule(format!("{thing} holds no elements"))
                 .accepts(format!("{word}[]")));
         }
         self.expect(b']', "]")?;
         let brace = self.here();
         if self.peek() == b'{' {
-            while !matches!(self.peek(), b'}' | 0) {
-                self.skip_token();
-            }
+            self.skip_to(b'}');
             self.eat(b'}');
-            return Err(Error::new(format!("a {word} with a layout"))
+            return Err(Error::new(format!("{thing} with a layout"))
                 .at(brace..self.end())
-                .rule(format!("a {word} holds no elements"))
+                .rule(format!("{thing} holds no elements"))
                 .accepts(format!("{word}[]")));
         }
         *out = if kind == PrimitiveType::Token { Shape::Token } else { Shape::Opaque };

@@ -13,10 +13,9 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
-use super::element::PrimitiveType;
-use super::layout::{Layout, SplitConfig, Tile, TileDim};
+use super::layout::{Layout, Tile, TileDim};
 use super::lex::{Reader, quoted};
-use super::shape::{Dim, Shape, check_rank, physical_shape_on_dense};
+use super::shape::{Dim, check_rank};
 use crate::error::{Error, Result};
 
 impl Layout {
@@ -52,7 +51,7 @@ impl FromStr for Layout {
 
 /// The qualifiers in their order.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Qualifier {
+pub(super) enum Qualifier {
     D,
     T,
     L,
@@ -69,7 +68,7 @@ enum Qualifier {
 impl Qualifier {
     const NAMES: [&str; 11] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M", "pad"];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         Qualifier::NAMES[self as usize]
     }
 }
@@ -178,56 +177,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Those that few layouts have.
-    #[inline(never)]
-    fn rare_qualifier(
-        &mut self,
-        qualifier: Qualifier,
-        word: Range<usize>,
-        layout: &mut Layout,
-        dims: Option<&[Dim]>,
-    ) -> Result<()> {
-        match qualifier {
-            Qualifier::T | Qualifier::E | Qualifier::S => Ok(()),
-            Qualifier::L => {
-                let (elements, place) = self.argument(qualifier)?;
-                layout
-                    .update(|layout| layout.with_tail_padding_alignment_in_elements(elements))
-                    .map_err(|error| error.at(place))
-            }
-            Qualifier::M => {
-                let (bytes, place) = self.argument(qualifier)?;
-                layout
-                    .update(|layout| layout.with_dynamic_shape_metadata_prefix_bytes(bytes))
-                    .map_err(|error| error.at(place))
-            }
-            Qualifier::Index | Qualifier::Pointer => {
-                let (kind, place) = self.sparse_type(qualifier)?;
-                let (index, pointer) = match qualifier {
-                    Qualifier::Index => (Some(kind), layout.pointer_primitive_type()),
-                    _ => (layout.index_primitive_type(), Some(kind)),
-                };
-                layout
-                    .update(|layout| layout.with_sparse_types(index, pointer))
-                    .map_err(|error| error.at(place))
-            }
-            Qualifier::Sc => {
-                let configs = self.split_configs(layout.rank())?;
-                layout.update(|layout| layout.with_split_configs(configs)).map_err(|error| error.or_at(word))
-            }
-            Qualifier::P if dims.is_some() => Err(physical_shape_on_dense().at(word)),
-            Qualifier::P => {
-                let mut shape = Shape::Token;
-                self.expect(b'(', "( and a shape, as in P(f32[2])")?;
-                self.nested(|reader| reader.shape(&mut shape))?;
-                self.expect(b')', ") after the shape in P(..)")?;
-                layout.update(|layout| Ok(layout.with_physical_shape(Some(shape))))
-            }
-            Qualifier::D => self.dimension_levels(layout.rank()),
-            Qualifier::Pad => self.padding(layout, dims, word),
-        }
-    }
-
     /// The name of the next qualifier. In the older form without `T` nothing is passed.
     #[inline]
     fn qualifier(&mut self) -> Result<Qualifier> {
@@ -276,7 +225,7 @@ impl Reader<'_> {
 
     /// `(number)`, and where the number stands.
     #[inline]
-    fn argument(&mut self, qualifier: Qualifier) -> Result<(u64, Range<usize>)> {
+    pub(super) fn argument(&mut self, qualifier: Qualifier) -> Result<(u64, Range<usize>)> {
         let name = qualifier.name();
         if !self.eat(b'(') {
             return Err(self.unexpected(format!("( and a number, as in {name}(1)")));
@@ -288,24 +237,6 @@ impl Reader<'_> {
             return Err(self.unexpected(format!(") after the number in {name}(..)")));
         }
         Ok((number, place))
-    }
-
-    /// `(type)` of `#` and `*`, and where the type stands.
-    fn sparse_type(&mut self, qualifier: Qualifier) -> Result<(PrimitiveType, Range<usize>)> {
-        const INTEGER: &str = "an integer type such as u32";
-        let name = qualifier.name();
-        self.expect(b'(', &format!("( and an integer type, as in {name}(u32)"))?;
-        let place = self.token();
-        let word = self.peek_word();
-        if word.is_empty() {
-            return Err(self.unexpected(INTEGER));
-        }
-        self.word();
-        let kind = PrimitiveType::from_name(word).ok_or_else(|| {
-            Error::new(format!("{} is not a type", quoted(word))).at(place.clone()).accepts(INTEGER)
-        })?;
-        self.expect(b')', &format!(") after the type in {name}(..)"))?;
-        Ok((kind, place))
     }
 
     /// One or more tiles, from the first `(` on.
@@ -359,30 +290,6 @@ impl Reader<'_> {
             }
             _ => self.number(TILE_SIZE).map(TileDim::Size),
         }
-    }
-
-    /// One or more `(dimension:indices)`.
-    fn split_configs(&mut self, rank: usize) -> Result<Vec<SplitConfig>> {
-        let mut configs = Vec::new();
-        while configs.is_empty() || self.peek() == b'(' {
-            self.expect(b'(', "( and a split, as in SC(0:16)")?;
-            let place = self.token();
-            let dimension = self.number("the number of a physical dimension, 0 being the most major")?;
-            self.expect(b':', ": and the indices where the dimension is split, as in SC(0:16)")?;
-            let mut split_indices = Vec::new();
-            self.items(
-                |mark| mark == b')',
-                |reader| {
-                    split_indices.push(reader.number("an index where the dimension is split, or )")?);
-                    Ok(())
-                },
-            )?;
-            self.expect(b')', ", and one index more, or )")?;
-            let config = SplitConfig { dimension, split_indices };
-            config.check(rank).map_err(|error| error.at(place))?;
-            configs.push(config);
-        }
-        Ok(configs)
     }
 }
 

@@ -242,7 +242,11 @@ fn check_sizes(dims: &[Dim], element_bytes: u32) -> Result<()> {
     for (number, size) in bounds() {
         bytes *= u128::from(size);
         if bytes > i64::MAX as u128 {
-            return Err(Error::new(format!("the bytes of dimensions 0 to {number} overflow 63 bits"))
+            let dimensions = match number {
+                0 => "dimension 0".to_owned(),
+                _ => format!("dimensions 0 to {number}"),
+            };
+            return Err(Error::new(format!("the bytes of {dimensions} overflow 63 bits"))
                 .field("dimensions")
                 .rule("the product of the sizes and the bytes of an element is at most 9223372036854775807")
                 .accepts("smaller dimensions"));

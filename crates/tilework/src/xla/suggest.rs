@@ -32,7 +32,9 @@ pub(super) fn nearest_type(word: &str) -> Option<PrimitiveType> {
     }
     let writable = |kind: &PrimitiveType| !matches!(kind, PrimitiveType::Tuple | PrimitiveType::Buffer);
     let distances = PrimitiveType::all().filter(writable).map(|kind| (distance(&word, kind.name()), kind));
-    let (distance, kind) = distances.min_by_key(|&(distance, _)| distance)?;
+    // Of equally near names the one of the same length: letters are swapped more often than lost.
+    let (distance, kind) =
+        distances.min_by_key(|&(distance, kind)| (distance, kind.name().len().abs_diff(word.len())))?;
     // A third of the letters may be wrong, and one letter of a short name.
     (distance <= (word.len() / 3).max(1) && distance < word.len()).then_some(kind)
 }

@@ -1,13 +1,108 @@
-//! Reading what today's XLA does not have: Tilework's `strides(..)` and `pad(..)`, and the `D(..)` of 2023 to 2025.
+//! Reading what few layouts have: the qualifiers besides `T`, `E` and `S`, and what XLA does not have today, which is
+//! Tilework's `strides(..)` and `pad(..)` and the `D(..)` of 2023 to 2025.
 
 use std::ops::Range;
 
-use super::layout::{Layout, Padding, PaddingValue, Strides};
+use super::element::PrimitiveType;
+use super::layout::{Layout, Padding, PaddingValue, SplitConfig, Strides};
 use super::lex::{Reader, quoted};
-use super::shape::{Dim, check_padded, check_rank};
+use super::parse_layout::Qualifier;
+use super::shape::{Dim, Shape, check_padded, check_rank, physical_shape_on_dense};
 use crate::error::{Error, Result};
 
 impl Reader<'_> {
+    /// Those that few layouts have.
+    #[inline(never)]
+    pub(super) fn rare_qualifier(
+        &mut self,
+        qualifier: Qualifier,
+        word: Range<usize>,
+        layout: &mut Layout,
+        dims: Option<&[Dim]>,
+    ) -> Result<()> {
+        match qualifier {
+            Qualifier::T | Qualifier::E | Qualifier::S => Ok(()),
+            Qualifier::L => {
+                let (elements, place) = self.argument(qualifier)?;
+                layout
+                    .update(|layout| layout.with_tail_padding_alignment_in_elements(elements))
+                    .map_err(|error| error.at(place))
+            }
+            Qualifier::M => {
+                let (bytes, place) = self.argument(qualifier)?;
+                layout
+                    .update(|layout| layout.with_dynamic_shape_metadata_prefix_bytes(bytes))
+                    .map_err(|error| error.at(place))
+            }
+            Qualifier::Index | Qualifier::Pointer => {
+                let (kind, place) = self.sparse_type(qualifier)?;
+                let (index, pointer) = match qualifier {
+                    Qualifier::Index => (Some(kind), layout.pointer_primitive_type()),
+                    _ => (layout.index_primitive_type(), Some(kind)),
+                };
+                layout
+                    .update(|layout| layout.with_sparse_types(index, pointer))
+                    .map_err(|error| error.at(place))
+            }
+            Qualifier::Sc => {
+                let configs = self.split_configs(layout.rank())?;
+                layout.update(|layout| layout.with_split_configs(configs)).map_err(|error| error.or_at(word))
+            }
+            Qualifier::P if dims.is_some() => Err(physical_shape_on_dense().at(word)),
+            Qualifier::P => {
+                let mut shape = Shape::Token;
+                self.expect(b'(', "( and a shape, as in P(f32[2])")?;
+                self.nested(|reader| reader.shape(&mut shape))?;
+                self.expect(b')', ") after the shape in P(..)")?;
+                layout.update(|layout| Ok(layout.with_physical_shape(Some(shape))))
+            }
+            Qualifier::D => self.dimension_levels(layout.rank()),
+            Qualifier::Pad => self.padding(layout, dims, word),
+        }
+    }
+
+    /// `(type)` of `#` and `*`, and where the type stands.
+    fn sparse_type(&mut self, qualifier: Qualifier) -> Result<(PrimitiveType, Range<usize>)> {
+        const INTEGER: &str = "an integer type such as u32";
+        let name = qualifier.name();
+        self.expect(b'(', &format!("( and an integer type, as in {name}(u32)"))?;
+        let place = self.token();
+        let word = self.peek_word();
+        if word.is_empty() {
+            return Err(self.unexpected(INTEGER));
+        }
+        self.word();
+        let kind = PrimitiveType::from_name(word).ok_or_else(|| {
+            Error::new(format!("{} is not a type", quoted(word))).at(place.clone()).accepts(INTEGER)
+        })?;
+        self.expect(b')', &format!(") after the type in {name}(..)"))?;
+        Ok((kind, place))
+    }
+
+    /// One or more `(dimension:indices)`.
+    fn split_configs(&mut self, rank: usize) -> Result<Vec<SplitConfig>> {
+        let mut configs = Vec::new();
+        while configs.is_empty() || self.peek() == b'(' {
+            self.expect(b'(', "( and a split, as in SC(0:16)")?;
+            let place = self.token();
+            let dimension = self.number("the number of a physical dimension, 0 being the most major")?;
+            self.expect(b':', ": and the indices where the dimension is split, as in SC(0:16)")?;
+            let mut split_indices = Vec::new();
+            self.items(
+                |mark| mark == b')',
+                |reader| {
+                    split_indices.push(reader.number("an index where the dimension is split, or )")?);
+                    Ok(())
+                },
+            )?;
+            self.expect(b')', ", and one index more, or )")?;
+            let config = SplitConfig { dimension, split_indices };
+            config.check(rank).map_err(|error| error.at(place))?;
+            configs.push(config);
+        }
+        Ok(configs)
+    }
+
     /// `strides(5,1),base(2),size(16)` with its qualifiers, from behind the `{` to the `}`.
     #[cold]
     #[inline(never)]
@@ -58,12 +153,7 @@ impl Reader<'_> {
     /// `(4,6)=zero` behind the word `pad`.
     #[cold]
     #[inline(never)]
-    pub(super) fn padding(
-        &mut self,
-        layout: &mut Layout,
-        dims: Option<&[Dim]>,
-        word: Range<usize>,
-    ) -> Result<()> {
+    fn padding(&mut self, layout: &mut Layout, dims: Option<&[Dim]>, word: Range<usize>) -> Result<()> {
         if self.strict {
             return Err(self.own_word(word));
         }
@@ -89,7 +179,7 @@ impl Reader<'_> {
     /// `(D,D)` behind the word `D`: dense dimensions say nothing, and anything else is of a sparse array.
     #[cold]
     #[inline(never)]
-    pub(super) fn dimension_levels(&mut self, rank: usize) -> Result<()> {
+    fn dimension_levels(&mut self, rank: usize) -> Result<()> {
         let (levels, place) = self.list("D(D,D)", |reader| {
             let sparse = |span: Range<usize>, what: String| {
                 Error::new(what)
@@ -113,9 +203,13 @@ impl Reader<'_> {
             };
             Err(sparse(reader.here()..reader.here() + 1, what.to_owned()))
         })?;
-        check_rank("dim_level_types", levels.len(), rank).map_err(|error| {
-            error.at(place).accepts(format!("D for each of {rank} dimensions, or no D(..) at all"))
-        })
+        if levels.len() == rank {
+            return Ok(());
+        }
+        Err(Error::new(format!("{} dimension levels, but the layout has rank {rank}", levels.len()))
+            .at(place)
+            .rule("D(..) has one level for each dimension")
+            .accepts("D for every dimension, or no D(..) at all"))
     }
 
     /// A list in parentheses, and where its items stand. `example` shows the whole with its word.
