@@ -201,6 +201,17 @@ fn tiles_are_ignored_by_the_tests_and_kept_by_the_decomposition() {
 }
 
 #[test]
+fn an_aligned_layout_is_dynamic_only_beside_a_dimension_of_size_one() {
+    for (input, output, aligned) in [
+        ("f32[6]", "f32[<=2,3]", "f32[2,3]{1,0}"),
+        ("f32[6,1]", "f32[<=2,3]", "f32[<=2,3]{1,0}"),
+        ("f32[6]", "f32[<=2,<=1,3]", "f32[<=2,<=1,3]{2,0,1}"),
+    ] {
+        assert_eq!(array(input).align_layouts(&array(output)).unwrap(), Some(array(aligned)), "{input}");
+    }
+}
+
+#[test]
 fn a_transpose_that_is_not_its_own_inverse_is_found_both_ways() {
     let (a, b) = (array("f32[2,3,5]{2,1,0}"), array("f32[3,5,2]{1,0,2}"));
     assert_eq!(a.deduce_transpose_dimensions_for_bitcast(&b).unwrap(), Some(vec![1, 2, 0]));
