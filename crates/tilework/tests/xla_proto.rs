@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tilework::Error;
 use tilework::xla::{
     ArrayShape, Dim, Layout, OldProto, Padding, PaddingValue, PrimitiveType, Shape, SplitConfig, Strides,
-    Tile, TileDim,
+    Tile, TileDim, program_shape_from_proto, program_shape_to_proto,
 };
 use xla_reader::{array, cases, layout, shape, try_shape};
 
@@ -115,13 +115,10 @@ fn what_is_wrong_with_the_bytes_is_named_with_its_place() {
             "10",
             "at byte 1: element_type: a number that the end of the bytes cuts off; a number ends with a byte below 128",
         ),
-        (
-            "100b 1a05 0102",
-            "at byte 3: dimensions: a length of 5 bytes, but 2 are left; a field ends inside its message",
-        ),
+        ("100b 1a05 0102", "at byte 4: dimensions: 5 bytes, but 2 are left; a field ends inside its message"),
         (
             "100b 1affffffffffffffffff01",
-            "at byte 3: dimensions: a length of 18446744073709551615 bytes, but 0 are left; a field ends inside its message",
+            "at byte 13: dimensions: 18446744073709551615 bytes, but 0 are left; a field ends inside its message",
         ),
         (
             "10ffffffffffffffffff02",
@@ -219,6 +216,8 @@ fn nesting_has_an_end() {
     groups.extend([0xa3, 0x06].repeat(100_000));
     groups.extend([0xa4, 0x06].repeat(100_000));
     assert!(Shape::from_proto(&groups).is_ok());
+    assert!(Shape::from_proto(&groups[..groups.len() - 2]).is_err());
+    assert!(Shape::from_proto(&bytes("100b a306 ac06")).is_err());
 }
 
 #[test]
@@ -261,6 +260,25 @@ fn the_older_messages_have_padding_and_refuse_what_came_later() {
     }
     for text in ["f32[2]{0:T(8)}", "f32[2]{0:S(1)}", "f32[<=2]", "s4[2]", "b(f32[2])", "(f32[2]{0:L(8)})"] {
         assert!(shape(text).to_old_proto(OldProto::V2018).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn program_shapes_have_named_parameters_and_a_result() {
+    let parameters = [("x".to_owned(), shape("f32[]")), (String::new(), Shape::Token)];
+    let proto = program_shape_to_proto(&parameters, &Shape::nil()).unwrap();
+    assert_eq!(hex(&proto), hex(&bytes("0a07 100b2a03800101 0a02 1011 1202 100d 1a01 78 1a00")));
+    assert_eq!(program_shape_from_proto(&proto).unwrap(), (parameters.to_vec(), Shape::nil()));
+    let unnamed = program_shape_from_proto(&bytes("0a021011 1202100d")).unwrap();
+    assert_eq!(unnamed.0, [(String::new(), Shape::Token)]);
+    for (text, expected) in [
+        ("0a021011", "result: no result"),
+        ("1202100d 1a0178", "parameter_names: 1 names of 0 parameters"),
+        ("0a021011 1202100d 1a01ff", "parameter_names: bytes that are not text"),
+        ("0a011a 1202100d", "parameters.dimensions: a number that the end"),
+    ] {
+        let error = program_shape_from_proto(&bytes(text)).expect_err(text);
+        assert!(error.found().starts_with(expected) && error.span().is_some(), "{text}: {error}");
     }
 }
 

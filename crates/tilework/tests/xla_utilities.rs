@@ -194,7 +194,12 @@ fn answer(op: &str, input: &Value) -> Value {
         "ForEachIndex invocation count" => {
             let array = ArrayShape::new(PrimitiveType::F32, list(&input["dims"])).unwrap();
             let mut calls = 0;
-            let _ = array.for_each_element(|_| ControlFlow::<()>::Continue(calls += 1)).unwrap();
+            let _ = array
+                .for_each_element(|_| {
+                    calls += 1;
+                    ControlFlow::<()>::Continue(())
+                })
+                .unwrap();
             calls.into()
         }
         "ForEachIndexWithStatus stops" => {
@@ -328,7 +333,7 @@ fn a_stride_needs_only_the_sizes_that_are_more_minor() {
     assert_eq!(unbounded.byte_strides_untiled().unwrap(), [3136, 4]);
     assert!(array("f32[784,?]{1,0}").byte_strides_untiled().is_err());
     assert!(unbounded.dimension_stride_untiled(2).is_err());
-    assert_eq!(array("f32[4611686018427387904,4,0]").dimension_stride_untiled(0).unwrap(), 0);
+    assert_eq!(array("f32[3,0,4,4611686018427387904]").dimension_stride_untiled(0).unwrap(), 0);
     assert!(array("f32[4611686018427387904,4,0]{0,1,2}").dimension_stride_untiled(2).is_err());
 }
 

@@ -75,14 +75,7 @@ impl Shape {
                 }
                 (Shape::Array(from) | Shape::Buffer(from), Shape::Array(to) | Shape::Buffer(to)) => {
                     let changed = match from.layout() {
-                        Some(layout) if from.rank() == to.rank() => to.clone().with_layout(layout.clone())?,
-                        Some(_) => {
-                            return Err(cannot_copy(format!(
-                                "arrays of rank {} and {}",
-                                from.rank(),
-                                to.rank()
-                            )));
-                        }
+                        Some(layout) => to.clone().with_layout(layout.clone())?,
                         None => to.clone().without_layout(),
                     };
                     changes.push((to, changed));

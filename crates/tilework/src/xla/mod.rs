@@ -27,7 +27,7 @@ pub use element::PrimitiveType;
 pub use equal::{Equal, LayoutEqual};
 pub use index::compare_indices;
 pub use layout::{Layout, Padding, PaddingValue, SplitConfig, Strides, Tile, TileDim};
-pub use proto::OldProto;
+pub use proto::{OldProto, program_shape_from_proto, program_shape_to_proto};
 pub use shape::{ArrayShape, Dim, Shape};
 pub use size::byte_strides_is_major_to_minor;
 pub use tuple::{ShapeIndex, Subshapes};

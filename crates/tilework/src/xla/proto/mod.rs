@@ -1,6 +1,6 @@
 //! XLA's protobuf messages, byte for byte, in both of their ages.
 //!
-//! The five messages are small and their bytes are a file format, so they are written out by hand here:
+//! The messages are small and their bytes are a file format, so they are written out by hand here:
 //!
 //! | message | fields |
 //! |---|---|
@@ -8,6 +8,7 @@
 //! | `SplitConfigProto` | 1 dimension, 2 split_indices |
 //! | `LayoutProto` | 1 minor_to_major, 6 tiles, 7 element_size_in_bits, 8 memory_space, 10 physical_shape, 11 index_primitive_type, 12 pointer_primitive_type, 15 dynamic_shape_metadata_prefix_bytes, 16 tail_padding_alignment_in_elements, 17 split_configs |
 //! | `ShapeProto` | 2 element_type, 3 dimensions, 4 tuple_shapes (also what a buffer holds), 5 layout, 6 is_dynamic_dimension |
+//! | `ProgramShapeProto` | 1 parameters, 2 result, 3 parameter_names |
 //! | older `Layout` | 1 minor_to_major, 2 padded_dimensions, 3 padding_value, and from 2018 on 4 format, 5 max_sparse_elements |
 //! | older `Shape` | 1 rank, and 2 to 5 as today |
 //!
@@ -16,14 +17,19 @@
 //! that are not a message, a known field of another wire type, and a value that is not valid. Every error has the place
 //! of the bytes ([`Error::span`](crate::Error::span)) and names the field.
 
+mod program;
 mod read;
+mod read_layout;
 mod wire;
 mod write;
+
+pub use program::{program_shape_from_proto, program_shape_to_proto};
 
 use super::layout::Layout;
 use super::shape::Shape;
 use crate::error::Result;
-use read::{LayoutMessage, ShapeMessage};
+use read::ShapeMessage;
+use read_layout::LayoutMessage;
 use write::Age;
 
 /// Shapes may stand this deep inside each other in a message.

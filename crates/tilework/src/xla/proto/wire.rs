@@ -77,6 +77,11 @@ impl<'b> Reader<'b> {
         self.rest.clone()
     }
 
+    /// What is left, as it stands.
+    pub(super) fn bytes(&self) -> &'b [u8] {
+        &self.bytes[self.rest.clone()]
+    }
+
     /// The next field of a message whose fields have these names by their numbers, or none at the end.
     pub(super) fn field(&mut self, names: &[&'static str], path: &Path<'_>) -> Result<Option<Field<'b>>> {
         if self.rest.is_empty() {
@@ -161,24 +166,18 @@ impl<'b> Reader<'b> {
     }
 
     fn delimited(&mut self, path: &Path<'_>) -> Result<Reader<'b>> {
-        let start = self.rest.start;
         let length = self.varint(path)?;
-        let left = self.rest.len();
-        let length = usize::try_from(length).ok().filter(|&length| length <= left).ok_or_else(|| {
-            error(path, start..self.rest.start, format!("a length of {length} bytes, but {left} are left"))
-                .rule("a field ends inside its message")
-        })?;
         Ok(Reader { bytes: self.bytes, rest: self.take(length, path)? })
     }
 
-    fn take(&mut self, length: usize, path: &Path<'_>) -> Result<Range<usize>> {
+    fn take(&mut self, length: u64, path: &Path<'_>) -> Result<Range<usize>> {
         let (start, left) = (self.rest.start, self.rest.len());
-        if length > left {
+        let Some(length) = usize::try_from(length).ok().filter(|&length| length <= left) else {
             return Err(error(path, start..self.rest.end, format!("{length} bytes, but {left} are left"))
                 .rule("a field ends inside its message"));
-        }
+        };
         self.rest.start += length;
-        Ok(start..start + length)
+        Ok(start..self.rest.start)
     }
 }
 

@@ -150,7 +150,7 @@ fn write_old_fields(out: &mut Vec<u8>, layout: &Layout, version: OldProto) -> Re
         put_int(out, 3, i64::from(padding.value.number()));
     }
     if version == OldProto::V2018 {
-        put_int(out, 4, super::read::DENSE_FORMAT);
+        put_int(out, 4, super::read_layout::DENSE_FORMAT);
     }
     Ok(())
 }
