@@ -1,14 +1,14 @@
 //! XLA's bitcast tests and alignment of layouts, on the cases of XLA's tests and library and against brute force.
 
-#[path = "common/xla_reader.rs"]
-mod xla_reader;
+#[path = "common/xla_shapes.rs"]
+mod xla_shapes;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tilework::xla::{
     ArrayShape, Bitcast, Dim, Layout, Padding, PaddingValue, PrimitiveType, Strides, common_factors,
 };
-use xla_reader::{array, cases, shape};
+use xla_shapes::{array, cases, shape};
 
 /// The cases of a function, under XLA's name without its class.
 fn cases_of(op: &str, groups: &[&str]) -> Vec<Value> {

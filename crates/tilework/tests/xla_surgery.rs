@@ -1,14 +1,14 @@
 //! Surgery on shapes, the words for dimensions, and validation, on the cases of XLA's tests and library.
 
-#[path = "common/xla_reader.rs"]
-mod xla_reader;
+#[path = "common/xla_shapes.rs"]
+mod xla_shapes;
 
 use serde_json::{Value, json};
 use tilework::xla::{
     Dim, InsertedOrDeleted, Layout, Padding, PaddingValue, PrimitiveType, Shape, SplitConfig, Strides, Tile,
     TileDim,
 };
-use xla_reader::{array, cases, layout, shape, try_shape};
+use xla_shapes::{array, cases, layout, shape, try_shape};
 
 const GROUPS: [&str; 8] = [
     "append_dimension",
@@ -137,7 +137,6 @@ fn validation_speaks_xlas_words() {
         ("(f32[2]{0}, (token[], pred[] (no layout)))", "shape pred[] does not have a layout"),
         ("f32[2]{0:#(u32)*(u16)}", "layout has a index_primitive_type, but is not a sparse array: f32[2]"),
         ("f32[2]{0:*(u16)}", "layout has a pointer_primitive_type, but is not a sparse array: f32[2]"),
-        ("f32[2]{0:P(f32[6])}", "layout has a physical_shape, but is not a sparse array: f32[2]"),
         (
             "f32[2,3]{1,0:T(2,2)L(8)#(u32)*(u16)E(32)S(3)SC(0:1)M(7)}",
             "layout has a index_primitive_type, but is not a sparse array: f32[2,3]",
@@ -175,6 +174,7 @@ fn a_layout_for_another_shape_is_refused_in_xlas_words() {
             "f32[2]",
             "layout minor_to_major field contains 0 elements, but shape has 1 dimensions: {}; shape: f32[2]",
         ),
+        (layout("{0:P(f32[6])}"), "f32[2]", "layout has a physical_shape, but is not a sparse array: f32[2]"),
         (
             padded(&[2, 2]),
             "f32[2,3]",
@@ -183,6 +183,7 @@ fn a_layout_for_another_shape_is_refused_in_xlas_words() {
     ] {
         assert_eq!(layout.validate_for_shape(&shape(shape_text)).unwrap_err().found(), message);
         if let Shape::Array(array) = shape(shape_text) {
+            // What cannot exist no validation meets.
             assert!(array.with_layout(layout).is_err(), "{shape_text}");
         }
     }

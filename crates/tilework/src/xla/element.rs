@@ -87,6 +87,34 @@ const TABLE: [(PrimitiveType, &str, u32, Class); 36] = [
     (P::F6e3m2fn, "f6e3m2fn", 6, Float), (P::F6e2m3fn, "f6e2m3fn", 6, Float),
 ];
 
+/// Sorts the names into buckets. The factors are the first that give every name a bucket of its own, which
+/// [`BY_NAME`] proves while it is compiled; the fourth byte is where the long names of the small floats differ.
+const fn bucket(name: &[u8]) -> usize {
+    let (first, second, fourth) = match *name {
+        [first, second, _, fourth, ..] => (first, second, fourth),
+        [first, second, third] => (first, second, third),
+        [first, second] => (first, second, second),
+        _ => return 0,
+    };
+    first
+        .wrapping_add(second.wrapping_mul(2))
+        .wrapping_add(fourth.wrapping_mul(11))
+        .wrapping_add(name.len() as u8) as usize
+}
+
+/// For each bucket the number of the type whose name falls into it, or 0.
+const BY_NAME: [u8; 256] = {
+    let mut numbers = [0; 256];
+    let mut row = 0;
+    while row < TABLE.len() {
+        let bucket = bucket(TABLE[row].1.as_bytes());
+        assert!(numbers[bucket] == 0, "two names in one bucket");
+        row += 1;
+        numbers[bucket] = row as u8;
+    }
+    numbers
+};
+
 impl PrimitiveType {
     /// Every type, in the order of XLA's numbers.
     pub fn all() -> impl Iterator<Item = PrimitiveType> {
@@ -114,7 +142,8 @@ impl PrimitiveType {
 
     /// The type with this name, in lower case as XLA writes it.
     pub fn from_name(name: &str) -> Option<PrimitiveType> {
-        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+        let row = usize::from(BY_NAME[bucket(name.as_bytes())]).checked_sub(1)?;
+        (TABLE[row].1 == name).then_some(TABLE[row].0)
     }
 
     /// Bits of one element; none for tuples, tokens, opaque values and buffers.

@@ -78,6 +78,24 @@ pub struct SplitConfig {
     pub split_indices: Vec<u64>,
 }
 
+impl SplitConfig {
+    /// Checks that a layout of this rank can have it.
+    pub(super) fn check(&self, rank: usize) -> Result<()> {
+        if self.dimension >= rank as u64 {
+            return Err(Error::new(format!("split config of physical dimension {}", self.dimension))
+                .field("split_configs")
+                .rule(format!("the layout has {rank} dimensions, and 0 is the most major"))
+                .accepts(accepted_numbers(rank)));
+        }
+        match self.split_indices.iter().find(|&&index| index > i64::MAX as u64) {
+            Some(index) => Err(Error::new(format!("split index {index}"))
+                .field("split_configs")
+                .accepts("0 to 9223372036854775807")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The padding of the older `Layout`: `padded_dimensions` and `padding_value`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Padding {
@@ -172,7 +190,13 @@ impl Tile {
     /// # Errors
     /// No entries, a size that is 0 or above `i64::MAX`, or a `*` at the end, where there is nothing to combine with.
     pub fn from_dims(dims: impl IntoIterator<Item = TileDim>) -> Result<Tile> {
-        let tile = Tile(dims.into_iter().collect());
+        Tile::checked(dims.into_iter().collect())
+    }
+
+    /// [`Tile::from_dims`] for a reader that already holds the list, without copying it.
+    #[inline]
+    pub(super) fn checked(dims: SmallVec<[TileDim; 4]>) -> Result<Tile> {
+        let tile = Tile(dims);
         for &dim in &tile.0 {
             if let TileDim::Size(size) = dim
                 && (size == 0 || size > i64::MAX as u64)
@@ -404,12 +428,7 @@ impl Layout {
     /// # Errors
     /// Above 127: XLA keeps it in a signed byte, where 300 would silently become 44.
     pub fn with_memory_space(mut self, space: u64) -> Result<Layout> {
-        self.memory_space = u8::try_from(space).ok().filter(|&space| space <= 127).ok_or_else(|| {
-            Error::new(format!("memory space {space}"))
-                .field("memory_space")
-                .rule("XLA keeps the memory space in a signed byte and would wrap around")
-                .accepts("0 to 127")
-        })?;
+        self.memory_space = memory_space(space)?;
         Ok(self)
     }
 
@@ -421,14 +440,11 @@ impl Layout {
     /// The same layout with these split configurations.
     ///
     /// # Errors
-    /// A dimension outside the rank.
+    /// A dimension outside the rank, or an index above `i64::MAX`.
     pub fn with_split_configs(mut self, configs: impl IntoIterator<Item = SplitConfig>) -> Result<Layout> {
         let configs: Vec<SplitConfig> = configs.into_iter().collect();
-        if let Some(config) = configs.iter().find(|config| config.dimension >= self.rank() as u64) {
-            return Err(Error::new(format!("split config of physical dimension {}", config.dimension))
-                .field("split_configs")
-                .rule(format!("the layout has {} dimensions, and 0 is the most major", self.rank()))
-                .accepts(accepted_numbers(self.rank())));
+        for config in &configs {
+            config.check(self.rank())?;
         }
         if !configs.is_empty() || self.rare.is_some() {
             self.rare_mut().split_configs = configs;
@@ -553,6 +569,74 @@ impl Layout {
             && self.element_size_in_bits == 0
             && self.memory_space == 0
     }
+}
+
+/// For the reader, which builds a layout where it stays: a layout is 200 bytes, and moving it through every step would
+/// cost more than reading its text.
+impl Layout {
+    /// A scalar's layout, to start from.
+    #[inline]
+    pub(super) fn unread() -> Layout {
+        Layout::plain(SmallVec::new())
+    }
+
+    /// Sets the dimension order to what `read` puts into the list.
+    ///
+    /// # Errors
+    /// Those of `read` and of [`Layout::new`].
+    #[inline]
+    pub(super) fn read_order(
+        &mut self,
+        read: impl FnOnce(&mut SmallVec<[usize; 6]>) -> Result<()>,
+    ) -> Result<()> {
+        read(&mut self.minor_to_major)?;
+        // One bit a dimension settles nearly every order; the slow way words the error.
+        let count = self.minor_to_major.len();
+        let mut seen = 0u64;
+        for &dim in &self.minor_to_major {
+            if dim >= count.min(64) || seen >> dim & 1 == 1 {
+                return check_permutation("minor_to_major", &self.minor_to_major);
+            }
+            seen |= 1 << dim;
+        }
+        Ok(())
+    }
+
+    /// Adds a tile behind the others, when it is known that there are no free strides.
+    #[inline]
+    pub(super) fn push_tile(&mut self, tile: Tile) {
+        self.tiles.push(tile);
+    }
+
+    /// Applies one of the `with_` functions.
+    #[inline]
+    pub(super) fn update(&mut self, change: impl FnOnce(Layout) -> Result<Layout>) -> Result<()> {
+        *self = change(std::mem::replace(self, Layout::unread()))?;
+        Ok(())
+    }
+
+    /// [`Layout::with_element_size_in_bits`] in place.
+    #[inline]
+    pub(super) fn set_element_size_in_bits(&mut self, bits: u32) {
+        self.element_size_in_bits = bits;
+    }
+
+    /// [`Layout::with_memory_space`] in place.
+    #[inline]
+    pub(super) fn set_memory_space(&mut self, space: u64) -> Result<()> {
+        self.memory_space = memory_space(space)?;
+        Ok(())
+    }
+}
+
+/// The memory space in the byte that XLA keeps it in.
+fn memory_space(space: u64) -> Result<u8> {
+    u8::try_from(space).ok().filter(|&space| space <= 127).ok_or_else(|| {
+        Error::new(format!("memory space {space}"))
+            .field("memory_space")
+            .rule("XLA keeps the memory space in a signed byte and would wrap around")
+            .accepts("0 to 127")
+    })
 }
 
 /// Checks that `numbers` holds each of `0..len` once.

@@ -4,10 +4,8 @@
 //! XLA asks of the parts together: a layout where one is needed, no fields of sparse arrays on dense ones, and a layout
 //! that fits a shape it was not made for.
 
-use std::fmt;
-
 use super::layout::{Layout, TileDim};
-use super::shape::{ArrayShape, Dim, Shape};
+use super::shape::{ArrayShape, Shape};
 use crate::error::{Error, Result};
 
 impl Shape {
@@ -45,7 +43,7 @@ impl Shape {
                 Some(layout) => layout.validate_for_array(array)?,
                 None if allow_missing_layouts => {}
                 None => {
-                    return Err(Error::new(format!("shape {} does not have a layout", Human(array)))
+                    return Err(Error::new(format!("shape {} does not have a layout", array.human_string()))
                         .field("layout")
                         .accepts("a layout such as {1,0}"));
                 }
@@ -92,7 +90,7 @@ impl Layout {
                 "layout minor_to_major field contains {} elements, but shape has {rank} dimensions: {{{}}}; shape: {}",
                 self.rank(),
                 order.join(", "),
-                Human(array)
+                array.human_string()
             ))
             .field("minor_to_major")
             .rule("minor_to_major names every dimension exactly once")
@@ -116,11 +114,12 @@ impl Layout {
             ("physical_shape", self.physical_shape().is_some()),
         ];
         match sparse_only.iter().find(|(_, is_set)| *is_set) {
-            Some((field, _)) => {
-                Err(Error::new(format!("layout has a {field}, but is not a sparse array: {}", Human(array)))
-                    .field(*field)
-                    .rule("XLA has no sparse arrays any more"))
-            }
+            Some((field, _)) => Err(Error::new(format!(
+                "layout has a {field}, but is not a sparse array: {}",
+                array.human_string()
+            ))
+            .field(*field)
+            .rule("XLA has no sparse arrays any more")),
             None => Ok(()),
         }
     }
@@ -143,7 +142,7 @@ impl ArrayShape {
         if product.is_some() {
             return Ok(());
         }
-        let (element, shape) = (self.element_type(), Human(self));
+        let (element, shape) = (self.element_type(), self.human_string());
         Err(Error::new(format!("Shape Error: Dimensions overflow. Shape({element}): {shape}"))
             .field("dimensions")
             .rule("XLA multiplies the sizes from left to right")
@@ -170,27 +169,9 @@ impl ArrayShape {
         {
             return Ok(*factor);
         }
-        Err(Error::new(format!("Shape {} is not a 1D interleaved array.", Human(self)))
+        Err(Error::new(format!("Shape {} is not a 1D interleaved array.", self.human_string()))
             .field("tiles")
             .rule("a 1D interleaved array has one dimension and three tiles, the third of two sizes")
             .accepts("such as bf16[1024]{0:T(1024)(128)(2,1)}"))
-    }
-}
-
-/// The shape as XLA's messages write it, without its layout.
-struct Human<'a>(&'a ArrayShape);
-
-impl fmt::Display for Human<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[", self.0.element_type())?;
-        for (number, dim) in self.0.dims().iter().enumerate() {
-            let comma = if number == 0 { "" } else { "," };
-            match dim {
-                Dim::Static(size) => write!(f, "{comma}{size}")?,
-                Dim::Bounded(size) => write!(f, "{comma}<={size}")?,
-                Dim::Unbounded => write!(f, "{comma}?")?,
-            }
-        }
-        f.write_str("]")
     }
 }
