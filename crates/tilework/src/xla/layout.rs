@@ -166,6 +166,16 @@ pub struct Strides {
     pub size: Option<u64>,
 }
 
+/// The parts of a layout that speak of single dimensions: see `Layout::with_dimensions`.
+pub(super) struct Dimensions {
+    pub(super) minor_to_major: Vec<usize>,
+    pub(super) split_configs: Vec<SplitConfig>,
+    /// Used where the layout has padding.
+    pub(super) padded_dimensions: Vec<u64>,
+    /// Used where the layout has free strides.
+    pub(super) strides: Vec<i64>,
+}
+
 impl Tile {
     /// A tile of the given sizes, major to minor.
     ///
@@ -228,7 +238,7 @@ impl Layout {
     /// The numbers are not each of `0..rank` exactly once.
     pub fn new(minor_to_major: impl IntoIterator<Item = usize>) -> Result<Layout> {
         let minor_to_major: SmallVec<[usize; 6]> = minor_to_major.into_iter().collect();
-        check_permutation(&minor_to_major)?;
+        check_permutation("minor_to_major", &minor_to_major)?;
         Ok(Layout::plain(minor_to_major))
     }
 
@@ -536,6 +546,22 @@ impl Layout {
         self.without_tiles().tidy()
     }
 
+    /// The same layout with everything that speaks of single dimensions replaced together, since it must fit together.
+    pub(super) fn with_dimensions(mut self, dimensions: Dimensions) -> Layout {
+        let Dimensions { minor_to_major, split_configs, padded_dimensions, strides } = dimensions;
+        self.minor_to_major = minor_to_major.into();
+        if let Some(rare) = &mut self.rare {
+            rare.split_configs = split_configs;
+            if let Some(padding) = &mut rare.padding {
+                padding.padded_dimensions = padded_dimensions;
+            }
+            if let Some(free) = &mut rare.strides {
+                free.strides = strides;
+            }
+        }
+        self.tidy()
+    }
+
     /// Whether the layout says nothing beyond the dimension order.
     pub fn is_plain(&self) -> bool {
         self.tiles.is_empty()
@@ -569,7 +595,7 @@ impl Layout {
         let mut seen = 0u64;
         for &dim in &self.minor_to_major {
             if dim >= count.min(64) || seen >> dim & 1 == 1 {
-                return check_permutation(&self.minor_to_major);
+                return check_permutation("minor_to_major", &self.minor_to_major);
             }
             seen |= 1 << dim;
         }
@@ -614,7 +640,7 @@ fn memory_space(space: u64) -> Result<u8> {
 }
 
 /// Checks that `numbers` holds each of `0..len` once.
-fn check_permutation(numbers: &[usize]) -> Result<()> {
+pub(super) fn check_permutation(field: &str, numbers: &[usize]) -> Result<()> {
     let mut seen = SmallVec::<[bool; 16]>::from_elem(false, numbers.len());
     for &dim in numbers {
         let problem = match seen.get_mut(dim) {
@@ -622,12 +648,12 @@ fn check_permutation(numbers: &[usize]) -> Result<()> {
                 *seen = true;
                 continue;
             }
-            Some(_) => format!("dimension {dim} stands twice in minor_to_major"),
-            None => format!("dimension {dim} in minor_to_major, but there are {} dimensions", numbers.len()),
+            Some(_) => format!("dimension {dim} stands twice in {field}"),
+            None => format!("dimension {dim} in {field}, but there are {} dimensions", numbers.len()),
         };
         return Err(Error::new(problem)
-            .field("minor_to_major")
-            .rule("minor_to_major names every dimension exactly once")
+            .field(field)
+            .rule(format!("{field} names every dimension exactly once"))
             .accepts(accepted_numbers(numbers.len())));
     }
     Ok(())

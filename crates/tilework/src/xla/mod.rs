@@ -1,5 +1,9 @@
 //! The XLA dialect: shapes, layouts and tiles as XLA writes them.
 
+mod align;
+mod bitcast;
+mod dims;
+mod dynamic;
 mod element;
 mod equal;
 mod first_tile;
@@ -21,8 +25,13 @@ mod proto;
 mod shape;
 mod size;
 mod suggest;
+mod surgery;
 mod tuple;
+mod validate;
 
+pub use align::{InsertedOrDeleted, common_factors};
+pub use bitcast::{Bitcast, TransposeReshapeTranspose};
+pub use dims::dimension_letters;
 pub use element::PrimitiveType;
 pub use equal::{Equal, LayoutEqual};
 pub use index::compare_indices;
