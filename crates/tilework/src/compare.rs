@@ -111,9 +111,9 @@ impl Layout {
         if self.is_empty() || self.dims() == other.dims() {
             return self.same_function_flat(other);
         }
-        let groups = common_factors(self.dims(), other.dims());
+        let cuts = common_factors(self.dims(), other.dims());
         let shared: Vec<u64> =
-            groups.iter().map(|(from, _)| self.dims()[from.clone()].iter().product()).collect();
+            cuts.windows(2).map(|cut| self.dims()[cut[0].0..cut[1].0].iter().product()).collect();
         match (self.reshape(&shared), other.reshape(&shared)) {
             (Ok(a), Ok(b)) => a.same_function_flat(&b),
             (Err(error), _) | (_, Err(error)) => Verdict::NotDecided(error.to_string()),

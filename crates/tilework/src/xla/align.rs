@@ -55,30 +55,8 @@ pub fn common_factors(a: &[u64], b: &[u64]) -> Result<Vec<(usize, usize)>> {
             return Ok(cuts);
         }
     }
-    // The products since the lists differ; neither passes that of the whole rest, which fits.
-    let (mut i, mut j) = (same, same);
-    let (mut before_i, mut before_j) = (1u64, 1u64);
-    cuts.push((i, j));
-    while (i, j) != end {
-        // The side that is behind takes its next size; at a cut the smaller size goes, or both if they are equal.
-        let (next_a, next_b) = (a.get(i).copied(), b.get(j).copied());
-        let even = before_i == before_j;
-        let goes =
-            |next: Option<u64>, other: Option<u64>| next.filter(|&n| other.is_none_or(|other| n <= other));
-        let step_a = if even { goes(next_a, next_b) } else { next_a.filter(|_| before_i < before_j) };
-        let step_b = if even { goes(next_b, next_a) } else { next_b.filter(|_| before_j < before_i) };
-        if let Some(size) = step_a {
-            before_i *= size;
-            i += 1;
-        }
-        if let Some(size) = step_b {
-            before_j *= size;
-            j += 1;
-        }
-        if before_i == before_j {
-            cuts.push((i, j));
-        }
-    }
+    let rest = crate::view::common_factors(&a[same..], &b[same..]);
+    cuts.extend(rest.into_iter().map(|(i, j)| (same + i, same + j)));
     Ok(cuts)
 }
 

@@ -3,7 +3,9 @@
 use smallvec::SmallVec;
 
 use super::element::PrimitiveType;
+use super::padding::{Padding, Strides};
 use super::shape::Shape;
+use super::tile::Tile;
 use crate::error::{Error, Result};
 
 /// How an array lies in memory, in XLA's words.
@@ -56,19 +58,6 @@ impl Default for Rare {
     }
 }
 
-/// One tile: a size for each of the minor-most physical dimensions, major to minor.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Tile(SmallVec<[TileDim; 2]>);
-
-/// One entry of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TileDim {
-    /// The dimension is cut into pieces of this many.
-    Size(u64),
-    /// `*`: the dimension is combined with the next more minor one before tiling.
-    Combine,
-}
-
 /// `SC(dimension:indices)`: a physical dimension split between memories at the given indices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
@@ -96,76 +85,6 @@ impl SplitConfig {
     }
 }
 
-/// The padding of the older `Layout`: `padded_dimensions` and `padding_value`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Padding {
-    /// The allocated size of each logical dimension, at least its size.
-    pub padded_dimensions: Vec<u64>,
-    /// What the padding holds.
-    pub value: PaddingValue,
-}
-
-/// The older `PaddingValue`, with its numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum PaddingValue {
-    /// `INVALID_PAD`: nothing is said about the padding.
-    #[default]
-    Invalid = 0,
-    /// `ZERO_PAD`
-    Zero = 1,
-    /// `ONE_PAD`
-    One = 2,
-    /// `LOWEST_PAD`: the lowest value of the element type.
-    Lowest = 3,
-    /// `HIGHEST_PAD`: the highest value of the element type.
-    Highest = 4,
-    /// `UNKNOWN_PAD`: the padding may hold anything.
-    Unknown = 5,
-}
-
-impl PaddingValue {
-    const ALL: [(PaddingValue, &'static str); 6] = [
-        (PaddingValue::Invalid, "invalid"),
-        (PaddingValue::Zero, "zero"),
-        (PaddingValue::One, "one"),
-        (PaddingValue::Lowest, "lowest"),
-        (PaddingValue::Highest, "highest"),
-        (PaddingValue::Unknown, "unknown"),
-    ];
-
-    /// The word Tilework writes after `pad(..)=`.
-    pub fn name(self) -> &'static str {
-        PaddingValue::ALL[self as usize].1
-    }
-
-    /// The value that this word names.
-    pub fn from_name(name: &str) -> Option<PaddingValue> {
-        PaddingValue::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
-    }
-
-    /// The number in the older `xla_data.proto`.
-    pub fn number(self) -> i32 {
-        self as i32
-    }
-
-    /// The value with this number.
-    pub fn from_number(number: i32) -> Option<PaddingValue> {
-        PaddingValue::ALL.get(usize::try_from(number).ok()?).map(|row| row.0)
-    }
-}
-
-/// Tilework's own `strides(..),base(..),size(..)`: what XLA's notation cannot say. In elements.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Strides {
-    /// The stride of each logical dimension: 0 broadcasts, negative reverses.
-    pub strides: Vec<i64>,
-    /// The place of element (0, …, 0); none stands for the least that keeps every place at 0 or above.
-    pub base: Option<u64>,
-    /// Allocated elements; none stands for the last place plus one.
-    pub size: Option<u64>,
-}
-
 /// The parts of a layout that speak of single dimensions: see `Layout::with_dimensions`.
 pub(super) struct Dimensions {
     pub(super) minor_to_major: Vec<usize>,
@@ -174,61 +93,6 @@ pub(super) struct Dimensions {
     pub(super) padded_dimensions: Vec<u64>,
     /// Used where the layout has free strides.
     pub(super) strides: Vec<i64>,
-}
-
-impl Tile {
-    /// A tile of the given sizes, major to minor.
-    ///
-    /// # Errors
-    /// No sizes, or a size that is 0 or above `i64::MAX`.
-    pub fn new(sizes: impl IntoIterator<Item = u64>) -> Result<Tile> {
-        Tile::from_dims(sizes.into_iter().map(TileDim::Size))
-    }
-
-    /// A tile of sizes and `*` entries, major to minor.
-    ///
-    /// # Errors
-    /// No entries, a size that is 0 or above `i64::MAX`, or a `*` at the end, where there is nothing to combine with.
-    pub fn from_dims(dims: impl IntoIterator<Item = TileDim>) -> Result<Tile> {
-        Tile::checked(dims.into_iter().collect())
-    }
-
-    /// [`Tile::from_dims`] for a reader that already holds the list, without copying it.
-    #[inline]
-    pub(super) fn checked(dims: SmallVec<[TileDim; 2]>) -> Result<Tile> {
-        let tile = Tile(dims);
-        for &dim in &tile.0 {
-            if let TileDim::Size(size) = dim
-                && (size == 0 || size > i64::MAX as u64)
-            {
-                return Err(Error::new(format!("tile size {size}"))
-                    .field("tiles")
-                    .rule("a tile size is at least 1")
-                    .accepts("1 to 9223372036854775807, or *"));
-            }
-        }
-        match tile.0.last() {
-            None => Err(Error::new("a tile without sizes")
-                .field("tiles")
-                .rule("a tile has at least one size")
-                .accepts("such as T(8,128)")),
-            Some(TileDim::Combine) => Err(Error::new("* at the end of a tile")
-                .field("tiles")
-                .rule("* combines a dimension with the next more minor one, so a size must follow it")
-                .accepts("such as T(*,128)")),
-            Some(TileDim::Size(_)) => Ok(tile),
-        }
-    }
-
-    /// The entries, major to minor.
-    pub fn dims(&self) -> &[TileDim] {
-        &self.0
-    }
-
-    /// Whether any entry is `*`.
-    pub fn combines(&self) -> bool {
-        self.0.contains(&TileDim::Combine)
-    }
 }
 
 impl Layout {

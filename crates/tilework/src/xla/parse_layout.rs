@@ -13,9 +13,10 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
-use super::layout::{Layout, Tile, TileDim};
+use super::layout::Layout;
 use super::lex::{Reader, quoted};
 use super::shape::{Dim, check_rank};
+use super::tile::{Tile, TileDim};
 use crate::error::{Error, Result};
 
 impl Layout {

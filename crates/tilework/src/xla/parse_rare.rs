@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::element::PrimitiveType;
-use super::layout::{Layout, Padding, PaddingValue, SplitConfig, Strides};
+use super::layout::{Layout, SplitConfig};
 use super::lex::{Reader, quoted};
+use super::padding::{Padding, PaddingValue, Strides};
 use super::parse_layout::Qualifier;
 use super::shape::{Dim, Shape, check_padded, check_rank, physical_shape_on_dense};
 use crate::error::{Error, Result};

@@ -14,8 +14,10 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::layout::{Layout, PaddingValue, SplitConfig, Tile, TileDim};
+use super::layout::{Layout, SplitConfig};
+use super::padding::PaddingValue;
 use super::shape::{ArrayShape, Dim, Shape};
+use super::tile::{Tile, TileDim};
 
 impl Display for Shape {
     /// XLA's `HumanStringWithLayout`.

@@ -4,8 +4,9 @@
 //! XLA asks of the parts together: a layout where one is needed, no fields of sparse arrays on dense ones, and a layout
 //! that fits a shape it was not made for.
 
-use super::layout::{Layout, TileDim};
+use super::layout::Layout;
 use super::shape::{ArrayShape, Shape};
+use super::tile::TileDim;
 use crate::error::{Error, Result};
 
 impl Shape {
