@@ -233,6 +233,9 @@ fn layouts_are_read_by_themselves() {
     let physical = Layout::parse("{0:P((f32[2,3]{0,1}, s32[]))M(4)}").unwrap();
     assert_eq!(physical.to_string(), "{0:P((f32[2,3]{0,1}, s32[]))M(4)}");
     assert!(physical.physical_shape().is_some());
+    // An array cannot have it, so whatever an array has reads back.
+    let array = ArrayShape::new(PrimitiveType::F32, [2]).unwrap();
+    assert_eq!(array.with_layout(physical).unwrap_err().field_name(), Some("physical_shape"));
     assert_eq!("{}".parse::<Layout>().unwrap(), Layout::descending(0));
     for bad in ["{0", "{0}}", "{0}x", "0", "{1}", "{0,0}", "{0:Q(1)}"] {
         assert!(Layout::parse(bad).unwrap_err().span().is_some(), "{bad}");

@@ -169,6 +169,8 @@ fn deep_nesting_is_refused_where_it_gets_too_deep() {
     // Even without optimisation, a small stack holds what is allowed.
     let small = std::thread::Builder::new().stack_size(512 << 10);
     assert!(small.spawn(move || Shape::parse(&nested(128)).is_ok()).unwrap().join().unwrap());
+    // Depth is not length.
+    assert!(Shape::parse(&format!("(f32[]{})", ", (f32[])".repeat(200))).is_ok());
     let error = Shape::parse(&"(".repeat(129)).unwrap_err();
     assert_eq!((error.span(), error.found()), (Some(128..129), "shapes nest deeper than 128"));
     assert_eq!(Shape::parse(&"(".repeat(1 << 20)).unwrap_err().span(), Some(128..129));
@@ -205,8 +207,8 @@ fn a_megabyte_of_anything_is_answered_in_linear_time() {
             assert!(error.to_string().len() < 1000, "{head}{body}");
         }
         drop(answer);
-        // Quadratic time would be hours; the limit leaves room for a busy machine and a debug build.
-        assert!(start.elapsed().as_secs() < 20, "{head}{body} took {:?}", start.elapsed());
+        // Quadratic time would be far more; the limit leaves room for a busy machine and a debug build.
+        assert!(start.elapsed().as_secs() < 5, "{head}{body} took {:?}", start.elapsed());
     }
 }
 

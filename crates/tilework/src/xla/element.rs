@@ -256,4 +256,20 @@ mod tests {
         assert_eq!(PrimitiveType::from_number(37), None);
         assert_eq!(PrimitiveType::from_number(-1), None);
     }
+
+    #[test]
+    fn a_name_with_one_letter_changed_is_another_name_or_none() {
+        for row in &TABLE {
+            for at in 0..row.1.len() {
+                for letter in ' '..='~' {
+                    let name = format!("{}{letter}{}", &row.1[..at], &row.1[at + 1..]);
+                    let expected = TABLE.iter().find(|row| row.1 == name).map(|row| row.0);
+                    assert_eq!(PrimitiveType::from_name(&name), expected, "{name}");
+                }
+            }
+        }
+        assert!(
+            ["", "s", "é", "f32 ", "float32"].iter().all(|name| PrimitiveType::from_name(name).is_none())
+        );
+    }
 }
