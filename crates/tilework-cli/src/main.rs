@@ -1,1 +1,63 @@
-fn main() {}
+//! `tilework`: explains how an array lies in memory.
+//!
+//! This room reads arguments, asks the libraries, and says the answers in words or JSON. It computes nothing itself.
+#![forbid(unsafe_code)]
+
+mod args;
+mod compare;
+mod input;
+mod json;
+mod output;
+mod points;
+mod show;
+mod size;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::args::{Args, Command};
+use crate::output::{Output, Stop};
+
+/// Yes, or done.
+const YES: u8 = 0;
+/// A check said no.
+const NO: u8 = 1;
+/// Something in the input is wrong.
+const BAD: u8 = 2;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are no errors; they are printed like them. A closed pipe is nobody's fault.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { BAD } else { YES });
+        }
+    };
+    let mut output = Output::new(&args.look);
+    let outcome = run(&args, &mut output).and_then(|()| output.finish());
+    match outcome {
+        Ok(()) | Err(Stop::ClosedPipe) => ExitCode::from(output.code()),
+        Err(Stop::Io(error)) => {
+            eprintln!("error: {error}");
+            ExitCode::from(BAD)
+        }
+    }
+}
+
+fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
+    match &args.command {
+        Command::Show { shapes } => input::shapes(shapes, args, output, show::show),
+        Command::Parse { shapes } => input::shapes(shapes, args, output, show::parse),
+        Command::Index { shape, indices } => points::index(shape, indices, args, output),
+        Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
+        Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Args::command(), "tilework", &mut script);
+            output.text(String::from_utf8_lossy(&script).trim_end())
+        }
+    }
+}

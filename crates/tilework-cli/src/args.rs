@@ -1,0 +1,182 @@
+//! The arguments, and the help that stands beside them.
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Explains how tensors lie in memory.
+///
+/// A SHAPE is written as XLA writes it, for example 'f32[3,5]{1,0:T(2,2)}'. The older written forms are read as well,
+/// and Tilework's own words for what XLA cannot say: pad(..), strides(..), base(..), size(..).
+#[derive(Parser)]
+#[command(
+    name = "tilework",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_long_help = "\
+Examples:
+  tilework show 'f32[3,5]{1,0:T(2,2)}'            words, sizes and pictures
+  tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3       17
+  tilework locate 'f32[3,5]{1,0:T(2,2)}' 17       2,3
+  tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
+  grep -o 's32\\[[^ ]*' dump.txt | tilework show --json
+
+Exit codes: 0 yes or done, 1 a check said no, 2 bad input."
+)]
+pub struct Args {
+    #[command(flatten)]
+    pub look: LookArgs,
+
+    /// Refuse Tilework's own words and the older written forms
+    #[arg(long, global = true)]
+    pub strict_xla: bool,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// How answers are written.
+#[derive(clap::Args)]
+pub struct LookArgs {
+    /// One JSON object a line, as described in docs/json.md
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// When to use colours; NO_COLOR and CLICOLOR_FORCE are respected
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    pub color: When,
+
+    /// Nothing but ASCII characters
+    #[arg(long, global = true)]
+    pub ascii: bool,
+
+    /// Columns of the output [default: COLUMNS, the terminal's, or 80]
+    #[arg(long, global = true, value_name = "COLUMNS")]
+    pub width: Option<usize>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Explain a shape: words, sizes, formula, pictures
+    ///
+    /// Says what each part of the text means, how much memory the array takes and which dimension wastes it, where
+    /// element (i, j, …) is, and draws the array and its memory. Dots are padding, lines are borders of tiles.
+    #[command(after_long_help = "\
+Examples:
+  tilework show 'f32[3,5]{1,0:T(2,2)}'
+  tilework show 'bf16[64,300]{1,0:T(8,128)(2,1)}' 's32[8388608,8,4]{2,1,0:T(8,128)}'
+  tilework show --json 'f32[2,3]{strides(5,1)}'
+  tilework show < shapes.txt                      one shape a line, # begins a comment")]
+    Show {
+        /// Shapes; none or `-`: one a line on standard input
+        #[arg(value_name = "SHAPE")]
+        shapes: Vec<OsString>,
+    },
+
+    /// Print the offset of an element
+    ///
+    /// The offset is in elements, from the start of the buffer.
+    #[command(after_long_help = "\
+Examples:
+  tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3       17
+  tilework index 'f32[3,5]{1,0:T(2,2)}' 0,0 0,1   0 and 1, one a line
+  tilework index 'f32[]{:T(128)}' '()'            the one element of a scalar
+  seq 0 4 | sed 's/^/2,/' | tilework index 'f32[3,5]'")]
+    Index {
+        /// The shape
+        shape: OsString,
+        /// Indices, such as 2,3; none or `-`: one a line on standard input
+        #[arg(value_name = "INDEX", allow_hyphen_values = true)]
+        indices: Vec<OsString>,
+    },
+
+    /// Print which element stands at an offset, or why there is none
+    ///
+    /// A place without an element gives a line that starts with `padding` and names what allocated it: a tile, the
+    /// padded dimensions, strides, or the end of the buffer.
+    #[command(after_long_help = "\
+Examples:
+  tilework locate 'f32[3,5]{1,0:T(2,2)}' 17       2,3
+  tilework locate 'f32[3,5]{1,0:T(2,2)}' 9        padding: tile 1, dimension 1
+  seq 0 23 | tilework locate 'f32[3,5]{1,0:T(2,2)}'")]
+    Locate {
+        /// The shape
+        shape: OsString,
+        /// Offsets in elements; none or `-`: one a line on standard input
+        #[arg(value_name = "OFFSET", allow_hyphen_values = true)]
+        offsets: Vec<OsString>,
+    },
+
+    /// Print the canonical text of a shape
+    ///
+    /// The text is what XLA prints today, with the layout.
+    #[command(after_long_help = "\
+Examples:
+  tilework parse 'F32[3,5]{1,0:(2,2)}'            f32[3,5]{1,0:T(2,2)}
+  tilework parse 'f32[3, 5]'                      f32[3,5]{1,0}
+  tilework parse --strict-xla 'f32[2]{strides(2)}'   refused, exit code 2")]
+    Parse {
+        /// Texts; none or `-`: one a line on standard input
+        #[arg(value_name = "SHAPE")]
+        shapes: Vec<OsString>,
+    },
+
+    /// Say in which senses two layouts are the same, and what would move
+    ///
+    /// Four senses, each answered yes, no or not decided: the same function (each index has the same offset in both),
+    /// the same buffer (the same function and size), a reshape-bitcast (the buffer of one, read as the other, holds the
+    /// same elements in row-major order) and a transpose-bitcast (the same after some permutation of the dimensions).
+    /// The exit code answers --sense: 0 yes, 1 no or not decided.
+    #[command(after_long_help = "\
+Examples:
+  tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[16,128]'
+  tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape && echo free
+  tilework compare 'bf16[64,256]{1,0:T(8,128)(2,1)}' 'bf16[64,256]{1,0:T(8,128)}'")]
+    Compare {
+        /// The one
+        a: OsString,
+        /// The other; `-`: one a line on standard input
+        b: OsString,
+        /// The sense that decides the exit code
+        #[arg(long, value_name = "SENSE", default_value = "buffer")]
+        sense: Sense,
+    },
+
+    /// Print a completion script for a shell
+    #[command(after_long_help = "\
+Examples:
+  tilework completions bash > ~/.local/share/bash-completion/completions/tilework
+  tilework completions zsh > ~/.zfunc/_tilework
+  tilework completions fish > ~/.config/fish/completions/tilework.fish")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// A sense in which two layouts can be the same.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sense {
+    /// Each index has the same offset in both
+    Function,
+    /// The same function, allocated size and element bits
+    Buffer,
+    /// The same buffer after a reshape
+    Reshape,
+    /// The same buffer after a permutation and a reshape
+    Transpose,
+}

@@ -1,0 +1,205 @@
+//! `compare`: the four senses of "the same", and what would move.
+
+use std::ffi::OsString;
+
+use tilework::xla::Shape;
+use tilework::{Layout, Verdict};
+use tilework_picture::shared_run;
+
+use crate::NO;
+use crate::args::{Args, Sense};
+use crate::input;
+use crate::json;
+use crate::output::{Output, Stop};
+use crate::points::layout_of;
+use crate::show::Page;
+use crate::size;
+use crate::words::Row;
+
+/// The longest run that is counted.
+const LONGEST_RUN: u64 = 1 << 12;
+
+/// Compares the one with each of the others.
+pub fn compare(
+    a: &OsString,
+    b: &OsString,
+    sense: Sense,
+    args: &Args,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let read = |text: &str| {
+        let shape = input::parse(text, args)?;
+        let layout = layout_of(&shape, text)?;
+        Ok::<_, tilework::Error>(Side { shape, layout })
+    };
+    let a = match input::argument(a).and_then(read) {
+        Ok(a) => a,
+        Err(error) => return output.bad(&error, &a.to_string_lossy(), None),
+    };
+    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text) {
+        Ok(b) => Comparison::new(&a, &b).say(sense, output),
+        Err(error) => output.bad(&error, text, line),
+    })
+}
+
+struct Side {
+    shape: Shape,
+    layout: Layout,
+}
+
+struct Comparison<'a> {
+    sides: [&'a Side; 2],
+    function: Verdict,
+    buffer: Verdict,
+    reshape: Verdict,
+    transpose: Verdict,
+    run: Option<u64>,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(a: &'a Side, b: &'a Side) -> Comparison<'a> {
+        Comparison {
+            sides: [a, b],
+            function: a.layout.same_function(&b.layout),
+            buffer: a.layout.same_buffer(&b.layout),
+            reshape: a.layout.reshape_bitcast(&b.layout),
+            transpose: a.layout.transpose_bitcast(&b.layout),
+            run: shared_run(&a.layout, &b.layout, LONGEST_RUN),
+        }
+    }
+
+    fn say(&self, sense: Sense, output: &mut Output) -> Result<(), Stop> {
+        let (name, verdict) = match sense {
+            Sense::Function => ("function", &self.function),
+            Sense::Buffer => ("buffer", &self.buffer),
+            Sense::Reshape => ("reshape", &self.reshape),
+            Sense::Transpose => ("transpose", &self.transpose),
+        };
+        if !verdict.is_yes() {
+            output.exit_with(NO);
+        }
+        match output.json {
+            true => output.object(&self.object(name, verdict.is_yes()))?,
+            false => self.page(output)?,
+        }
+        match verdict {
+            Verdict::NotDecided(why) => output.note(&format!("not decided, so the exit code is {NO}: {why}")),
+            _ => Ok(()),
+        }
+    }
+
+    fn object(&self, sense: &'static str, holds: bool) -> json::Compared {
+        let [a, b] = self.sides.map(|side| side.shape.to_string());
+        json::Compared {
+            a,
+            b,
+            function: answer(&self.function),
+            buffer: answer(&self.buffer),
+            reshape: answer(&self.reshape),
+            transpose: answer(&self.transpose),
+            sense,
+            holds,
+            shared_run: self.run,
+        }
+    }
+
+    fn page(&self, output: &mut Output) -> Result<(), Stop> {
+        let mut page = Page::new(output);
+        let [a, b] = self.sides.map(|side| side.shape.to_string());
+        page.rows(&[("A".to_owned(), a), ("B".to_owned(), b)]);
+        let verdict = |verdict: &Verdict, yes: &str| match verdict {
+            Verdict::Yes => format!("yes: {yes}"),
+            other => other.to_string(),
+        };
+        page.rows(&[
+            ("same function".to_owned(), verdict(&self.function, "every index has the same offset in both")),
+            ("same buffer".to_owned(), verdict(&self.buffer, "and as much is allocated")),
+            (
+                "reshape-bitcast".to_owned(),
+                verdict(&self.reshape, "A's buffer, read as B, holds the same elements in row-major order"),
+            ),
+            (
+                "transpose-bitcast".to_owned(),
+                verdict(
+                    &self.transpose,
+                    "A's buffer is B's after some permutation and reshape of the dimensions",
+                ),
+            ),
+        ]);
+        let mut moves = self.differences();
+        moves.extend(self.movement());
+        page.rows(&moves);
+        if !output.is_first() {
+            output.text("")?;
+        }
+        for line in &page.lines {
+            output.line(line)?;
+        }
+        Ok(())
+    }
+
+    /// What the texts say differently.
+    fn differences(&self) -> Vec<Row> {
+        let [a, b] = self.sides.map(|side| side.shape.as_array());
+        let (Some(a), Some(b)) = (a, b) else { return Vec::new() };
+        let mut rows = Vec::new();
+        let mut differ = |name: &str, a: String, b: String| {
+            if a != b {
+                rows.push((name.to_owned(), format!("{a} in A, {b} in B")));
+            }
+        };
+        differ("element type", a.element_type().to_string(), b.element_type().to_string());
+        let (Some(a), Some(b)) = (a.layout(), b.layout()) else { return rows };
+        let ordered = a.strides().is_none() && b.strides().is_none();
+        if ordered && a.rank() == b.rank() {
+            let order = |layout: &tilework::xla::Layout| {
+                let order: Vec<String> = layout.minor_to_major().iter().map(usize::to_string).collect();
+                format!("{{{}}}", order.join(","))
+            };
+            differ("minor to major", order(a), order(b));
+        }
+        let tiles = |layout: &tilework::xla::Layout| match layout.tiles() {
+            [] => "none".to_owned(),
+            tiles => format!("T{}", tiles.iter().map(ToString::to_string).collect::<String>()),
+        };
+        differ("tiles", tiles(a), tiles(b));
+        differ("memory space", a.memory_space().to_string(), b.memory_space().to_string());
+        rows
+    }
+
+    /// What a copy from one to the other does.
+    fn movement(&self) -> Option<Row> {
+        let moves = |text: String| Some(("to get B from A".to_owned(), text));
+        if self.buffer.is_yes() {
+            return moves("nothing moves".to_owned());
+        }
+        if self.function.is_yes() {
+            return moves("no element moves; only the allocated size differs".to_owned());
+        }
+        let [a, b] = self.sides;
+        if a.layout.dims() != b.layout.dims() {
+            return match (self.reshape.is_yes(), self.transpose.is_yes()) {
+                (true, _) => moves("nothing moves: the same buffer under other dimensions".to_owned()),
+                (_, true) => moves("nothing moves, if the dimensions are permuted as well".to_owned()),
+                _ => None,
+            };
+        }
+        let run = self.run?;
+        let bytes = (u128::from(run) * u128::from(a.layout.bits())).div_ceil(8);
+        let elements = if run == 1 { "element" } else { "elements" };
+        let more = if run == LONGEST_RUN { " or more" } else { "" };
+        moves(format!(
+            "elements move; the first {run} {elements}{more} ({}) lie side by side in both",
+            size::bytes(bytes)
+        ))
+    }
+}
+
+fn answer(verdict: &Verdict) -> json::Answer {
+    let answer = match verdict {
+        Verdict::Yes => "yes",
+        Verdict::No(_) => "no",
+        Verdict::NotDecided(_) => "not decided",
+    };
+    json::Answer { answer, reason: verdict.reason().map(str::to_owned) }
+}

@@ -1,0 +1,161 @@
+//! Shapes, indices and offsets: from the arguments, or one a line on standard input.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead};
+
+use tilework::xla::Shape;
+use tilework::{Error, Result};
+
+use crate::args::Args;
+use crate::output::{Output, Stop};
+
+/// The longest line that is read.
+const LONGEST: usize = 1 << 20;
+
+/// Calls `answer` with each shape, and reports the texts that are none.
+pub fn shapes(
+    given: &[OsString],
+    args: &Args,
+    output: &mut Output,
+    mut answer: impl FnMut(&Given, &mut Output) -> std::result::Result<(), Stop>,
+) -> std::result::Result<(), Stop> {
+    texts(given, output, |text, line, output| match parse(text, args) {
+        Ok(shape) => answer(&Given { text, shape, line }, output),
+        Err(error) => output.bad(&error, text, line),
+    })
+}
+
+/// A shape as it was given.
+pub struct Given<'a> {
+    pub text: &'a str,
+    pub shape: Shape,
+    /// The line of standard input.
+    pub line: Option<u64>,
+}
+
+/// Reads a shape in the notation that was asked for.
+pub fn parse(text: &str, args: &Args) -> Result<Shape> {
+    if args.strict_xla { Shape::parse_strict_xla(text) } else { Shape::parse(text) }
+}
+
+/// Calls `answer` with each text: the arguments, or the lines of standard input if there are none or `-`.
+pub fn texts(
+    given: &[OsString],
+    output: &mut Output,
+    mut answer: impl FnMut(&str, Option<u64>, &mut Output) -> std::result::Result<(), Stop>,
+) -> std::result::Result<(), Stop> {
+    let stdin = [OsString::from("-")];
+    let given = if given.is_empty() { &stdin } else { given };
+    for text in given {
+        if text == "-" {
+            lines(output, &mut answer)?;
+            continue;
+        }
+        match utf8(text.as_encoded_bytes()) {
+            Ok(text) => answer(text, None, output)?,
+            Err(error) => output.bad(&error, &text.to_string_lossy(), None)?,
+        }
+    }
+    Ok(())
+}
+
+/// A text of one argument.
+pub fn argument(text: &OsString) -> Result<&str> {
+    utf8(text.as_encoded_bytes())
+}
+
+/// The text, or where it stops being UTF-8.
+fn utf8(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        Error::new(format!("byte 0x{:02x} is not UTF-8", bytes[at]))
+            .at(at..at + 1)
+            .rule("shapes are written in UTF-8 text")
+            .accepts("ASCII characters")
+    })
+}
+
+/// Each line of standard input that is neither blank nor a comment. No line takes more memory than the longest.
+fn lines(
+    output: &mut Output,
+    answer: &mut impl FnMut(&str, Option<u64>, &mut Output) -> std::result::Result<(), Stop>,
+) -> std::result::Result<(), Stop> {
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let Some(whole) = read_line(&mut input, &mut line)? else { break };
+        if !whole {
+            let error = Error::new(format!("a line longer than {LONGEST} bytes"))
+                .rule("lines are limited so that memory is")
+                .accepts(format!("one shape a line, in up to {LONGEST} bytes"));
+            output.bad(&error, "", Some(number))?;
+            continue;
+        }
+        match utf8(line.trim_ascii()) {
+            Ok("") => {}
+            Ok(text) if text.starts_with('#') => {}
+            Ok(text) => answer(text, Some(number), output)?,
+            Err(error) => output.bad(&error, &String::from_utf8_lossy(line.trim_ascii()), Some(number))?,
+        }
+    }
+    Ok(())
+}
+
+/// Reads a line without its end; false if it was too long and its rest was skipped, none at the end of the input.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
+    let (mut whole, mut any) = (true, false);
+    loop {
+        let chunk = match input.fill_buf() {
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if chunk.is_empty() {
+            return Ok(any.then_some(whole));
+        }
+        any = true;
+        let end = chunk.iter().position(|&byte| byte == b'\n');
+        let text = &chunk[..end.unwrap_or(chunk.len())];
+        if line.len() + text.len() > LONGEST {
+            whole = false;
+            line.clear();
+        }
+        if whole {
+            line.extend_from_slice(text);
+        }
+        let used = end.map_or(chunk.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            return Ok(Some(whole));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_too_long_is_skipped_and_the_next_one_read() -> io::Result<()> {
+        let text = [vec![b'('; LONGEST + 5], b"\nf32[2]\n\nlast".to_vec()].concat();
+        let mut input = io::BufReader::with_capacity(777, &text[..]);
+        let mut found = Vec::new();
+        loop {
+            let mut line = Vec::new();
+            match read_line(&mut input, &mut line)? {
+                Some(whole) => found.push((whole, String::from_utf8_lossy(&line).into_owned())),
+                None => break,
+            }
+        }
+        let expected = [(false, ""), (true, "f32[2]"), (true, ""), (true, "last")];
+        assert_eq!(found, expected.map(|(whole, text)| (whole, text.to_owned())));
+        Ok(())
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_located() {
+        assert_eq!(utf8(b"f32\xff[2]").unwrap_err().span(), Some(3..4));
+        assert_eq!(utf8("f32[2]".as_bytes()), Ok("f32[2]"));
+    }
+}

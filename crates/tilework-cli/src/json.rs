@@ -1,0 +1,270 @@
+//! The objects of `--json`, as documented in docs/json.md. Fields are only ever added.
+
+use serde::Serialize;
+use tilework::xla::{Dim, Shape, TileDim};
+use tilework::{Error, Growth, Layout, Level, Padding, Place};
+
+use crate::size::Sizes;
+
+/// What was wrong.
+#[derive(Serialize)]
+pub struct Failure<'a> {
+    error: Problem<'a>,
+}
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    found: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    rule: Option<&'a str>,
+    accepted: Option<&'a str>,
+    span: Option<[usize; 2]>,
+    /// The text around the span; long texts are cut.
+    text: String,
+}
+
+/// The longest text that an error repeats.
+const LONGEST_TEXT: usize = 4096;
+
+impl<'a> Failure<'a> {
+    pub fn new(error: &'a Error, text: &str, line: Option<u64>) -> Failure<'a> {
+        Failure {
+            error: Problem {
+                line,
+                found: error.found(),
+                field: error.field_name(),
+                rule: error.broken_rule(),
+                accepted: error.accepted(),
+                span: error.span().map(|span| [span.start, span.end]),
+                text: text.chars().take(LONGEST_TEXT).collect(),
+            },
+        }
+    }
+}
+
+/// Answer of `parse`.
+#[derive(Serialize)]
+pub struct Parsed<'a> {
+    pub text: &'a str,
+    pub shape: String,
+}
+
+/// Answer of `index`.
+#[derive(Serialize)]
+pub struct Element<'a> {
+    pub shape: &'a str,
+    pub index: Vec<u64>,
+    pub offset: u64,
+}
+
+/// Answer of `locate`: either an index or padding.
+#[derive(Serialize)]
+pub struct Located<'a> {
+    shape: &'a str,
+    offset: u64,
+    index: Option<Vec<u64>>,
+    padding: Option<Cause>,
+}
+
+impl<'a> Located<'a> {
+    pub fn new(shape: &'a str, offset: u64, place: Place) -> Located<'a> {
+        let (index, padding) = match place {
+            Place::Element(index) => (Some(index), None),
+            Place::Padding(padding) => (None, Some(Cause::from(&padding))),
+        };
+        Located { shape, offset, index, padding }
+    }
+}
+
+/// What allocates padding.
+#[derive(Serialize)]
+pub struct Cause {
+    level: &'static str,
+    /// Counted from 1, for the level `tile`.
+    tile: Option<u32>,
+    dimensions: Vec<usize>,
+}
+
+impl From<&Padding> for Cause {
+    fn from(padding: &Padding) -> Cause {
+        let (level, tile) = match padding.level {
+            Level::PaddedDimensions => ("padded_dimensions", None),
+            Level::Tile(number) => ("tile", Some(number)),
+            Level::Stride => ("strides", None),
+            Level::Tail => ("tail", None),
+            Level::View => ("view", None),
+        };
+        Cause { level, tile, dimensions: padding.dims.clone() }
+    }
+}
+
+/// One cause of padding, with its sizes.
+#[derive(Serialize)]
+pub struct Growing {
+    #[serde(flatten)]
+    cause: Cause,
+    from: u64,
+    to: u64,
+}
+
+impl From<&Growth> for Growing {
+    fn from(growth: &Growth) -> Growing {
+        Growing { cause: Cause::from(&growth.cause), from: growth.from, to: growth.to }
+    }
+}
+
+/// Answer of `show`.
+#[derive(Serialize)]
+pub struct Shown {
+    pub shape: String,
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<Array>,
+    /// The elements of a tuple that are no tuples themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<Vec<Leaf>>,
+    /// Sums over the arrays of a tuple.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<Total>,
+}
+
+/// An element of a tuple.
+#[derive(Serialize)]
+pub struct Leaf {
+    pub path: Vec<usize>,
+    #[serde(flatten)]
+    pub shown: Shown,
+}
+
+/// Sums over the arrays of a tuple.
+#[derive(Serialize)]
+pub struct Total {
+    pub elements: u128,
+    pub element_bytes: u128,
+    pub allocated_bytes: u128,
+}
+
+/// An array and its layout.
+#[derive(Serialize)]
+pub struct Array {
+    pub element_type: &'static str,
+    /// Null for a dimension that is known at run time only.
+    pub dimensions: Vec<Option<u64>>,
+    pub dynamic: Vec<bool>,
+    /// Null where free strides say where elements are.
+    pub minor_to_major: Option<Vec<usize>>,
+    /// Sizes, or "*".
+    pub tiles: Vec<Vec<TileSize>>,
+    pub memory_space: u64,
+    /// Null if a dimension is known at run time only.
+    pub layout: Option<Function>,
+}
+
+/// An entry of a tile.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum TileSize {
+    Size(u64),
+    Combine(&'static str),
+}
+
+/// The function from index to offset, and what it costs. In elements, unless the name says bytes or bits.
+#[derive(Serialize)]
+pub struct Function {
+    pub bits: u32,
+    pub elements: u64,
+    pub element_bytes: u128,
+    pub allocated: u64,
+    pub allocated_bytes: u64,
+    /// Null if it is not decided which places the elements share.
+    pub padding: Option<u64>,
+    pub causes: Vec<Growing>,
+    pub base: u64,
+    /// Null if strides alone cannot say the function.
+    pub strides: Option<Vec<i64>>,
+    pub formula: Option<String>,
+    pub broadcast: Vec<usize>,
+    /// Null if not decided.
+    pub packed: Option<bool>,
+    pub xla_array_size: Option<u64>,
+}
+
+impl Array {
+    pub fn new(array: &tilework::xla::ArrayShape, layout: Option<&Layout>) -> Array {
+        let written = array.layout();
+        let tiles = written.map_or(&[][..], |layout| layout.tiles());
+        let size = |dim: &TileDim| match dim {
+            TileDim::Size(size) => TileSize::Size(*size),
+            TileDim::Combine => TileSize::Combine("*"),
+        };
+        let ordered = written.filter(|layout| layout.strides().is_none());
+        Array {
+            element_type: array.element_type().name(),
+            dimensions: array.dims().iter().map(|dim| dim.bound()).collect(),
+            dynamic: array.dims().iter().map(|dim| !matches!(dim, Dim::Static(_))).collect(),
+            minor_to_major: ordered.map(|layout| layout.minor_to_major().to_vec()),
+            tiles: tiles.iter().map(|tile| tile.dims().iter().map(size).collect()).collect(),
+            memory_space: written.map_or(0, |layout| u64::from(layout.memory_space())),
+            layout: layout.map(|layout| Function::new(array, layout)),
+        }
+    }
+}
+
+impl Function {
+    fn new(array: &tilework::xla::ArrayShape, layout: &Layout) -> Function {
+        let sizes = Sizes::new(layout);
+        Function {
+            bits: layout.bits(),
+            elements: layout.len(),
+            element_bytes: layout.element_bytes(),
+            allocated: layout.size(),
+            allocated_bytes: layout.bytes(),
+            padding: sizes.padding,
+            causes: sizes.growths.iter().map(Growing::from).collect(),
+            base: layout.base(),
+            strides: layout.canon().strides(),
+            formula: crate::words::formula(layout),
+            broadcast: layout.broadcast_dims(),
+            packed: sizes.packed,
+            xla_array_size: array.array_size_by_first_tile().ok(),
+        }
+    }
+}
+
+/// Answer of `compare`.
+#[derive(Serialize)]
+pub struct Compared {
+    pub a: String,
+    pub b: String,
+    pub function: Answer,
+    pub buffer: Answer,
+    pub reshape: Answer,
+    pub transpose: Answer,
+    /// The sense that decides the exit code.
+    pub sense: &'static str,
+    pub holds: bool,
+    /// Elements that lie side by side in the same order in both, from the first on; null if the dimensions differ.
+    pub shared_run: Option<u64>,
+}
+
+/// An answer and its reason.
+#[derive(Serialize)]
+pub struct Answer {
+    /// "yes", "no" or "not decided"
+    pub answer: &'static str,
+    pub reason: Option<String>,
+}
+
+/// The kind of a shape.
+pub fn kind(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::Array(_) => "array",
+        Shape::Tuple(_) => "tuple",
+        Shape::Buffer(_) => "buffer",
+        Shape::Token => "token",
+        Shape::Opaque => "opaque",
+    }
+}

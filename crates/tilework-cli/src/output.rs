@@ -1,0 +1,174 @@
+//! Writing answers and errors, and the exit code that comes of them.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use serde::Serialize;
+use tilework::Error;
+use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
+
+use crate::args::{LookArgs, When};
+use crate::json;
+use crate::{BAD, YES};
+
+/// Why nothing more is written.
+pub enum Stop {
+    /// Nobody reads any more, as behind `| head`.
+    ClosedPipe,
+    /// Reading or writing failed.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Stop::ClosedPipe,
+            _ => Stop::Io(error),
+        }
+    }
+}
+
+/// Where answers go.
+pub struct Output {
+    out: BufWriter<Stdout>,
+    /// How standard output is written.
+    pub look: Look,
+    /// Columns.
+    pub width: usize,
+    /// Whether answers are JSON.
+    pub json: bool,
+    color_errors: bool,
+    code: u8,
+    answered: bool,
+}
+
+/// The narrowest output.
+const NARROWEST: usize = 20;
+
+impl Output {
+    pub fn new(args: &LookArgs) -> Output {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        Output {
+            look: Look { color: !args.json && color(args.color, stdout.is_terminal()), ascii: args.ascii },
+            width: args.width.unwrap_or_else(|| columns(&stdout)).max(NARROWEST),
+            json: args.json,
+            color_errors: color(args.color, stderr.is_terminal()),
+            out: BufWriter::new(stdout),
+            code: YES,
+            answered: false,
+        }
+    }
+
+    /// The exit code so far: the largest that was set.
+    pub fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// Makes the exit code at least this.
+    pub fn exit_with(&mut self, code: u8) {
+        self.code = self.code.max(code);
+    }
+
+    /// Whether this is the first answer; every further one is set apart by an empty line.
+    pub fn is_first(&mut self) -> bool {
+        !std::mem::replace(&mut self.answered, true)
+    }
+
+    /// Writes a line as it is.
+    pub fn text(&mut self, line: &str) -> Result<(), Stop> {
+        Ok(writeln!(self.out, "{line}")?)
+    }
+
+    /// Writes a line with its styles.
+    pub fn line(&mut self, line: &Line) -> Result<(), Stop> {
+        let line = line.render(self.look);
+        self.text(&line)
+    }
+
+    /// Writes one JSON object.
+    pub fn object(&mut self, object: &impl Serialize) -> Result<(), Stop> {
+        serde_json::to_writer(&mut self.out, object).map_err(io::Error::from)?;
+        self.text("")
+    }
+
+    pub fn finish(&mut self) -> Result<(), Stop> {
+        Ok(self.out.flush()?)
+    }
+
+    /// Reports bad input: in words on standard error, and as an object on standard output where JSON is wanted.
+    ///
+    /// `line` is the number of the line of standard input.
+    pub fn bad(&mut self, error: &Error, text: &str, line: Option<u64>) -> Result<(), Stop> {
+        self.exit_with(BAD);
+        if self.json {
+            self.object(&json::Failure::new(error, text, line))?;
+        }
+        self.finish()?; // what was said before the error stands before it
+        let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        self.say("error", Style::Alarm, &format!("{place}{}", error.report(text)))
+    }
+
+    /// Says something beside the answers, on standard error.
+    pub fn note(&mut self, text: &str) -> Result<(), Stop> {
+        self.finish()?;
+        self.say("note", Style::Strong, text)
+    }
+
+    fn say(&self, word: &str, style: Style, text: &str) -> Result<(), Stop> {
+        let mut out = String::new();
+        let look = Look { color: self.color_errors, ascii: self.look.ascii };
+        for (number, line) in text.lines().enumerate() {
+            // The text and its caret keep their columns; sentences are wrapped.
+            let is_picture = line.starts_with("    ");
+            let mut lines = vec![line.to_owned()];
+            if !is_picture {
+                let indent = if number == 0 { word.len() + 2 } else { 2 };
+                let width = self.width.saturating_sub(indent);
+                let hang = line.trim_start().find(": ").map_or(0, |colon| colon + 2).min(12);
+                let hang = if number == 0 { 0 } else { hang };
+                let mut parts = wrap(line.trim_start(), width.saturating_sub(hang)).into_iter();
+                let first = parts.next().unwrap_or_default();
+                let before = if number == 0 { "" } else { "  " };
+                lines = vec![format!("{before}{first}")];
+                lines.extend(parts.map(|part| format!("{}{part}", " ".repeat(indent + hang))));
+            }
+            for (part, line) in lines.iter().enumerate() {
+                if number == 0 && part == 0 {
+                    out.push_str(&Line::new().with(format!("{word}:"), style).render(look));
+                    out.push(' ');
+                }
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+        if look.ascii {
+            out = plain_ascii(&out);
+        }
+        // Standard error may be closed; then there is nobody to tell.
+        let _ = io::stderr().write_all(out.as_bytes());
+        Ok(())
+    }
+}
+
+/// Whether to use colours, by https://bixense.com/clicolors and https://no-color.org.
+fn color(when: When, is_terminal: bool) -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto if set("NO_COLOR").is_some() => false,
+        When::Auto if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+        When::Auto => {
+            is_terminal
+                && set("TERM").is_none_or(|value| value != "dumb")
+                && set("CLICOLOR").is_none_or(|value| value != "0")
+        }
+    }
+}
+
+/// The columns of the output: COLUMNS, the terminal's, or 80.
+fn columns(stdout: &Stdout) -> usize {
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let given = given.filter(|&columns: &usize| columns > 0);
+    let terminal = || terminal_size::terminal_size_of(stdout).map(|(width, _)| usize::from(width.0));
+    given.or_else(terminal).unwrap_or(80)
+}

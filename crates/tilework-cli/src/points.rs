@@ -1,0 +1,138 @@
+//! `index` and `locate`: from an element to its place and back.
+
+use std::ffi::OsString;
+
+use tilework::{Error, Layout, Place, Result};
+
+use crate::args::Args;
+use crate::input;
+use crate::json;
+use crate::output::{Output, Stop};
+
+/// Prints the offset of each index.
+pub fn index(
+    shape: &OsString,
+    indices: &[OsString],
+    args: &Args,
+    output: &mut Output,
+) -> std::result::Result<(), Stop> {
+    let Some((name, layout)) = one_layout(shape, args, output)? else { return Ok(()) };
+    input::texts(indices, output, |text, line, output| match offset_of(&layout, text) {
+        Ok((index, offset)) if output.json => output.object(&json::Element { shape: &name, index, offset }),
+        Ok((_, offset)) => output.text(&offset.to_string()),
+        Err(error) => output.bad(&error, text, line),
+    })
+}
+
+/// Prints the index of the element at each offset, or why there is none.
+pub fn locate(
+    shape: &OsString,
+    offsets: &[OsString],
+    args: &Args,
+    output: &mut Output,
+) -> std::result::Result<(), Stop> {
+    let Some((name, layout)) = one_layout(shape, args, output)? else { return Ok(()) };
+    input::texts(offsets, output, |text, line, output| {
+        let found = number(text, 0..text.len()).and_then(|offset| {
+            let place = layout.locate(offset).map_err(|error| error.at(0..text.len()))?;
+            Ok((offset, place))
+        });
+        match found {
+            Ok((offset, place)) if output.json => output.object(&json::Located::new(&name, offset, place)),
+            Ok((_, Place::Element(index))) => output.text(&list(&index)),
+            Ok((_, Place::Padding(padding))) => output.text(&format!("padding: {padding}")),
+            Err(error) => output.bad(&error, text, line),
+        }
+    })
+}
+
+/// `2,3`, or `()` where there is nothing to list.
+fn list(index: &[u64]) -> String {
+    match index {
+        [] => "()".to_owned(),
+        _ => index.iter().map(u64::to_string).collect::<Vec<String>>().join(","),
+    }
+}
+
+/// The canonical text and the layout of the one shape that a command is about.
+fn one_layout(
+    shape: &OsString,
+    args: &Args,
+    output: &mut Output,
+) -> std::result::Result<Option<(String, Layout)>, Stop> {
+    let text = shape.to_string_lossy();
+    let found = input::argument(shape).and_then(|text| {
+        let shape = input::parse(text, args)?;
+        let layout = layout_of(&shape, text)?;
+        Ok((shape.to_string(), layout))
+    });
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => output.bad(&error, &text, None).map(|()| None),
+    }
+}
+
+/// The layout of a shape that must be an array.
+pub fn layout_of(shape: &tilework::xla::Shape, text: &str) -> Result<Layout> {
+    let whole = 0..text.len();
+    let array = shape.as_array().ok_or_else(|| {
+        Error::new(format!("a shape without places of its own: {}", crate::words::kind(shape)))
+            .at(whole.clone())
+            .rule("only the elements of an array have offsets")
+            .accepts("an array, such as one of a tuple's elements")
+    })?;
+    array.lower().map_err(|error| error.or_at(whole))
+}
+
+/// Reads `2,3`, also in brackets, and looks it up.
+fn offset_of(layout: &Layout, text: &str) -> Result<(Vec<u64>, u64)> {
+    let mut inner = 0..text.len();
+    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
+        if text.len() >= 2 && text.starts_with(open) && text.ends_with(close) {
+            inner = 1..text.len() - 1;
+        }
+    }
+    let mut index = Vec::new();
+    let mut spans = Vec::new();
+    let mut start = inner.start;
+    for part in text[inner.clone()].split(',') {
+        let span = start..start + part.len();
+        start = span.end + 1;
+        if text[inner.clone()].trim().is_empty() {
+            break; // the index of a scalar
+        }
+        index.push(number(text, span.clone())?);
+        spans.push(span);
+        if index.len() > layout.rank() {
+            break; // more is as wrong
+        }
+    }
+    // An index outside its dimension is pointed at; any other error is about the whole text.
+    let outside = index.iter().zip(layout.dims()).position(|(index, size)| index >= size);
+    let place = match outside.filter(|_| index.len() == layout.rank()) {
+        Some(dim) => spans[dim].clone(),
+        None => 0..text.len(),
+    };
+    let offset = layout.offset(&index).map_err(|error| error.at(place))?;
+    Ok((index, offset))
+}
+
+/// Reads the number in a part of a text.
+fn number(text: &str, span: std::ops::Range<usize>) -> Result<u64> {
+    let part = &text[span.clone()];
+    let found = part.trim();
+    let bad = |what: String| {
+        Err(Error::new(what).at(span.clone()).accepts("a number, 0 or more, in decimal digits"))
+    };
+    match found.parse() {
+        Ok(number) if !found.starts_with('+') => Ok(number),
+        _ if found.is_empty() => bad("nothing where a number should be".to_owned()),
+        _ if found.bytes().all(|byte| byte.is_ascii_digit()) => {
+            bad("a number above 18446744073709551615".to_owned())
+        }
+        _ if found.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) => {
+            bad("a negative number".to_owned())
+        }
+        _ => bad("not a number".to_owned()),
+    }
+}

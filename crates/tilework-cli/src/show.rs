@@ -1,0 +1,330 @@
+//! `show` and `parse`: a shape in words, numbers and pictures.
+
+use tilework::Layout;
+use tilework::xla::{ArrayShape, Shape};
+use tilework_picture::{Line, Look, Style, letter, terminal, wrap};
+
+use crate::input::Given;
+use crate::json;
+use crate::output::{Output, Stop};
+use crate::size::{self, Sizes};
+use crate::words;
+
+/// Prints the canonical text.
+pub fn parse(given: &Given, output: &mut Output) -> Result<(), Stop> {
+    let shape = given.shape.to_string();
+    match output.json {
+        true => output.object(&json::Parsed { text: given.text, shape }),
+        false => output.text(&shape),
+    }
+}
+
+/// Explains a shape.
+pub fn show(given: &Given, output: &mut Output) -> Result<(), Stop> {
+    // A buffer too large to count has no sizes to show; that is an error, and not the same as one known at run time.
+    let impossible = given.shape.leaves_of().find_map(|array| match (array.lower(), is_bounded(array)) {
+        (Err(error), true) => Some(error),
+        _ => None,
+    });
+    if let Some(error) = impossible {
+        return output.bad(&error.or_at(0..given.text.len()), given.text, given.line);
+    }
+    if output.json {
+        return output.object(&shown(&given.shape));
+    }
+    let mut page = Page::new(output);
+    page.title(&given.shape.to_string());
+    match &given.shape {
+        Shape::Array(array) => page.array(array),
+        Shape::Buffer(array) => {
+            page.rows(&[("b(..)".to_owned(), "a buffer that holds an array".to_owned())]);
+            page.array(array);
+        }
+        Shape::Tuple(_) => page.tuple(&given.shape),
+        Shape::Token | Shape::Opaque => page.paragraph(&words::kind(&given.shape)),
+    }
+    if !output.is_first() {
+        output.text("")?;
+    }
+    for line in &page.lines {
+        output.line(line)?;
+    }
+    Ok(())
+}
+
+/// The arrays in a shape.
+trait Arrays {
+    fn leaves_of(&self) -> impl Iterator<Item = &ArrayShape>;
+}
+
+impl Arrays for Shape {
+    fn leaves_of(&self) -> impl Iterator<Item = &ArrayShape> {
+        self.leaf_shapes().filter_map(|(_, shape)| shape.as_array())
+    }
+}
+
+fn is_bounded(array: &ArrayShape) -> bool {
+    array.dims().iter().all(|dim| dim.bound().is_some())
+}
+
+/// The object of `--json`.
+fn shown(shape: &Shape) -> json::Shown {
+    let array = shape.as_array().map(|array| json::Array::new(array, array.lower().ok().as_ref()));
+    let mut leaves = None;
+    let mut total = None;
+    if let Shape::Tuple(_) = shape {
+        let all = shape.leaf_shapes();
+        leaves =
+            Some(all.map(|(path, leaf)| json::Leaf { path: path.to_vec(), shown: shown(leaf) }).collect());
+        total = Some(total_of(shape));
+    }
+    json::Shown { shape: shape.to_string(), kind: json::kind(shape), array, leaves, total }
+}
+
+fn total_of(shape: &Shape) -> json::Total {
+    let mut total = json::Total { elements: 0, element_bytes: 0, allocated_bytes: 0 };
+    for layout in shape.leaves_of().filter_map(|array| array.lower().ok()) {
+        total.elements += u128::from(layout.len());
+        total.element_bytes += layout.element_bytes();
+        total.allocated_bytes += u128::from(layout.bytes());
+    }
+    total
+}
+
+/// Lines that are being written, none wider than the width.
+pub struct Page {
+    pub width: usize,
+    pub look: Look,
+    pub lines: Vec<Line>,
+    /// The width of names in two columns: that of the widest so far.
+    label: usize,
+}
+
+impl Page {
+    pub fn new(output: &Output) -> Page {
+        Page { width: output.width, look: output.look, lines: Vec::new(), label: 0 }
+    }
+
+    /// The text of a shape, on as many lines as it needs.
+    pub fn title(&mut self, text: &str) {
+        for line in wrap(text, self.width) {
+            self.lines.push(Line::new().with(line, Style::Strong));
+        }
+    }
+
+    pub fn paragraph(&mut self, text: &str) {
+        self.space();
+        for line in wrap(text, self.width - 2) {
+            self.lines.push(Line::new().with(format!("  {line}"), Style::Plain));
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        self.space();
+        for line in wrap(text, self.width - 2) {
+            self.lines.push(Line::new().with(format!("  {line}"), Style::Faint));
+        }
+    }
+
+    /// One empty line.
+    pub fn space(&mut self) {
+        if self.lines.last().is_some_and(|line| line.width() > 0) {
+            self.lines.push(Line::new());
+        }
+    }
+
+    /// Names with their meanings in two columns.
+    pub fn rows(&mut self, rows: &[words::Row]) {
+        self.space();
+        let widest = self.width / 4;
+        let label =
+            rows.iter().map(|(label, _)| label.chars().count()).filter(|&width| width <= widest).max();
+        let label = label.unwrap_or(0).max(9.min(widest));
+        for (name, meaning) in rows {
+            let mut name = wrap(name, self.width - 2);
+            // A name too long for its column stands on lines of its own.
+            let beside = name.len() == 1 && name[0].chars().count() <= label;
+            let mut first = if beside { name.pop().unwrap_or_default() } else { String::new() };
+            for line in name {
+                self.lines.push(Line::new().with(format!("  {line}"), Style::Faint));
+            }
+            for line in wrap(meaning, self.width.saturating_sub(label + 4).max(8)) {
+                let name = format!("  {:label$}  ", std::mem::take(&mut first));
+                self.lines.push(Line::new().with(name, Style::Faint).with(line, Style::Plain));
+            }
+        }
+    }
+
+    fn array(&mut self, array: &ArrayShape) {
+        let layout = array.lower().ok();
+        self.rows(&words::rows(array, layout.as_ref()));
+        let Some(layout) = layout else {
+            self.paragraph(
+                "Only bounded dimensions have places in memory, so there are no sizes and no picture.",
+            );
+            return;
+        };
+        self.sizes(&layout);
+        self.function(&layout);
+        self.pictures(&layout);
+        self.notes(array, &layout);
+    }
+
+    fn sizes(&mut self, layout: &Layout) {
+        let sizes = Sizes::new(layout);
+        let numbers = [Some(layout.len()), Some(layout.size()), sizes.padding];
+        let column = numbers.iter().flatten().map(|number| number.to_string().len()).max().unwrap_or(1);
+        let amount = |number: u64, bytes: u128| format!("{number:>column$}   {}", size::bytes(bytes));
+        let mut rows = vec![("elements".to_owned(), amount(layout.len(), layout.element_bytes()))];
+        let mut allocated = amount(layout.size(), layout.bytes().into());
+        if !layout.is_empty() && layout.size() != layout.len() {
+            let times = size::times(layout.len().into(), layout.size().into());
+            allocated.push_str(&format!(", {times} × the elements"));
+        }
+        rows.push(("allocated".to_owned(), allocated));
+        match sizes.padding {
+            Some(0) => {}
+            Some(padding) => {
+                let bytes = (u128::from(padding) * u128::from(layout.bits())).div_ceil(8);
+                rows.push(("padding".to_owned(), amount(padding, bytes)));
+            }
+            None => rows.push(("padding".to_owned(), "not decided: the strides overlap".to_owned())),
+        }
+        let mut causes: Vec<String> =
+            sizes.growths.iter().map(|growth| size::cause(growth, layout.rank())).collect();
+        if causes.len() > 12 {
+            causes.truncate(12);
+            causes.push("…".to_owned());
+        }
+        let beside = " ".repeat(column + 3);
+        rows.extend(causes.into_iter().map(|cause| (String::new(), format!("{beside}{cause}"))));
+        self.rows(&rows);
+    }
+
+    /// Where each element is: the formula, and strides or axes.
+    fn function(&mut self, layout: &Layout) {
+        if layout.is_empty() {
+            return;
+        }
+        let rank = layout.rank();
+        let mut rows = Vec::new();
+        let index: Vec<String> = match rank {
+            0..=6 => (0..rank).map(|dim| letter(rank, dim)).collect(),
+            _ => vec![letter(rank, 0), "…".to_owned(), letter(rank, rank - 1)],
+        };
+        match words::formula(layout) {
+            Some(formula) => rows.push((format!("({})", index.join(", ")), format!("is at {formula}"))),
+            None => {
+                rows.push((format!("({})", index.join(", ")), "is at a sum too long to print".to_owned()))
+            }
+        }
+        let strides = layout.canon().strides();
+        let axes = layout.axes();
+        if strides.is_none() && axes.len() <= 32 {
+            let extents: Vec<String> = axes.iter().map(|axis| axis.extent.to_string()).collect();
+            let steps: Vec<String> = axes.iter().map(|axis| axis.stride.to_string()).collect();
+            let text = format!("{}, major to minor; strides {}", extents.join(" × "), steps.join(", "));
+            rows.push(("axes".to_owned(), text));
+        }
+        if let Some(strides) = strides.filter(|strides| (1..=32).contains(&strides.len())) {
+            let all = |scale: i128| {
+                let strides: Vec<String> =
+                    strides.iter().map(|&stride| (i128::from(stride) * scale).to_string()).collect();
+                strides.join(", ")
+            };
+            let bytes = match layout.bits() % 8 {
+                0 if layout.bits() > 8 => format!("; in bytes {}", all(i128::from(layout.bits() / 8))),
+                _ => String::new(),
+            };
+            rows.push(("strides".to_owned(), format!("{}{bytes}", all(1))));
+        }
+        self.rows(&rows);
+    }
+
+    fn pictures(&mut self, layout: &Layout) {
+        if layout.size() == 0 {
+            return;
+        }
+        let look = self.look;
+        let width = self.width - 2;
+        let array = terminal::array(layout, width, look);
+        if !array.is_empty() {
+            let slice = if layout.rank() > 2 { "one slice of the array" } else { "the array" };
+            self.heading(&format!("{slice}: the offset of each element"));
+            self.indented(array);
+        }
+        let memory = terminal::memory(layout, width, look);
+        if !memory.is_empty() {
+            self.heading("memory: the element at each place; rows begin with their offset");
+            self.indented(memory);
+        }
+    }
+
+    fn indented(&mut self, lines: Vec<Line>) {
+        for line in lines {
+            let mut indented = Line::new().with("  ", Style::Plain);
+            for span in line.spans() {
+                indented.push(span.text.clone(), span.style);
+            }
+            self.lines.push(indented);
+        }
+    }
+
+    fn notes(&mut self, array: &ArrayShape, layout: &Layout) {
+        let mut notes = Vec::new();
+        let combines =
+            array.layout().is_some_and(|written| written.tiles().iter().any(|tile| tile.combines()));
+        match array.array_size_by_first_tile() {
+            Ok(bytes) if bytes != layout.bytes() => notes.push(format!(
+                "XLA's own ArraySize says {}: it looks at the first tile only.",
+                size::bytes(bytes.into())
+            )),
+            Err(_) if combines => {
+                notes.push("XLA's own ArraySize says nothing of use here: it does not know `*`.".to_owned());
+            }
+            _ => {}
+        }
+        let broadcast = layout.broadcast_dims();
+        if let [dim, ..] = broadcast.as_slice() {
+            notes.push(format!(
+                "Dimension {dim} is broadcast: its elements share their places, and memory shows one of them."
+            ));
+        }
+        for note in notes {
+            self.paragraph(&note);
+        }
+    }
+
+    /// A table of the elements, and what they take together.
+    fn tuple(&mut self, shape: &Shape) {
+        self.paragraph(&words::kind(shape));
+        let mut rows = Vec::new();
+        for (path, leaf) in shape.leaf_shapes() {
+            let size = match leaf.as_array().map(ArrayShape::lower) {
+                Some(Ok(layout)) => {
+                    let times = size::times(layout.element_bytes(), layout.bytes().into());
+                    let times = match times.as_str() {
+                        "1" | "0" => String::new(),
+                        times => format!(", {times} × the elements"),
+                    };
+                    format!("{}{times}", size::bytes(layout.bytes().into()))
+                }
+                Some(Err(_)) => "known at run time only".to_owned(),
+                None => "no places of its own".to_owned(),
+            };
+            rows.push((path.to_string(), format!("{leaf}: {size}")));
+        }
+        let total = total_of(shape);
+        let times = size::times(total.element_bytes, total.allocated_bytes);
+        rows.push((
+            "total".to_owned(),
+            format!(
+                "{} in {} elements, {} allocated, {times} × the elements",
+                size::bytes(total.element_bytes),
+                total.elements,
+                size::bytes(total.allocated_bytes)
+            ),
+        ));
+        self.rows(&rows);
+    }
+}

@@ -1,0 +1,34 @@
+//! Pictures of how arrays lie in memory.
+//!
+//! Drawing has two halves. A [`Scene`] says what is to be seen, whatever it is drawn with: cells with their offsets or
+//! indices, padding, the borders of tiles, and marks where something too large was cut. [`terminal`] turns it into
+//! lines of text. Nothing here knows a notation; everything is asked of the one [`tilework::Layout`].
+//!
+//! ```
+//! use tilework::Layout;
+//! use tilework_picture::{Look, terminal};
+//!
+//! let layout = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+//! let lines = terminal::picture(&layout, 80, Look::default());
+//! let text: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+//! assert_eq!(text[0], "i \\ j   0   1 │  2   3 │  4   ·");
+//! assert_eq!(text[1], "    0   0   1 │  4   5 │  8   ·");
+//! # Ok::<(), tilework::Error>(())
+//! ```
+//!
+//! The work grows with what is shown, never with the size of the array.
+#![forbid(unsafe_code)]
+
+mod grid;
+mod moves;
+mod ruler;
+mod scene;
+mod strip;
+pub mod terminal;
+mod text;
+mod tiles;
+mod window;
+
+pub use moves::shared_run;
+pub use scene::{Border, Cell, Content, Grid, Head, Lane, Room, Scene};
+pub use text::{Line, Look, Span, Style, letter, plain_ascii, wrap};
