@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use tilework::Layout;
 
-use crate::rounds::{Failure, Figure, medians};
+use crate::rounds::{Failure, Figure, Rounds};
 use crate::{HUGE, Random, Setting, TYPICAL};
 
 const INDICES: usize = 4096;
@@ -18,11 +18,13 @@ pub fn run(_: &Setting) -> Result<(), Failure> {
         let dot = Figure::new(INDICES, || case.indices.iter().map(|index| case.dot(index)).fold(0, add));
         [offset, dot]
     });
-    let figures = medians(figures.collect())?;
+    let rounds = Rounds::measure(figures)?;
     println!("| shape | `offset`, ns | four-term dot product, ns | ratio |");
     println!("|---|--:|--:|--:|");
-    for (shape, figures) in shapes.iter().zip(figures.chunks(2)) {
-        println!("| `{shape}` | {:.2} | {:.2} | {:.1} |", figures[0], figures[1], figures[0] / figures[1]);
+    for (row, shape) in shapes.iter().enumerate() {
+        let [one, other] = [2 * row, 2 * row + 1];
+        let ratio = rounds.ratio(one, other);
+        println!("| `{shape}` | {:.2} | {:.2} | {ratio:.1} |", rounds.figure(one), rounds.figure(other));
     }
     Ok(())
 }

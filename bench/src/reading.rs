@@ -7,7 +7,7 @@ use tilework::xla::Shape;
 
 use crate::Setting;
 use crate::jaxlib::Jaxlib;
-use crate::rounds::{Failure, Figure, medians};
+use crate::rounds::{Failure, Figure, Rounds};
 
 const SHAPES: [&str; 5] = [
     "f32[]",
@@ -43,12 +43,13 @@ pub fn run(setting: &Setting) -> Result<(), Failure> {
             None => Ok(f64::NAN),
         }));
     }
-    let figures = medians(figures)?;
+    let rounds = Rounds::measure(figures)?;
     println!("| shape | read, ns | read and lower, ns | {rival}: `xla_client.Shape(text)`, ns | ratio |");
     println!("|---|--:|--:|--:|--:|");
-    for (text, figures) in SHAPES.iter().zip(figures.chunks(3)) {
-        let (read, lower, rival) = (figures[0], figures[1], figures[2]);
-        println!("| `{text}` | {read:.0} | {lower:.0} | {rival:.0} | {:.1} |", rival / lower);
+    for (row, text) in SHAPES.iter().enumerate() {
+        let [read, lower, rival] = [0, 1, 2].map(|column| rounds.figure(3 * row + column));
+        let ratio = rounds.ratio(3 * row + 2, 3 * row + 1);
+        println!("| `{text}` | {read:.0} | {lower:.0} | {rival:.0} | {ratio:.1} |");
     }
     Ok(())
 }

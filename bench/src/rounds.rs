@@ -1,15 +1,16 @@
 //! How a figure is measured: all figures of a table take turns, round after round, and each reports its median.
 //!
-//! Taking turns spreads whatever else the machine does over all of them, so that their ratios stay honest.
+//! A ratio is the median of the ratios within the rounds. Whatever else the machine does slows neighbours in a round
+//! alike, so ratios stay honest where the figures themselves do not.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Rounds that count; one before them warms up.
-const ROUNDS: usize = 21;
+const ROUNDS: usize = 61;
 
 /// A figure is repeated within a round until so much time has passed.
-const ROUND: Duration = Duration::from_millis(15);
+const ROUND: Duration = Duration::from_millis(4);
 
 /// Why a figure could not be measured.
 pub type Failure = String;
@@ -39,17 +40,33 @@ impl<'a> Figure<'a> {
     }
 }
 
-/// Measures all figures in turns; the median of each.
-pub fn medians(mut figures: Vec<Figure>) -> Result<Vec<f64>, Failure> {
-    for round in 0..=ROUNDS {
-        for figure in &mut figures {
-            let taken = (figure.round)()?;
-            if round > 0 {
-                figure.taken.push(taken);
+/// What was measured.
+pub struct Rounds(Vec<Vec<f64>>);
+
+impl Rounds {
+    /// Measures all figures in turns.
+    pub fn measure<'a>(figures: impl IntoIterator<Item = Figure<'a>>) -> Result<Rounds, Failure> {
+        let mut figures: Vec<Figure> = figures.into_iter().collect();
+        for round in 0..=ROUNDS {
+            for figure in &mut figures {
+                let taken = (figure.round)()?;
+                if round > 0 {
+                    figure.taken.push(taken);
+                }
             }
         }
+        Ok(Rounds(figures.into_iter().map(|figure| figure.taken).collect()))
     }
-    Ok(figures.into_iter().map(|figure| median(figure.taken)).collect())
+
+    /// The median of a figure, by its place in the list.
+    pub fn figure(&self, place: usize) -> f64 {
+        median(self.0[place].clone())
+    }
+
+    /// How many times a figure is larger than another.
+    pub fn ratio(&self, place: usize, than: usize) -> f64 {
+        median(self.0[place].iter().zip(&self.0[than]).map(|(a, b)| a / b).collect())
+    }
 }
 
 fn median(mut taken: Vec<f64>) -> f64 {

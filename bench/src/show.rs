@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::Setting;
-use crate::rounds::{Failure, Figure, medians};
+use crate::rounds::{Failure, Figure, Rounds};
 
 const SHAPES: [&str; 3] = [
     "f32[3,5]{1,0:T(2,2)}",
@@ -29,11 +29,11 @@ pub fn run(setting: &Setting) -> Result<(), Failure> {
             }
         })
     };
-    let medians = medians(SHAPES.into_iter().map(show).collect())?;
+    let rounds = Rounds::measure(SHAPES.into_iter().map(show))?;
     println!("| shape | `tilework show`, ms |");
     println!("|---|--:|");
-    for (shape, taken) in SHAPES.iter().zip(medians) {
-        println!("| `{shape}` | {taken:.1} |");
+    for (place, shape) in SHAPES.iter().enumerate() {
+        println!("| `{shape}` | {:.1} |", rounds.figure(place));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use tilework::Layout;
 use tilework::xla::Shape;
 
-use crate::rounds::{Failure, Figure, medians};
+use crate::rounds::{Failure, Figure, Rounds};
 use crate::{HUGE, Random, Setting, TYPICAL};
 
 /// Calls in one batch.
@@ -22,12 +22,15 @@ const ROWS: [&str; 6] = [
 
 pub fn run(_: &Setting) -> Result<(), Failure> {
     let cases = [Case::new(TYPICAL)?, Case::new(HUGE)?];
-    let medians = medians(cases.iter().flat_map(Case::figures).collect())?;
-    let (small, large) = medians.split_at(ROWS.len());
+    // A row's two figures stand side by side, so that they are measured one right after the other.
+    let figures = cases[0].figures().into_iter().zip(cases[1].figures());
+    let rounds = Rounds::measure(figures.flat_map(|(small, large)| [small, large]))?;
     println!("| | `{TYPICAL}`, ns | `{HUGE}`, ns | ratio |");
     println!("|---|--:|--:|--:|");
-    for ((name, small), large) in ROWS.iter().zip(small).zip(large) {
-        println!("| {name} | {small:.1} | {large:.1} | {:.2} |", large / small);
+    for (row, name) in ROWS.iter().enumerate() {
+        let [small, large] = [2 * row, 2 * row + 1];
+        let ratio = rounds.ratio(large, small);
+        println!("| {name} | {:.1} | {:.1} | {ratio:.2} |", rounds.figure(small), rounds.figure(large));
     }
     Ok(())
 }

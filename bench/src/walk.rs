@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::rounds::{Failure, Figure, medians};
+use crate::rounds::{Failure, Figure, Rounds};
 use crate::{Setting, TYPICAL};
 
 pub fn run(_: &Setting) -> Result<(), Failure> {
@@ -21,11 +21,13 @@ pub fn run(_: &Setting) -> Result<(), Failure> {
         });
         [walk, count]
     });
-    let figures = medians(figures.collect())?;
+    let rounds = Rounds::measure(figures)?;
     println!("| shape | walk, ns an element | counting, ns | ratio |");
     println!("|---|--:|--:|--:|");
-    for (shape, figures) in shapes.iter().zip(figures.chunks(2)) {
-        println!("| `{shape}` | {:.2} | {:.2} | {:.1} |", figures[0], figures[1], figures[0] / figures[1]);
+    for (row, shape) in shapes.iter().enumerate() {
+        let [one, other] = [2 * row, 2 * row + 1];
+        let ratio = rounds.ratio(one, other);
+        println!("| `{shape}` | {:.2} | {:.2} | {ratio:.1} |", rounds.figure(one), rounds.figure(other));
     }
     Ok(())
 }

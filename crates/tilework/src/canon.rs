@@ -40,13 +40,14 @@
 //! (`T(3,2)(2,1)`), from `*` over sizes with no common factor, and from slices that start inside a tile.
 //! `compare.rs` says what is done with those.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use smallvec::SmallVec;
 
+use crate::eval::Fast;
 use crate::expr::{Expr, Id, Node};
 use crate::layout::Layout;
+use crate::linear::{Linear, Quotient, Table, Term, gcd, rename};
 
 /// The canonical form of a layout's function: a linear form over quotients.
 ///
@@ -65,182 +66,6 @@ pub struct Canon {
     quotients: Vec<Quotient>,
     form: Linear,
     fast: Fast,
-}
-
-/// ⌊of / by⌋
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Quotient {
-    pub(crate) of: Linear,
-    pub(crate) by: u64,
-}
-
-/// A linear form: a constant and terms in ascending order, none with coefficient 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Linear {
-    pub(crate) constant: i128,
-    pub(crate) terms: SmallVec<[(Term, i128); 4]>,
-}
-
-/// What a linear form multiplies by a coefficient.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Term {
-    Dim(u32),
-    Quotient(u32),
-}
-
-impl Linear {
-    fn constant(constant: i128) -> Linear {
-        Linear { constant, terms: SmallVec::new() }
-    }
-
-    fn term(term: Term) -> Linear {
-        Linear { constant: 0, terms: SmallVec::from_slice(&[(term, 1)]) }
-    }
-
-    /// Adds `factor · other`. Like terms add up: this is where R7 to R11 happen.
-    pub(crate) fn add(&mut self, other: &Linear, factor: i128) {
-        self.constant += other.constant * factor;
-        for &(term, coefficient) in &other.terms {
-            match self.terms.binary_search_by_key(&term, |entry| entry.0) {
-                Ok(found) => {
-                    self.terms[found].1 += coefficient * factor;
-                    if self.terms[found].1 == 0 {
-                        self.terms.remove(found);
-                    }
-                }
-                Err(place) if coefficient * factor != 0 => {
-                    self.terms.insert(place, (term, coefficient * factor));
-                }
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// The quotient that this form is, if it is exactly one.
-    fn single_quotient(&self) -> Option<u32> {
-        match self.terms.as_slice() {
-            [(Term::Quotient(quotient), 1)] => Some(*quotient),
-            _ => None,
-        }
-    }
-}
-
-/// The quotients met so far, each once.
-pub(crate) struct Table<'a> {
-    dims: &'a [u64],
-    quotients: Vec<Quotient>,
-    /// Bounds of each quotient, both included.
-    ranges: Vec<(i128, i128)>,
-    places: HashMap<Quotient, u32>,
-}
-
-impl<'a> Table<'a> {
-    pub(crate) fn new(dims: &'a [u64]) -> Table<'a> {
-        Table { dims, quotients: Vec::new(), ranges: Vec::new(), places: HashMap::new() }
-    }
-
-    /// Bounds of a form over all indices, both included.
-    fn range(&self, form: &Linear) -> (i128, i128) {
-        let mut range = (form.constant, form.constant);
-        for &(term, coefficient) in &form.terms {
-            let (low, high) = match term {
-                Term::Dim(dim) => (0, i128::from(self.dims[dim as usize].saturating_sub(1))),
-                Term::Quotient(place) => self.ranges[place as usize],
-            };
-            let (a, b) = (low.saturating_mul(coefficient), high.saturating_mul(coefficient));
-            range = (range.0.saturating_add(a.min(b)), range.1.saturating_add(a.max(b)));
-        }
-        range
-    }
-
-    /// ⌊form / by⌋ with everything that can leave the quotient taken out of it.
-    fn divide(&mut self, form: &Linear, by: u64) -> Linear {
-        if by == 1 {
-            return form.clone();
-        }
-        let divisor = i128::from(by);
-        let mut whole = Linear::constant(form.constant.div_euclid(divisor));
-        let mut rest = Linear::constant(form.constant.rem_euclid(divisor));
-        for &(term, coefficient) in &form.terms {
-            // Truncating keeps small coefficients as they are, also negative ones, so that remainders stay readable.
-            let (out, stays) = (coefficient / divisor, coefficient % divisor);
-            if out != 0 {
-                whole.terms.push((term, out));
-            }
-            if stays != 0 {
-                rest.terms.push((term, stays));
-            }
-        }
-        if rest.terms.is_empty() {
-            return whole;
-        }
-        let (low, high) = self.range(&rest);
-        if low.div_euclid(divisor) == high.div_euclid(divisor) {
-            whole.constant += low.div_euclid(divisor); // R5
-            return whole;
-        }
-        let common = rest.terms.iter().fold(by, |common, &(_, c)| gcd(common, c.unsigned_abs() as u64));
-        if common > 1 {
-            for (_, coefficient) in &mut rest.terms {
-                *coefficient /= i128::from(common);
-            }
-            rest.constant = rest.constant.div_euclid(i128::from(common));
-            let inner = self.divide(&rest, by / common);
-            whole.add(&inner, 1);
-            return whole;
-        }
-        // R2: ⌊(⌊u/d⌋ + k) / t⌋ = ⌊(u + k·d) / (d·t)⌋
-        let mut quotient = Quotient { of: rest, by };
-        while let Some(inner) = quotient.of.single_quotient() {
-            let inner = &self.quotients[inner as usize];
-            let Some(by) = inner.by.checked_mul(quotient.by).filter(|&by| by <= i64::MAX as u64) else {
-                break;
-            };
-            let mut of = inner.of.clone();
-            of.constant += quotient.of.constant * i128::from(inner.by);
-            quotient = Quotient { of, by };
-        }
-        whole.add(&Linear::term(Term::Quotient(self.place(quotient))), 1);
-        whole
-    }
-
-    fn place(&mut self, quotient: Quotient) -> u32 {
-        if let Some(&place) = self.places.get(&quotient) {
-            return place;
-        }
-        let (low, high) = self.range(&quotient.of);
-        let by = i128::from(quotient.by);
-        self.ranges.push((low.div_euclid(by), high.div_euclid(by)));
-        self.quotients.push(quotient.clone());
-        let place = (self.quotients.len() - 1) as u32;
-        self.places.insert(quotient, place);
-        place
-    }
-
-    pub(crate) fn into_quotients(self) -> Vec<Quotient> {
-        self.quotients
-    }
-
-    /// Takes over a form of another table.
-    pub(crate) fn import(&mut self, canon: &Canon) -> Linear {
-        let mut renamed: Vec<u32> = Vec::with_capacity(canon.quotients.len());
-        for quotient in &canon.quotients {
-            let of = rename(&quotient.of, &renamed);
-            renamed.push(self.place(Quotient { of, by: quotient.by }));
-        }
-        rename(&canon.form, &renamed)
-    }
-}
-
-fn rename(form: &Linear, names: &[u32]) -> Linear {
-    let mut renamed = form.clone();
-    for (term, _) in &mut renamed.terms {
-        if let Term::Quotient(quotient) = term {
-            *quotient = names[*quotient as usize];
-        }
-    }
-    renamed.terms.sort_unstable();
-    renamed
 }
 
 /// Turns expressions into linear forms over quotients.
@@ -348,7 +173,7 @@ impl Canon {
                 form.add(&of, i128::from(axis.stride));
             }
         }
-        Canon::new(layout.rank(), normalizer.table.quotients, form)
+        Canon::new(layout.rank(), normalizer.table.into_quotients(), form)
     }
 
     /// Keeps only the quotients that the form needs, numbered in the order of need.
@@ -420,6 +245,26 @@ impl Canon {
         }
     }
 
+    /// The plain terms of one dimension by ascending cut: the coefficient of the dimension itself at cut 1, which always
+    /// stands first, then that of ⌊dimension / cut⌋.
+    pub(crate) fn cuts(&self, dim: usize) -> Cuts {
+        let mut cuts = Cuts::from_slice(&[(1, 0)]);
+        for &(term, coefficient) in &self.form.terms {
+            match term {
+                Term::Dim(own) if own as usize == dim => cuts[0].1 = coefficient,
+                Term::Quotient(place) => {
+                    let quotient = &self.quotients[place as usize];
+                    if quotient.is_plain() && quotient.of.terms[0].0 == Term::Dim(dim as u32) {
+                        cuts.push((quotient.by, coefficient));
+                    }
+                }
+                Term::Dim(_) => {}
+            }
+        }
+        cuts.sort_unstable();
+        cuts
+    }
+
     pub(crate) fn quotients(&self) -> &[Quotient] {
         &self.quotients
     }
@@ -435,115 +280,12 @@ impl Canon {
     }
 }
 
-impl Quotient {
-    pub(crate) fn is_plain(&self) -> bool {
-        self.of.constant == 0 && matches!(self.of.terms.as_slice(), [(Term::Dim(_), 1)])
-    }
-}
+/// Cuts of a dimension and what the offset changes by at each multiple of them.
+pub(crate) type Cuts = SmallVec<[(u64, i128); 4]>;
 
-/// The form made ready for evaluation.
-///
-/// Everything wraps around at 64 bits, which is harmless: the offset is below 2^63, so it is right modulo 2^64.
-#[derive(Clone, Debug)]
-struct Fast {
-    base: u64,
-    strides: SmallVec<[u64; 6]>,
-    cuts: SmallVec<[Cut; 6]>,
-    /// Coefficients of all quotients, when some quotient is not plain; they are then computed one after the other.
-    nested: Vec<u64>,
-}
-
-/// `coefficient · ⌊index[dim] / divisor⌋`, the division done by a multiplication.
-#[derive(Clone, Copy, Debug)]
-struct Cut {
-    dim: u32,
-    shift: u32,
-    magic: u64,
-    coefficient: u64,
-}
-
-impl Cut {
-    /// For x < 2^63: ⌊x/d⌋ = ⌊2x·m / 2^64⌋ >> s with s = ⌈log2 d⌉ and m = ⌊2^(63+s)/d⌋ + 1.
-    ///
-    /// The excess of m·d over 2^(63+s) is at most d ≤ 2^s, so the error x·excess/(d·2^(63+s)) is below 1/d.
-    fn new(dim: u32, divisor: u64, coefficient: u64) -> Cut {
-        let shift = 64 - (divisor - 1).leading_zeros(); // ⌈log2⌉, as 2 ≤ divisor < 2^63
-        let magic = ((1_u128 << (63 + shift)) / u128::from(divisor) + 1) as u64; // 2^63 < m ≤ 2^64 − 1 as d is no 2^s·½
-        Cut { dim, shift, magic, coefficient }
-    }
-
-    #[inline]
-    fn eval(&self, x: u64) -> u64 {
-        let high = ((u128::from(x << 1) * u128::from(self.magic)) >> 64) as u64;
-        self.coefficient.wrapping_mul(high >> self.shift)
-    }
-}
-
-impl Fast {
-    fn new(rank: usize, quotients: &[Quotient], form: &Linear) -> Fast {
-        let plain = quotients.iter().all(Quotient::is_plain);
-        let mut fast = Fast {
-            base: form.constant as u64,
-            strides: SmallVec::from_elem(0, rank),
-            cuts: SmallVec::new(),
-            nested: vec![0; if plain { 0 } else { quotients.len() }],
-        };
-        for &(term, coefficient) in &form.terms {
-            match term {
-                Term::Dim(dim) => fast.strides[dim as usize] = coefficient as u64,
-                Term::Quotient(place) if plain => {
-                    let quotient = &quotients[place as usize];
-                    if let [(Term::Dim(dim), 1)] = quotient.of.terms.as_slice() {
-                        fast.cuts.push(Cut::new(*dim, quotient.by, coefficient as u64));
-                    }
-                }
-                Term::Quotient(place) => fast.nested[place as usize] = coefficient as u64,
-            }
-        }
-        fast
-    }
-
-    #[inline]
-    fn eval(&self, index: &[u64], quotients: &[Quotient]) -> u64 {
-        let mut offset = self.base;
-        for (stride, i) in self.strides.iter().zip(index) {
-            offset = offset.wrapping_add(stride.wrapping_mul(*i));
-        }
-        for cut in &self.cuts {
-            offset = offset.wrapping_add(cut.eval(index[cut.dim as usize]));
-        }
-        if !self.nested.is_empty() {
-            offset = offset.wrapping_add(self.eval_nested(index, quotients));
-        }
-        offset
-    }
-
-    #[cold]
-    fn eval_nested(&self, index: &[u64], quotients: &[Quotient]) -> u64 {
-        let mut values: SmallVec<[i128; 16]> = SmallVec::new();
-        let mut sum = 0_u64;
-        for (quotient, coefficient) in quotients.iter().zip(&self.nested) {
-            let of = quotient.of.terms.iter().fold(quotient.of.constant, |sum, &(term, coefficient)| {
-                let value = match term {
-                    Term::Dim(dim) => i128::from(index[dim as usize]),
-                    Term::Quotient(place) => values[place as usize],
-                };
-                sum.wrapping_add(coefficient.wrapping_mul(value))
-            });
-            let value = of.div_euclid(i128::from(quotient.by));
-            values.push(value);
-            sum = sum.wrapping_add(coefficient.wrapping_mul(value as u64));
-        }
-        sum
-    }
-}
-
-pub(crate) fn gcd(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
+/// Whether each cut divides the next, so that they cut a dimension into digits.
+pub(crate) fn divide_each_other(cuts: &[(u64, i128)]) -> bool {
+    cuts.windows(2).all(|pair| pair[1].0.is_multiple_of(pair[0].0))
 }
 
 /// The customary letters of index positions: i, j, k, l, m, n up to six dimensions, else x0, x1, …

@@ -8,8 +8,10 @@
 
 use std::fmt;
 
-use crate::canon::{Linear, Quotient, Table, Term, gcd};
+use crate::canon::Canon;
 use crate::layout::Layout;
+use crate::linear::{Linear, Quotient, Table, Term, gcd};
+use crate::pieces::{Pieces, pieces};
 use crate::view::common_factors;
 
 /// The most entries of a table that a comparison computes before it says that the question is not decided.
@@ -109,9 +111,9 @@ impl Layout {
         if self.is_empty() || self.dims() == other.dims() {
             return self.same_function_flat(other);
         }
-        let groups = common_factors(self.dims(), other.dims());
+        let cuts = common_factors(self.dims(), other.dims());
         let shared: Vec<u64> =
-            groups.iter().map(|(from, _)| self.dims()[from.clone()].iter().product()).collect();
+            cuts.windows(2).map(|cut| self.dims()[cut[0].0..cut[1].0].iter().product()).collect();
         match (self.reshape(&shared), other.reshape(&shared)) {
             (Ok(a), Ok(b)) => a.same_function_flat(&b),
             (Err(error), _) | (_, Err(error)) => Verdict::NotDecided(error.to_string()),
@@ -205,8 +207,9 @@ struct Difference<'a> {
 impl<'a> Difference<'a> {
     fn new(a: &'a Layout, b: &'a Layout) -> Difference<'a> {
         let mut table = Table::new(a.dims());
-        let mut form = table.import(a.canon());
-        let other = table.import(b.canon());
+        let mut import = |canon: &Canon| table.import(canon.quotients(), canon.form());
+        let mut form = import(a.canon());
+        let other = import(b.canon());
         form.add(&other, -1);
         Difference { dims: a.dims(), quotients: table.into_quotients(), form, layouts: [a, b] }
     }
@@ -402,127 +405,6 @@ struct Component {
 
 fn lcm(a: u64, b: u64) -> u64 {
     (a / gcd(a, b)).saturating_mul(b)
-}
-
-/// A part of a layout that no reshape can cut further: `extent` values, the stride from 0 and from each cut.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Piece {
-    stride: i128,
-    extent: u64,
-    /// Further cuts and coefficients, for a piece that is no plain digit because its cuts do not divide its extent.
-    cuts: Vec<(u64, i128)>,
-}
-
-/// A plain layout as the sorted list of its pieces: equal lists exactly for transpose-bitcasts of each other.
-///
-/// A cut that divides the size of its dimension, or shares a factor with it, splits the dimension into independent
-/// digits, which permutations and reshapes can move about. Digits that continue each other (stride = extent · stride)
-/// are joined, so that it does not matter how the dimensions were cut.
-fn pieces(layout: &Layout) -> Option<Vec<Piece>> {
-    let canon = layout.canon();
-    if !canon.is_plain() {
-        return None;
-    }
-    let mut pieces = vec![Piece { stride: canon.form().constant, extent: 0, cuts: Vec::new() }];
-    for (dim, &size) in layout.dims().iter().enumerate() {
-        let mut stride = 0;
-        let mut cuts: Vec<(u64, i128)> = Vec::new();
-        for &(term, coefficient) in &canon.form().terms {
-            match term {
-                Term::Dim(own) if own as usize == dim => stride = coefficient,
-                Term::Quotient(place) => {
-                    let quotient = &canon.quotients()[place as usize];
-                    if quotient.of.terms[0].0 == Term::Dim(dim as u32) {
-                        cuts.push((quotient.by, coefficient));
-                    }
-                }
-                Term::Dim(_) => {}
-            }
-        }
-        cuts.sort_unstable();
-        if !cuts.windows(2).all(|pair| pair[1].0.is_multiple_of(pair[0].0)) {
-            return None;
-        }
-        cut_up(size, stride, cuts, &mut pieces);
-    }
-    // All repetition is one piece, however it was written.
-    let repeats = |piece: &Piece| piece.stride == 0 && piece.cuts.is_empty() && piece.extent > 0;
-    let times: u64 = pieces.iter().filter(|piece| repeats(piece)).map(|piece| piece.extent).product();
-    pieces.retain(|piece| !repeats(piece));
-    if times > 1 {
-        pieces.push(Piece { stride: 0, extent: times, cuts: Vec::new() });
-    }
-    pieces.sort_unstable();
-    // Joins digits until nothing changes; each join removes one.
-    let mut start = 0;
-    while start < pieces.len() {
-        let (stride, extent) = (pieces[start].stride, pieces[start].extent);
-        let next = pieces.iter().position(|piece| {
-            pieces[start].cuts.is_empty()
-                && extent > 0
-                && stride != 0
-                && piece.cuts.is_empty()
-                && piece.extent > 0
-                && piece.stride == stride * i128::from(extent)
-        });
-        match next.filter(|&next| next != start) {
-            Some(next) => {
-                pieces[start].extent *= pieces[next].extent;
-                pieces.remove(next);
-                start = 0;
-            }
-            None => start += 1,
-        }
-    }
-    pieces.sort_unstable();
-    Some(pieces)
-}
-
-/// Cuts the function `stride·x + Σ c·⌊x/D⌋` on `0..size` into pieces.
-fn cut_up(mut size: u64, mut stride: i128, mut cuts: Vec<(u64, i128)>, pieces: &mut Vec<Piece>) {
-    loop {
-        let common = cuts.iter().fold(size, |common, &(cut, _)| gcd(common, cut));
-        if common > 1 {
-            pieces.push(Piece { stride, extent: common, cuts: Vec::new() });
-        }
-        if common == size || cuts.is_empty() {
-            return;
-        }
-        // Above the piece, x' = ⌊x/common⌋ moves by common·stride, and by what stood at the cut `common` itself.
-        size /= common;
-        stride *= i128::from(common);
-        let mut rest = Vec::with_capacity(cuts.len());
-        for (cut, coefficient) in cuts {
-            match cut / common {
-                1 => stride += coefficient,
-                cut => rest.push((cut, coefficient)),
-            }
-        }
-        cuts = rest;
-        if common == 1 {
-            pieces.push(Piece { stride, extent: size, cuts });
-            return;
-        }
-    }
-}
-
-/// Pieces as `extent:stride`, for a message.
-struct Pieces<'a>(&'a [Piece]);
-
-impl fmt::Display for Pieces<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown: Vec<String> = self
-            .0
-            .iter()
-            .filter(|piece| piece.extent > 0)
-            .map(|piece| {
-                let cuts: String =
-                    piece.cuts.iter().map(|(cut, step)| format!(" {step:+} each {cut}")).collect();
-                format!("{}:{}{cuts}", piece.extent, piece.stride)
-            })
-            .collect();
-        write!(f, "({})", shown.join(", "))
-    }
 }
 
 /// The next order, lexicographically.

@@ -1,6 +1,7 @@
 //! Canonical forms as formulas for people: `12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2)`.
 
-use crate::canon::{Canon, Linear, Term, letter};
+use crate::canon::{Canon, divide_each_other, letter};
+use crate::linear::{Linear, Term};
 
 /// The whole function, without the `offset =`.
 pub(crate) fn formula(canon: &Canon) -> String {
@@ -20,24 +21,8 @@ pub(crate) fn formula(canon: &Canon) -> String {
 /// Coefficients c0, c1, … of ⌊x/D0⌋, ⌊x/D1⌋, … with 1 = D0 | D1 | … are digits with strides s0 = c0 and
 /// s(k) = c(k) + s(k−1)·D(k)/D(k−1): the remainder below each cut is what the next coefficient takes back.
 fn digits_of(canon: &Canon, dim: usize, rest: &mut Linear) -> Vec<(i128, String)> {
-    let mut cuts: Vec<(u64, i128)> = Vec::new();
-    for &(term, coefficient) in &rest.terms {
-        match term {
-            Term::Dim(own) if own as usize == dim => cuts.push((1, coefficient)),
-            Term::Quotient(place) => {
-                let quotient = &canon.quotients()[place as usize];
-                if quotient.is_plain() && quotient.of.terms[0].0 == Term::Dim(dim as u32) {
-                    cuts.push((quotient.by, coefficient));
-                }
-            }
-            Term::Dim(_) => {}
-        }
-    }
-    cuts.sort_unstable();
-    if cuts.first().is_none_or(|cut| cut.0 != 1) {
-        cuts.insert(0, (1, 0));
-    }
-    if !cuts.windows(2).all(|pair| pair[1].0 % pair[0].0 == 0) {
+    let cuts = canon.cuts(dim);
+    if !divide_each_other(&cuts) {
         return Vec::new();
     }
     rest.terms.retain(|(term, _)| match *term {

@@ -9,10 +9,10 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::canon::gcd;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Id, dims_under};
 use crate::layout::{Axis, Layout};
+use crate::linear::gcd;
 
 /// What stands at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]

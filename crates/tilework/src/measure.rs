@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use crate::canon::Term;
+use crate::canon::divide_each_other;
 use crate::expr::{Expr, dims_under};
 use crate::layout::{Axis, Layout};
+use crate::linear::Term;
 use crate::locate::{Level, Padding, Step, solve};
 
 /// One cause of padding: some dimensions are allocated larger than they are.
@@ -261,21 +262,8 @@ impl Layout {
         let canon = self.canon();
         let mut below = 0_i128;
         for (dim, &size) in self.dims().iter().enumerate().rev().filter(|(_, size)| **size > 1) {
-            let mut cuts: Vec<(u64, i128)> = vec![(1, 0)];
-            for &(term, coefficient) in &canon.form().terms {
-                match term {
-                    Term::Dim(own) if own as usize == dim => cuts[0].1 = coefficient,
-                    Term::Quotient(place) => {
-                        let quotient = &canon.quotients()[place as usize];
-                        if quotient.of.terms[0].0 == Term::Dim(dim as u32) {
-                            cuts.push((quotient.by, coefficient));
-                        }
-                    }
-                    Term::Dim(_) => {}
-                }
-            }
-            cuts.sort_unstable();
-            if !cuts.windows(2).all(|pair| pair[1].0.is_multiple_of(pair[0].0)) {
+            let cuts = canon.cuts(dim);
+            if !divide_each_other(&cuts) {
                 return None;
             }
             let mut step = 0;

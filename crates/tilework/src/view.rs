@@ -197,7 +197,8 @@ impl Layout {
             }
             return Ok(self.rebuild(SmallVec::from_slice(dims), nodes, &places));
         }
-        for (from, to) in common_factors(self.dims(), dims) {
+        for cut in common_factors(self.dims(), dims).windows(2) {
+            let (from, to) = (cut[0].0..cut[1].0, cut[0].1..cut[1].1);
             if from.len() == 1 && to.len() == 1 {
                 places[from.start] =
                     push(&mut nodes, Node { expr: Expr::Dim(to.start as u32), ..old[from.start] });
@@ -308,32 +309,31 @@ fn shift(nodes: &mut Nodes, node: Node, count: u64, start: u64, step: i64) -> Id
     push(nodes, Node { expr: Expr::Shift { of, start, step }, ..node })
 }
 
-/// Cuts two lists of sizes with the same product, none of them 0, into the most groups of equal product.
-pub(crate) fn common_factors(a: &[u64], b: &[u64]) -> Vec<(Range<usize>, Range<usize>)> {
-    let mut groups = Vec::new();
+/// Where two lists of sizes with the same product, none of them 0, can be cut into the most groups of equal product:
+/// positions from (0, 0) to the ends. A size of 1 without a partner makes a group with nothing on the other side.
+pub(crate) fn common_factors(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
+    let mut cuts = vec![(0, 0)];
     let (mut i, mut j) = (0, 0);
+    let (mut before_i, mut before_j) = (1_u64, 1_u64); // neither passes the product of all
     while i < a.len() || j < b.len() {
-        let (from, to) = (i, j);
-        let (mut x, mut y) = (1, 1);
-        // Sizes of 1 stand alone; else the smaller side grows until both products agree.
-        match (a.get(i), b.get(j)) {
-            (Some(1), Some(1)) => (i, j) = (i + 1, j + 1),
-            (Some(1), _) => i += 1,
-            (_, Some(1)) => j += 1,
-            _ => loop {
-                if x <= y {
-                    x *= a[i];
-                    i += 1;
-                } else {
-                    y *= b[j];
-                    j += 1;
-                }
-                if x == y {
-                    break;
-                }
-            },
+        // The side that is behind takes its next size; at a cut the smaller size goes, or both if they are equal.
+        let (next_a, next_b) = (a.get(i).copied(), b.get(j).copied());
+        let even = before_i == before_j;
+        let goes =
+            |next: Option<u64>, other: Option<u64>| next.filter(|&n| other.is_none_or(|other| n <= other));
+        let step_a = if even { goes(next_a, next_b) } else { next_a.filter(|_| before_i < before_j) };
+        let step_b = if even { goes(next_b, next_a) } else { next_b.filter(|_| before_j < before_i) };
+        if let Some(size) = step_a {
+            before_i *= size;
+            i += 1;
         }
-        groups.push((from..i, to..j));
+        if let Some(size) = step_b {
+            before_j *= size;
+            j += 1;
+        }
+        if before_i == before_j {
+            cuts.push((i, j));
+        }
     }
-    groups
+    cuts
 }

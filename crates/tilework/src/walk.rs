@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use crate::canon::{Canon, Term};
+use crate::canon::Canon;
 use crate::expr::{Expr, Id};
 use crate::layout::Layout;
 
@@ -141,20 +141,9 @@ struct Row {
 impl Row {
     /// None where the form is not plain, so that steps depend on more than the position in the row.
     fn new(canon: &Canon, last: usize) -> Option<Row> {
-        let mut row = Row { stride: 0, cuts: SmallVec::new() };
-        for &(term, coefficient) in canon.form().terms.iter() {
-            match term {
-                Term::Dim(dim) if dim as usize == last => row.stride = coefficient as u64,
-                Term::Quotient(place) => {
-                    let quotient = &canon.quotients()[place as usize];
-                    if quotient.of.terms[0].0 == Term::Dim(last as u32) {
-                        row.cuts.push((quotient.by, coefficient as u64));
-                    }
-                }
-                Term::Dim(_) => {}
-            }
-        }
-        canon.is_plain().then_some(row)
+        let cuts = canon.cuts(last);
+        let rest = cuts[1..].iter().map(|&(by, coefficient)| (by, coefficient as u64));
+        canon.is_plain().then(|| Row { stride: cuts[0].1 as u64, cuts: rest.collect() })
     }
 
     #[inline]
@@ -347,11 +336,18 @@ impl Odometer {
                 steps =
                     steps.min(if weight > 0 { room.div_ceil(weight) } else { room.saturating_mul(u64::MAX) });
             }
+            let offset = offset + r * row.stride;
+            let (dim, weight) = inner.dim.unwrap_or((0, 0));
+            let start = self.index.get(dim).copied().unwrap_or(0);
             for i in 0..steps {
-                visit(&self.index, offset + r * row.stride + i * inner.stride);
-                turn(&mut self.index, &mut self.gauges, inner, 1);
+                if let Some(at) = self.index.get_mut(dim) {
+                    *at = start + i * weight;
+                }
+                visit(&self.index, offset + i * inner.stride);
             }
-            turn(&mut self.index, &mut self.gauges, inner, steps.wrapping_neg());
+            if let Some(at) = self.index.get_mut(dim) {
+                *at = start;
+            }
             turn(&mut self.index, &mut self.gauges, row, 1);
         }
         turn(&mut self.index, &mut self.gauges, row, row.extent.wrapping_neg());
@@ -382,16 +378,16 @@ fn full_block(index: &mut [u64], row: Fast, inner: Fast, offset: u64, visit: &mu
         return; // cannot be: wheels belong to dimensions of the index; said once here instead of at every element
     }
     let (row_start, inner_start) = (index[row.dim], index[inner.dim]);
+    // Both wheels may turn the same dimension. Nothing is read back from the index, which `visit` may have seen.
+    let shared = if row.dim == inner.dim { row.weight } else { 0 };
     for r in 0..row.extent {
-        let offset = offset + r * row.stride;
-        // Both wheels may turn the same dimension.
         index[row.dim] = row_start + r * row.weight;
-        let start = index[inner.dim];
+        let start = inner_start + r * shared;
+        let offset = offset + r * row.stride;
         for i in 0..inner.extent {
             index[inner.dim] = start + i * inner.weight;
             visit(index, offset + i * inner.stride);
         }
-        index[inner.dim] = start;
     }
     index[row.dim] = row_start;
     index[inner.dim] = inner_start;

@@ -87,6 +87,34 @@ const TABLE: [(PrimitiveType, &str, u32, Class); 36] = [
     (P::F6e3m2fn, "f6e3m2fn", 6, Float), (P::F6e2m3fn, "f6e2m3fn", 6, Float),
 ];
 
+/// Sorts the names into buckets. The factors are the first that give every name a bucket of its own, which
+/// [`BY_NAME`] proves while it is compiled; the fourth byte is where the long names of the small floats differ.
+const fn bucket(name: &[u8]) -> usize {
+    let (first, second, fourth) = match *name {
+        [first, second, _, fourth, ..] => (first, second, fourth),
+        [first, second, third] => (first, second, third),
+        [first, second] => (first, second, second),
+        _ => return 0,
+    };
+    first
+        .wrapping_add(second.wrapping_mul(2))
+        .wrapping_add(fourth.wrapping_mul(11))
+        .wrapping_add(name.len() as u8) as usize
+}
+
+/// For each bucket the number of the type whose name falls into it, or 0.
+const BY_NAME: [u8; 256] = {
+    let mut numbers = [0; 256];
+    let mut row = 0;
+    while row < TABLE.len() {
+        let bucket = bucket(TABLE[row].1.as_bytes());
+        assert!(numbers[bucket] == 0, "two names in one bucket");
+        row += 1;
+        numbers[bucket] = row as u8;
+    }
+    numbers
+};
+
 impl PrimitiveType {
     /// Every type, in the order of XLA's numbers.
     pub fn all() -> impl Iterator<Item = PrimitiveType> {
@@ -114,11 +142,8 @@ impl PrimitiveType {
 
     /// The type with this name, in lower case as XLA writes it.
     pub fn from_name(name: &str) -> Option<PrimitiveType> {
-        // The first and the last letter tell most names apart without comparing text.
-        let ends =
-            |text: &str| (text.len(), text.as_bytes().first().copied(), text.as_bytes().last().copied());
-        let wanted = ends(name);
-        TABLE.iter().find(|row| ends(row.1) == wanted && row.1 == name).map(|row| row.0)
+        let row = usize::from(BY_NAME[bucket(name.as_bytes())]).checked_sub(1)?;
+        (TABLE[row].1 == name).then_some(TABLE[row].0)
     }
 
     /// Bits of one element; none for tuples, tokens, opaque values and buffers.
@@ -230,5 +255,21 @@ mod tests {
         assert_eq!(PrimitiveType::from_number(0), None);
         assert_eq!(PrimitiveType::from_number(37), None);
         assert_eq!(PrimitiveType::from_number(-1), None);
+    }
+
+    #[test]
+    fn a_name_with_one_letter_changed_is_another_name_or_none() {
+        for row in &TABLE {
+            for at in 0..row.1.len() {
+                for letter in ' '..='~' {
+                    let name = format!("{}{letter}{}", &row.1[..at], &row.1[at + 1..]);
+                    let expected = TABLE.iter().find(|row| row.1 == name).map(|row| row.0);
+                    assert_eq!(PrimitiveType::from_name(&name), expected, "{name}");
+                }
+            }
+        }
+        assert!(
+            ["", "s", "é", "f32 ", "float32"].iter().all(|name| PrimitiveType::from_name(name).is_none())
+        );
     }
 }

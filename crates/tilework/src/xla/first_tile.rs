@@ -5,9 +5,10 @@
 //! needs 64 places and gets 48. These are XLA's numbers, for comparing with XLA.
 
 use super::index::{add, multiply, product, too_many};
-use super::layout::{SplitConfig, TileDim};
+use super::layout::SplitConfig;
 use super::make::unbounded;
 use super::shape::ArrayShape;
+use super::tile::TileDim;
 use crate::error::{Error, Result};
 
 impl ArrayShape {

@@ -137,14 +137,7 @@ impl ArrayShape {
 
     /// The dimensions in the order of memory, the most minor first.
     pub(super) fn dimension_order(&self) -> Result<&[usize]> {
-        let layout = self.require_layout()?;
-        if layout.strides().is_some() {
-            return Err(Error::new("free strides have no dimension order")
-                .field("strides")
-                .rule("the question is about dimensions in the order of memory")
-                .accepts("a layout with minor_to_major"));
-        }
-        Ok(layout.minor_to_major())
+        self.require_layout()?.order()
     }
 
     /// The size of a dimension as far as `padded_dimensions` allocates it.

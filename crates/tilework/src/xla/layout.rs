@@ -3,7 +3,9 @@
 use smallvec::SmallVec;
 
 use super::element::PrimitiveType;
+use super::padding::{Padding, Strides};
 use super::shape::Shape;
+use super::tile::Tile;
 use crate::error::{Error, Result};
 
 /// How an array lies in memory, in XLA's words.
@@ -26,14 +28,6 @@ pub struct Layout {
     rare: Option<Box<Rare>>,
     element_size_in_bits: u32,
     memory_space: u8,
-}
-
-/// See [`Layout::parts_mut`].
-pub(super) struct PartsMut<'a> {
-    pub(super) minor_to_major: &'a mut SmallVec<[usize; 6]>,
-    pub(super) tiles: &'a mut SmallVec<[Tile; 2]>,
-    pub(super) element_size_in_bits: &'a mut u32,
-    pub(super) memory_space: &'a mut u8,
 }
 
 /// The fields that few layouts set, kept apart so that a plain layout stays small.
@@ -64,19 +58,6 @@ impl Default for Rare {
     }
 }
 
-/// One tile: a size for each of the minor-most physical dimensions, major to minor.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Tile(pub(super) SmallVec<[TileDim; 2]>);
-
-/// One entry of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TileDim {
-    /// The dimension is cut into pieces of this many.
-    Size(u64),
-    /// `*`: the dimension is combined with the next more minor one before tiling.
-    Combine,
-}
-
 /// `SC(dimension:indices)`: a physical dimension split between memories at the given indices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
@@ -86,123 +67,32 @@ pub struct SplitConfig {
     pub split_indices: Vec<u64>,
 }
 
-/// The padding of the older `Layout`: `padded_dimensions` and `padding_value`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Padding {
-    /// The allocated size of each logical dimension, at least its size.
-    pub padded_dimensions: Vec<u64>,
-    /// What the padding holds.
-    pub value: PaddingValue,
-}
-
-/// The older `PaddingValue`, with its numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum PaddingValue {
-    /// `INVALID_PAD`: nothing is said about the padding.
-    #[default]
-    Invalid = 0,
-    /// `ZERO_PAD`
-    Zero = 1,
-    /// `ONE_PAD`
-    One = 2,
-    /// `LOWEST_PAD`: the lowest value of the element type.
-    Lowest = 3,
-    /// `HIGHEST_PAD`: the highest value of the element type.
-    Highest = 4,
-    /// `UNKNOWN_PAD`: the padding may hold anything.
-    Unknown = 5,
-}
-
-impl PaddingValue {
-    const ALL: [(PaddingValue, &'static str); 6] = [
-        (PaddingValue::Invalid, "invalid"),
-        (PaddingValue::Zero, "zero"),
-        (PaddingValue::One, "one"),
-        (PaddingValue::Lowest, "lowest"),
-        (PaddingValue::Highest, "highest"),
-        (PaddingValue::Unknown, "unknown"),
-    ];
-
-    /// The word Tilework writes after `pad(..)=`.
-    pub fn name(self) -> &'static str {
-        PaddingValue::ALL[self as usize].1
-    }
-
-    /// The value that this word names.
-    pub fn from_name(name: &str) -> Option<PaddingValue> {
-        PaddingValue::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
-    }
-
-    /// The number in the older `xla_data.proto`.
-    pub fn number(self) -> i32 {
-        self as i32
-    }
-
-    /// The value with this number.
-    pub fn from_number(number: i32) -> Option<PaddingValue> {
-        PaddingValue::ALL.get(usize::try_from(number).ok()?).map(|row| row.0)
-    }
-}
-
-/// Tilework's own `strides(..),base(..),size(..)`: what XLA's notation cannot say. In elements.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Strides {
-    /// The stride of each logical dimension: 0 broadcasts, negative reverses.
-    pub strides: Vec<i64>,
-    /// The place of element (0, …, 0); none stands for the least that keeps every place at 0 or above.
-    pub base: Option<u64>,
-    /// Allocated elements; none stands for the last place plus one.
-    pub size: Option<u64>,
-}
-
-impl Tile {
-    /// A tile of the given sizes, major to minor.
-    ///
-    /// # Errors
-    /// No sizes, or a size that is 0 or above `i64::MAX`.
-    pub fn new(sizes: impl IntoIterator<Item = u64>) -> Result<Tile> {
-        Tile::from_dims(sizes.into_iter().map(TileDim::Size))
-    }
-
-    /// A tile of sizes and `*` entries, major to minor.
-    ///
-    /// # Errors
-    /// No entries, a size that is 0 or above `i64::MAX`, or a `*` at the end, where there is nothing to combine with.
-    pub fn from_dims(dims: impl IntoIterator<Item = TileDim>) -> Result<Tile> {
-        let tile = Tile(dims.into_iter().collect());
-        for &dim in &tile.0 {
-            if let TileDim::Size(size) = dim
-                && (size == 0 || size > i64::MAX as u64)
-            {
-                return Err(Error::new(format!("tile size {size}"))
-                    .field("tiles")
-                    .rule("a tile size is at least 1")
-                    .accepts("1 to 9223372036854775807, or *"));
-            }
+impl SplitConfig {
+    /// Checks that a layout of this rank can have it.
+    pub(super) fn check(&self, rank: usize) -> Result<()> {
+        if self.dimension >= rank as u64 {
+            return Err(Error::new(format!("split config of physical dimension {}", self.dimension))
+                .field("split_configs")
+                .rule(format!("the layout has {rank} dimensions, and 0 is the most major"))
+                .accepts(accepted_numbers(rank)));
         }
-        match tile.0.last() {
-            None => Err(Error::new("a tile without sizes")
-                .field("tiles")
-                .rule("a tile has at least one size")
-                .accepts("such as T(8,128)")),
-            Some(TileDim::Combine) => Err(Error::new("* at the end of a tile")
-                .field("tiles")
-                .rule("* combines a dimension with the next more minor one, so a size must follow it")
-                .accepts("such as T(*,128)")),
-            Some(TileDim::Size(_)) => Ok(tile),
+        match self.split_indices.iter().find(|&&index| index > i64::MAX as u64) {
+            Some(index) => Err(Error::new(format!("split index {index}"))
+                .field("split_configs")
+                .accepts("0 to 9223372036854775807")),
+            None => Ok(()),
         }
     }
+}
 
-    /// The entries, major to minor.
-    pub fn dims(&self) -> &[TileDim] {
-        &self.0
-    }
-
-    /// Whether any entry is `*`.
-    pub fn combines(&self) -> bool {
-        self.0.contains(&TileDim::Combine)
-    }
+/// The parts of a layout that speak of single dimensions: see `Layout::with_dimensions`.
+pub(super) struct Dimensions {
+    pub(super) minor_to_major: Vec<usize>,
+    pub(super) split_configs: Vec<SplitConfig>,
+    /// Used where the layout has padding.
+    pub(super) padded_dimensions: Vec<u64>,
+    /// Used where the layout has free strides.
+    pub(super) strides: Vec<i64>,
 }
 
 impl Layout {
@@ -212,7 +102,7 @@ impl Layout {
     /// The numbers are not each of `0..rank` exactly once.
     pub fn new(minor_to_major: impl IntoIterator<Item = usize>) -> Result<Layout> {
         let minor_to_major: SmallVec<[usize; 6]> = minor_to_major.into_iter().collect();
-        check_permutation(&minor_to_major)?;
+        check_permutation("minor_to_major", &minor_to_major)?;
         Ok(Layout::plain(minor_to_major))
     }
 
@@ -402,12 +292,7 @@ impl Layout {
     /// # Errors
     /// Above 127: XLA keeps it in a signed byte, where 300 would silently become 44.
     pub fn with_memory_space(mut self, space: u64) -> Result<Layout> {
-        self.memory_space = u8::try_from(space).ok().filter(|&space| space <= 127).ok_or_else(|| {
-            Error::new(format!("memory space {space}"))
-                .field("memory_space")
-                .rule("XLA keeps the memory space in a signed byte and would wrap around")
-                .accepts("0 to 127")
-        })?;
+        self.memory_space = memory_space(space)?;
         Ok(self)
     }
 
@@ -419,14 +304,11 @@ impl Layout {
     /// The same layout with these split configurations.
     ///
     /// # Errors
-    /// A dimension outside the rank.
+    /// A dimension outside the rank, or an index above `i64::MAX`.
     pub fn with_split_configs(mut self, configs: impl IntoIterator<Item = SplitConfig>) -> Result<Layout> {
         let configs: Vec<SplitConfig> = configs.into_iter().collect();
-        if let Some(config) = configs.iter().find(|config| config.dimension >= self.rank() as u64) {
-            return Err(Error::new(format!("split config of physical dimension {}", config.dimension))
-                .field("split_configs")
-                .rule(format!("the layout has {} dimensions, and 0 is the most major", self.rank()))
-                .accepts(accepted_numbers(self.rank())));
+        for config in &configs {
+            config.check(self.rank())?;
         }
         if !configs.is_empty() || self.rare.is_some() {
             self.rare_mut().split_configs = configs;
@@ -528,24 +410,20 @@ impl Layout {
         self.without_tiles().tidy()
     }
 
-    /// Whether anything stands after the colon: a field besides the dimension order or the free strides.
-    pub(super) fn has_qualifiers(&self) -> bool {
-        let rest = self.rare.as_deref().cloned().map(|rare| Rare { strides: None, ..rare });
-        !self.tiles.is_empty()
-            || self.element_size_in_bits != 0
-            || self.memory_space != 0
-            || rest.is_some_and(|rest| rest != Rare::default())
-    }
-
-    /// The fields that nearly every layout has, for the parser, which checks what it puts there.
-    #[inline(always)]
-    pub(super) fn parts_mut(&mut self) -> PartsMut<'_> {
-        PartsMut {
-            minor_to_major: &mut self.minor_to_major,
-            tiles: &mut self.tiles,
-            element_size_in_bits: &mut self.element_size_in_bits,
-            memory_space: &mut self.memory_space,
+    /// The same layout with everything that speaks of single dimensions replaced together, since it must fit together.
+    pub(super) fn with_dimensions(mut self, dimensions: Dimensions) -> Layout {
+        let Dimensions { minor_to_major, split_configs, padded_dimensions, strides } = dimensions;
+        self.minor_to_major = minor_to_major.into();
+        if let Some(rare) = &mut self.rare {
+            rare.split_configs = split_configs;
+            if let Some(padding) = &mut rare.padding {
+                padding.padded_dimensions = padded_dimensions;
+            }
+            if let Some(free) = &mut rare.strides {
+                free.strides = strides;
+            }
         }
+        self.tidy()
     }
 
     /// Whether the layout says nothing beyond the dimension order.
@@ -557,42 +435,92 @@ impl Layout {
     }
 }
 
+/// For the reader, which builds a layout where it stays: a layout is 200 bytes, and moving it through every step would
+/// cost more than reading its text.
+impl Layout {
+    /// A scalar's layout, to start from.
+    #[inline]
+    pub(super) fn unread() -> Layout {
+        Layout::plain(SmallVec::new())
+    }
+
+    /// Sets the dimension order to what `read` puts into the list.
+    ///
+    /// # Errors
+    /// Those of `read` and of [`Layout::new`].
+    #[inline]
+    pub(super) fn read_order(
+        &mut self,
+        read: impl FnOnce(&mut SmallVec<[usize; 6]>) -> Result<()>,
+    ) -> Result<()> {
+        read(&mut self.minor_to_major)?;
+        // One bit a dimension settles nearly every order; the slow way words the error.
+        let count = self.minor_to_major.len();
+        let mut seen = 0u64;
+        for &dim in &self.minor_to_major {
+            if dim >= count.min(64) || seen >> dim & 1 == 1 {
+                return check_permutation("minor_to_major", &self.minor_to_major);
+            }
+            seen |= 1 << dim;
+        }
+        Ok(())
+    }
+
+    /// Adds a tile behind the others, when it is known that there are no free strides.
+    #[inline]
+    pub(super) fn push_tile(&mut self, tile: Tile) {
+        self.tiles.push(tile);
+    }
+
+    /// Applies one of the `with_` functions.
+    #[inline]
+    pub(super) fn update(&mut self, change: impl FnOnce(Layout) -> Result<Layout>) -> Result<()> {
+        *self = change(std::mem::replace(self, Layout::unread()))?;
+        Ok(())
+    }
+
+    /// [`Layout::with_element_size_in_bits`] in place.
+    #[inline]
+    pub(super) fn set_element_size_in_bits(&mut self, bits: u32) {
+        self.element_size_in_bits = bits;
+    }
+
+    /// [`Layout::with_memory_space`] in place.
+    #[inline]
+    pub(super) fn set_memory_space(&mut self, space: u64) -> Result<()> {
+        self.memory_space = memory_space(space)?;
+        Ok(())
+    }
+}
+
+/// The memory space in the byte that XLA keeps it in.
+fn memory_space(space: u64) -> Result<u8> {
+    u8::try_from(space).ok().filter(|&space| space <= 127).ok_or_else(|| {
+        Error::new(format!("memory space {space}"))
+            .field("memory_space")
+            .rule("XLA keeps the memory space in a signed byte and would wrap around")
+            .accepts("0 to 127")
+    })
+}
+
 /// Checks that `numbers` holds each of `0..len` once.
-fn check_permutation(numbers: &[usize]) -> Result<()> {
-    match first_out_of_place(numbers) {
-        None => Ok(()),
-        Some(place) => Err(out_of_place(numbers, place)),
+pub(super) fn check_permutation(field: &str, numbers: &[usize]) -> Result<()> {
+    let mut seen = SmallVec::<[bool; 16]>::from_elem(false, numbers.len());
+    for &dim in numbers {
+        let problem = match seen.get_mut(dim) {
+            Some(seen) if !*seen => {
+                *seen = true;
+                continue;
+            }
+            Some(_) => format!("dimension {dim} stands twice in {field}"),
+            None => format!("dimension {dim} in {field}, but there are {} dimensions", numbers.len()),
+        };
+        return Err(Error::new(problem)
+            .field(field)
+            .rule(format!("{field} names every dimension exactly once"))
+            .accepts(accepted_numbers(numbers.len())));
     }
-}
-
-/// The first number that is not below the length, or stands there a second time.
-#[inline]
-pub(super) fn first_out_of_place(numbers: &[usize]) -> Option<usize> {
-    if numbers.len() <= 64 {
-        // The usual ranks fit the bits of one word.
-        let mut seen = 0_u64;
-        return numbers.iter().position(|&dim| {
-            let repeated = dim >= numbers.len() || seen >> dim & 1 == 1;
-            seen |= 1 << (dim & 63);
-            repeated
-        });
-    }
-    let mut seen = vec![false; numbers.len()];
-    numbers.iter().position(|&dim| seen.get_mut(dim).is_none_or(|seen| std::mem::replace(seen, true)))
-}
-
-/// What is wrong with the number at `place`.
-#[cold]
-pub(super) fn out_of_place(numbers: &[usize], place: usize) -> Error {
-    let (dim, rank) = (numbers[place], numbers.len());
-    let found = match dim < rank {
-        true => format!("dimension {dim} stands twice"),
-        false => format!("dimension {dim} in a list of {rank} dimensions"),
-    };
-    Error::new(found)
-        .field("minor_to_major")
-        .rule("minor_to_major names every dimension exactly once, counted from 0")
-        .accepts(accepted_numbers(rank))
+    Ok(())
 }
 
 /// The words for "a number below `count`".

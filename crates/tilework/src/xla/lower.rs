@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::layout::TileDim;
 use super::make::unbounded;
 use super::shape::ArrayShape;
+use super::tile::TileDim;
 use crate::error::Result;
 
 impl ArrayShape {

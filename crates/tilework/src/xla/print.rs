@@ -1,217 +1,224 @@
-//! Shapes and layouts as XLA prints them, character for character, and Tilework's own words after XLA's.
+//! Writing shapes and layouts exactly as XLA writes them, with Tilework's own words behind XLA's.
+//!
+//! | part | written when |
+//! |---|---|
+//! | `{..}` after an array | it has a layout; of a scalar, only if the layout is not `{}` |
+//! | `T(..)` | there are tiles |
+//! | `L(n)` | n is not 1 |
+//! | `#(type)`, `*(type)`, `P(shape)` | set |
+//! | `E(n)`, `S(n)`, `M(n)` | n is not 0 |
+//! | `SC(..)` | there are split configurations |
+//! | `pad(..)=word` | the older padding is set; the word is left out for the value `invalid` |
+//!
+//! A tuple announces every fifth element with a comment: `, /*index=5*/`.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write};
 
-use super::layout::{Layout, Padding, PaddingValue, SplitConfig, Strides, Tile, TileDim};
+use super::layout::{Layout, SplitConfig};
+use super::padding::PaddingValue;
 use super::shape::{ArrayShape, Dim, Shape};
+use super::tile::{Tile, TileDim};
 
-/// XLA's `HumanStringWithLayout`.
 impl Display for Shape {
+    /// XLA's `HumanStringWithLayout`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_shape(f, self, true)
     }
 }
 
-/// XLA's `HumanStringWithLayout`.
 impl Display for ArrayShape {
+    /// XLA's `HumanStringWithLayout`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_array(f, self, true)
     }
 }
 
 impl Shape {
-    /// XLA's `HumanString`: the shape without layouts.
+    /// The shape without its layouts: XLA's `HumanString`.
     ///
     /// ```
-    /// use tilework::xla::Shape;
-    /// let shape = Shape::parse("(f32[2,3]{0,1}, token[])")?;
-    /// assert_eq!(shape.human_string().to_string(), "(f32[2,3], token[])");
+    /// let shape = tilework::xla::Shape::parse("(f32[3,5]{0,1:T(2,2)}, token[])")?;
+    /// assert_eq!(shape.human_string().to_string(), "(f32[3,5], token[])");
     /// # Ok::<(), tilework::Error>(())
     /// ```
     pub fn human_string(&self) -> impl Display + '_ {
-        fmt::from_fn(|f| write_shape(f, self, false))
+        HumanString(|f: &mut Formatter<'_>| write_shape(f, self, false))
     }
 }
 
 impl ArrayShape {
-    /// XLA's `HumanString`: the shape without its layout.
+    /// The shape without its layout: XLA's `HumanString`.
     pub fn human_string(&self) -> impl Display + '_ {
-        fmt::from_fn(|f| write_array(f, self, false))
+        HumanString(|f: &mut Formatter<'_>| write_array(f, self, false))
     }
 }
 
-/// A tuple may be nested deeper than the stack allows when it was built by hand, so the open tuples are a list.
+/// Displays what its function writes.
+struct HumanString<F>(F);
+
+impl<F: Fn(&mut Formatter<'_>) -> fmt::Result> Display for HumanString<F> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0(f)
+    }
+}
+
 fn write_shape(f: &mut Formatter<'_>, shape: &Shape, layouts: bool) -> fmt::Result {
-    let mut open: Vec<(usize, std::slice::Iter<'_, Shape>)> = Vec::new();
-    let mut next = Some(shape);
-    loop {
-        match next {
-            Some(Shape::Tuple(elements)) => {
-                f.write_str("(")?;
-                open.push((0, elements.iter()));
-            }
-            Some(Shape::Array(array)) => write_array(f, array, layouts)?,
-            Some(Shape::Buffer(array)) => {
-                f.write_str("b(")?;
-                write_array(f, array, layouts)?;
-                f.write_str(")")?;
-            }
-            Some(Shape::Token) => f.write_str("token[]")?,
-            Some(Shape::Opaque) => f.write_str("opaque[]")?,
-            None => {
-                f.write_str(")")?;
-                open.pop();
-            }
+    match shape {
+        Shape::Array(array) => write_array(f, array, layouts),
+        Shape::Buffer(array) => {
+            f.write_str("b(")?;
+            write_array(f, array, layouts)?;
+            f.write_char(')')
         }
-        let Some((count, elements)) = open.last_mut() else { return Ok(()) };
-        next = elements.next();
-        if next.is_some() {
-            match *count {
-                0 => {}
-                count if count % 5 == 0 => write!(f, ", /*index={count}*/")?,
-                _ => f.write_str(", ")?,
+        Shape::Token => f.write_str("token[]"),
+        Shape::Opaque => f.write_str("opaque[]"),
+        Shape::Tuple(elements) => {
+            f.write_char('(')?;
+            for (number, element) in elements.iter().enumerate() {
+                match number {
+                    0 => {}
+                    _ if number % 5 == 0 => write!(f, ", /*index={number}*/")?,
+                    _ => f.write_str(", ")?,
+                }
+                write_shape(f, element, layouts)?;
             }
-            *count += 1;
+            f.write_char(')')
         }
     }
 }
 
 fn write_array(f: &mut Formatter<'_>, array: &ArrayShape, layouts: bool) -> fmt::Result {
-    write!(f, "{}[", array.element_type())?;
+    f.write_str(array.element_type().name())?;
+    f.write_char('[')?;
     write_list(f, array.dims())?;
-    f.write_str("]")?;
+    f.write_char(']')?;
     match array.layout() {
-        // The layout of a scalar says something only if it says more than the order of no dimensions.
-        Some(layout) if layouts && (array.rank() > 0 || !layout.is_plain()) => write!(f, "{layout}"),
+        Some(layout) if layouts && !(array.rank() == 0 && layout.is_plain()) => layout.fmt(f),
         _ => Ok(()),
     }
 }
 
 fn write_list<T: Display>(f: &mut Formatter<'_>, items: &[T]) -> fmt::Result {
-    for (place, item) in items.iter().enumerate() {
-        write!(f, "{}{item}", if place > 0 { "," } else { "" })?;
+    for (number, item) in items.iter().enumerate() {
+        if number > 0 {
+            f.write_char(',')?;
+        }
+        item.fmt(f)?;
     }
     Ok(())
 }
 
 impl Display for Dim {
+    /// `3`, `<=3` or `?`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Dim::Static(size) => write!(f, "{size}"),
-            Dim::Bounded(bound) => write!(f, "<={bound}"),
-            Dim::Unbounded => f.write_str("?"),
+            Dim::Bounded(size) => write!(f, "<={size}"),
+            Dim::Unbounded => f.write_char('?'),
         }
     }
 }
 
 impl Display for TileDim {
+    /// The size, or `*`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             TileDim::Size(size) => write!(f, "{size}"),
-            TileDim::Combine => f.write_str("*"),
+            TileDim::Combine => f.write_char('*'),
         }
     }
 }
 
-/// `(8,128)`
 impl Display for Tile {
+    /// XLA's `Tile::ToString`: `(8,128)`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("(")?;
+        f.write_char('(')?;
         write_list(f, self.dims())?;
-        f.write_str(")")
+        f.write_char(')')
     }
 }
 
-/// `(0:10,20)`
 impl Display for SplitConfig {
+    /// `(dimension:indices)`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "({}:", self.dimension)?;
         write_list(f, &self.split_indices)?;
-        f.write_str(")")
+        f.write_char(')')
     }
 }
 
-/// `pad(3,5)=zero`
-impl Display for Padding {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("pad(")?;
-        write_list(f, &self.padded_dimensions)?;
-        f.write_str(")")?;
-        match self.value {
-            PaddingValue::Invalid => Ok(()),
-            value => write!(f, "={}", value.name()),
-        }
-    }
-}
-
-/// `strides(5,1),base(2),size(16)`
-impl Display for Strides {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("strides(")?;
-        write_list(f, &self.strides)?;
-        f.write_str(")")?;
-        if let Some(base) = self.base {
-            write!(f, ",base({base})")?;
-        }
-        if let Some(size) = self.size {
-            write!(f, ",size({size})")?;
-        }
-        Ok(())
-    }
-}
-
-/// XLA's `Layout::ToString`, then Tilework's own words.
 impl Display for Layout {
+    /// XLA's `Layout::ToString`, and Tilework's own words where XLA has none.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
+        f.write_char('{')?;
         match self.strides() {
-            Some(strides) => write!(f, "{strides}")?,
             None => write_list(f, self.minor_to_major())?,
+            Some(free) => {
+                f.write_str("strides(")?;
+                write_list(f, &free.strides)?;
+                f.write_char(')')?;
+                for (word, value) in [("base", free.base), ("size", free.size)] {
+                    if let Some(value) = value {
+                        write!(f, ",{word}({value})")?;
+                    }
+                }
+            }
         }
-        let says_more = match self.strides() {
-            None => !self.is_plain(),
-            Some(_) => self.has_qualifiers(),
-        };
-        if says_more {
-            f.write_str(":")?;
-            write_qualifiers(f, self)?;
-        }
-        f.write_str("}")
+        write_qualifiers(&mut Qualifiers { f, any: false }, self)?;
+        f.write_char('}')
     }
 }
 
-fn write_qualifiers(f: &mut Formatter<'_>, layout: &Layout) -> fmt::Result {
-    if !layout.tiles().is_empty() {
-        f.write_str("T")?;
-        layout.tiles().iter().try_for_each(|tile| write!(f, "{tile}"))?;
+/// Writes the colon in front of the first qualifier.
+struct Qualifiers<'a, 'f> {
+    f: &'a mut Formatter<'f>,
+    any: bool,
+}
+
+impl Qualifiers<'_, '_> {
+    fn write(&mut self, qualifier: fmt::Arguments<'_>) -> fmt::Result {
+        if !std::mem::replace(&mut self.any, true) {
+            self.f.write_char(':')?;
+        }
+        self.f.write_fmt(qualifier)
+    }
+}
+
+/// The order is XLA's and fixed; the reader refuses any other.
+fn write_qualifiers(out: &mut Qualifiers<'_, '_>, layout: &Layout) -> fmt::Result {
+    for (number, tile) in layout.tiles().iter().enumerate() {
+        out.write(format_args!("{}{tile}", if number == 0 { "T" } else { "" }))?;
     }
     if layout.tail_padding_alignment_in_elements() != 1 {
-        write!(f, "L({})", layout.tail_padding_alignment_in_elements())?;
+        out.write(format_args!("L({})", layout.tail_padding_alignment_in_elements()))?;
     }
-    if let Some(index) = layout.index_primitive_type() {
-        write!(f, "#({index})")?;
-    }
-    if let Some(pointer) = layout.pointer_primitive_type() {
-        write!(f, "*({pointer})")?;
+    for (mark, kind) in [('#', layout.index_primitive_type()), ('*', layout.pointer_primitive_type())] {
+        if let Some(kind) = kind {
+            out.write(format_args!("{mark}({kind})"))?;
+        }
     }
     if layout.element_size_in_bits() != 0 {
-        write!(f, "E({})", layout.element_size_in_bits())?;
+        out.write(format_args!("E({})", layout.element_size_in_bits()))?;
     }
     if layout.memory_space() != 0 {
-        write!(f, "S({})", layout.memory_space())?;
+        out.write(format_args!("S({})", layout.memory_space()))?;
     }
-    if !layout.split_configs().is_empty() {
-        f.write_str("SC")?;
-        layout.split_configs().iter().try_for_each(|config| write!(f, "{config}"))?;
+    for (number, config) in layout.split_configs().iter().enumerate() {
+        out.write(format_args!("{}{config}", if number == 0 { "SC" } else { "" }))?;
     }
     if let Some(shape) = layout.physical_shape() {
-        write!(f, "P({shape})")?;
+        out.write(format_args!("P({shape})"))?;
     }
-    if layout.dynamic_shape_metadata_prefix_bytes() > 0 {
-        write!(f, "M({})", layout.dynamic_shape_metadata_prefix_bytes())?;
+    if layout.dynamic_shape_metadata_prefix_bytes() != 0 {
+        out.write(format_args!("M({})", layout.dynamic_shape_metadata_prefix_bytes()))?;
     }
-    match layout.padding() {
-        Some(padding) => write!(f, "{padding}"),
-        None => Ok(()),
+    if let Some(padding) = layout.padding() {
+        out.write(format_args!("pad("))?;
+        write_list(out.f, &padding.padded_dimensions)?;
+        out.f.write_char(')')?;
+        if padding.value != PaddingValue::Invalid {
+            write!(out.f, "={}", padding.value.name())?;
+        }
     }
+    Ok(())
 }

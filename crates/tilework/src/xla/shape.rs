@@ -102,52 +102,43 @@ impl ArrayShape {
     /// An element type without elements, a size above `i64::MAX`, or more bytes than 63 bits can count.
     pub fn new(element: PrimitiveType, dims: impl IntoIterator<Item = impl Into<Dim>>) -> Result<ArrayShape> {
         let dims: SmallVec<[Dim; 6]> = dims.into_iter().map(Into::into).collect();
-        check_sizes(&dims, element)?;
+        let bits = element.require_bits()?;
+        check_sizes(&dims, bits.div_ceil(8))?;
         let layout = Some(Layout::descending(dims.len()));
         Ok(ArrayShape { element, dims, layout })
-    }
-
-    /// A scalar without a layout, for the parser to fill in. The element type has elements.
-    #[inline(always)]
-    pub(super) fn scalar_of(element: PrimitiveType) -> ArrayShape {
-        ArrayShape { element, dims: SmallVec::new(), layout: None }
-    }
-
-    /// The sizes, for the parser, which checks them afterwards.
-    #[inline(always)]
-    pub(super) fn dims_mut(&mut self) -> &mut SmallVec<[Dim; 6]> {
-        &mut self.dims
-    }
-
-    /// The layout, for the parser, which makes it fit.
-    #[inline(always)]
-    pub(super) fn layout_mut(&mut self) -> &mut Option<Layout> {
-        &mut self.layout
     }
 
     /// The same array with this layout.
     ///
     /// # Errors
-    /// A layout of another rank, or a padded dimension below its size.
+    /// A layout of another rank, a padded dimension below its size, or a physical shape, which belongs to the sparse
+    /// arrays that XLA no longer has.
     pub fn with_layout(mut self, layout: Layout) -> Result<ArrayShape> {
-        let rank = self.rank();
-        if layout.rank() != rank {
-            let field = if layout.strides().is_some() { "strides" } else { "minor_to_major" };
-            return Err(Error::new(format!(
-                "the layout has {} dimensions, the shape has {rank}",
-                layout.rank()
-            ))
-            .field(field)
-            .rule(format!("{field} has one number for each dimension"))
-            .accepts(match rank {
-                0 => "no numbers".to_owned(),
-                _ if field == "strides" => format!("{rank} strides"),
-                _ => format!("a permutation of {}", accepted_numbers(rank)),
-            }));
-        }
+        check_layout(&self.dims, &layout)?;
         self.layout = Some(layout);
-        check_padding(&self)?;
         Ok(self)
+    }
+
+    /// Makes `out` an array whose parts `read` puts into place: the sizes, and a layout if it likes. For the reader,
+    /// which would otherwise spend its time moving 300 bytes from step to step.
+    ///
+    /// # Errors
+    /// Those of `read`, of [`ArrayShape::new`] and of [`ArrayShape::with_layout`].
+    #[inline]
+    pub(super) fn read_into(
+        out: &mut Shape,
+        element: PrimitiveType,
+        read: impl FnOnce(&mut SmallVec<[Dim; 6]>, &mut Option<Layout>) -> Result<()>,
+    ) -> Result<()> {
+        let bits = element.require_bits()?;
+        *out = Shape::Array(ArrayShape { element, dims: SmallVec::new(), layout: None });
+        let Shape::Array(array) = out else { unreachable!("an array was just put there") };
+        read(&mut array.dims, &mut array.layout)?;
+        check_sizes(&array.dims, bits.div_ceil(8))?;
+        match &array.layout {
+            Some(layout) => check_layout(&array.dims, layout),
+            None => Ok(()),
+        }
     }
 
     /// The same array without a layout.
@@ -188,39 +179,60 @@ impl ArrayShape {
     }
 }
 
-/// Condition of every array: padded dimensions are at least the dimensions.
-pub(super) fn check_padding(array: &ArrayShape) -> Result<()> {
-    if let Some(padding) = array.layout().and_then(Layout::padding) {
-        for (number, (&padded, dim)) in padding.padded_dimensions.iter().zip(array.dims()).enumerate() {
-            if dim.bound().is_some_and(|size| padded < size) {
-                let size = dim.bound().unwrap_or(0);
-                return Err(Error::new(format!("dimension {number} is {size}, padded to only {padded}"))
-                    .field("padded_dimensions")
-                    .rule("a padded dimension is at least the dimension's size")
-                    .accepts(format!("{size} or more")));
-            }
+/// Condition of every array that has a layout: the two fit each other.
+fn check_layout(dims: &[Dim], layout: &Layout) -> Result<()> {
+    let field = if layout.strides().is_some() { "strides" } else { "minor_to_major" };
+    check_rank(field, layout.rank(), dims.len())?;
+    if let Some(padding) = layout.padding() {
+        for (number, (&padded, &dim)) in padding.padded_dimensions.iter().zip(dims).enumerate() {
+            check_padded(number, dim, padded)?;
         }
     }
-    Ok(())
+    match layout.physical_shape() {
+        Some(_) => Err(physical_shape_on_dense()),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the list in this field of a layout has one entry for each dimension.
+#[inline]
+pub(super) fn check_rank(field: &str, entries: usize, rank: usize) -> Result<()> {
+    if entries == rank {
+        return Ok(());
+    }
+    Err(Error::new(format!("the layout has {entries} dimensions, the shape has {rank}"))
+        .field(field)
+        .rule(format!("{field} has one number for each dimension"))
+        .accepts(match rank {
+            0 => "no numbers".to_owned(),
+            _ if field == "strides" => format!("{rank} strides"),
+            _ => format!("a permutation of {}", accepted_numbers(rank)),
+        }))
+}
+
+/// Checks one padded dimension against the dimension.
+pub(super) fn check_padded(number: usize, dim: Dim, padded: u64) -> Result<()> {
+    match dim.bound() {
+        Some(size) if padded < size => {
+            Err(Error::new(format!("dimension {number} is {size}, padded to only {padded}"))
+                .field("padded_dimensions")
+                .rule("a padded dimension is at least the dimension's size")
+                .accepts(format!("{size} or more")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What XLA says of `P(..)` on any array of today.
+pub(super) fn physical_shape_on_dense() -> Error {
+    Error::new("the layout has a physical shape, but is not for a sparse array")
+        .field("physical_shape")
+        .rule("P(..) describes how a sparse array is stored, and XLA has had none since 2025")
+        .accepts("the layout without P(..)")
 }
 
 /// Condition of every array: sizes and the product of sizes and element bytes stay within `i64`.
-#[inline]
-pub(super) fn check_sizes(dims: &[Dim], element: PrimitiveType) -> Result<()> {
-    // The usual case: a product within 63 bits, and no size of 0 to excuse one beyond them.
-    let mut product = Some(u64::from(element.require_bits()?.div_ceil(8)));
-    for dim in dims {
-        product = product.and_then(|product| product.checked_mul(dim.bound().unwrap_or(1).max(1)));
-    }
-    match product {
-        Some(product) if product <= i64::MAX as u64 => Ok(()),
-        _ => check_sizes_exactly(dims, element),
-    }
-}
-
-#[cold]
-fn check_sizes_exactly(dims: &[Dim], element: PrimitiveType) -> Result<()> {
-    let element_bytes = element.require_bits()?.div_ceil(8);
+fn check_sizes(dims: &[Dim], element_bytes: u32) -> Result<()> {
     let bounds = || dims.iter().enumerate().filter_map(|(number, dim)| Some((number, dim.bound()?)));
     if let Some((number, size)) = bounds().find(|&(_, size)| size > i64::MAX as u64) {
         return Err(Error::new(format!("dimension {number} is {size}"))
@@ -235,7 +247,11 @@ fn check_sizes_exactly(dims: &[Dim], element: PrimitiveType) -> Result<()> {
     for (number, size) in bounds() {
         bytes *= u128::from(size);
         if bytes > i64::MAX as u128 {
-            return Err(Error::new(format!("the bytes of dimensions 0 to {number} overflow 63 bits"))
+            let dimensions = match number {
+                0 => "dimension 0".to_owned(),
+                _ => format!("dimensions 0 to {number}"),
+            };
+            return Err(Error::new(format!("the bytes of {dimensions} overflow 63 bits"))
                 .field("dimensions")
                 .rule("the product of the sizes and the bytes of an element is at most 9223372036854775807")
                 .accepts("smaller dimensions"));

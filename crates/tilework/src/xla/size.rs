@@ -3,6 +3,7 @@
 //! XLA's byte sizes count elements and know nothing of tiles, `L`, `M` and `SC`; the older layout's padded dimensions
 //! they do count. XLA's two functions that look at a tile are in `first_tile`.
 
+use super::dims::check_dimension;
 use super::element::PrimitiveType;
 use super::index::{add, multiply, product, too_many};
 use super::layout::Layout;
@@ -154,13 +155,7 @@ impl ArrayShape {
     }
 
     pub(super) fn check_dimension(&self, dim: usize) -> Result<()> {
-        if dim < self.rank() {
-            return Ok(());
-        }
-        Err(Error::new(format!("dimension {dim} of {} dimensions", self.rank()))
-            .field("dimension")
-            .rule("dimensions are numbered from 0")
-            .accepts(super::layout::accepted_numbers(self.rank())))
+        check_dimension(dim, self.rank())
     }
 }
 

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::super::element::PrimitiveType;
-use super::super::layout::{Layout, Padding, PaddingValue, SplitConfig, Tile, TileDim};
+use super::super::layout::{Layout, SplitConfig};
+use super::super::padding::{Padding, PaddingValue};
+use super::super::tile::{Tile, TileDim};
 use super::read::{ShapeMessage, at, count, placed};
 use super::wire::{Int, Path, Reader, error};
 use super::write::{Age, UNBOUNDED_OR_COMBINE};

@@ -1,8 +1,9 @@
 //! Shapes and layouts as messages.
 
 use super::super::element::PrimitiveType;
-use super::super::layout::{Layout, TileDim};
+use super::super::layout::Layout;
 use super::super::shape::{ArrayShape, Dim, Shape};
+use super::super::tile::TileDim;
 use super::wire::{put_int, put_ints, put_message};
 use super::{MAX_NESTING, OldProto};
 use crate::error::{Error, Result};

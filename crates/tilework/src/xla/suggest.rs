@@ -1,0 +1,88 @@
+//! Which element type somebody meant who wrote something else.
+
+use super::element::PrimitiveType;
+
+/// What other systems call XLA's types.
+#[rustfmt::skip]
+const OTHER_NAMES: [(&str, &str); 32] = [
+    ("bool", "pred"), ("i1", "pred"), ("boolean", "pred"),
+    ("int2", "s2"), ("int4", "s4"), ("int8", "s8"), ("int16", "s16"), ("int32", "s32"), ("int64", "s64"),
+    ("uint2", "u2"), ("uint4", "u4"), ("uint8", "u8"), ("uint16", "u16"), ("uint32", "u32"), ("uint64", "u64"),
+    ("i4", "s4"), ("i8", "s8"), ("i16", "s16"), ("i32", "s32"), ("i64", "s64"), ("int", "s32"),
+    ("half", "f16"), ("float16", "f16"), ("float", "f32"), ("float32", "f32"), ("double", "f64"), ("float64", "f64"),
+    ("bfloat16", "bf16"), ("complex64", "c64"), ("complex128", "c128"), ("byte", "u8"), ("opaque_type", "opaque"),
+];
+
+/// The type that this word probably means: another system's name for it, or a name that is nearly the same.
+pub(super) fn nearest_type(word: &str) -> Option<PrimitiveType> {
+    // No name is longer than 13 letters; a longer word is not a slip of the pen.
+    if word.len() > 20 {
+        return None;
+    }
+    let word = word.to_ascii_lowercase();
+    if let Some(row) = OTHER_NAMES.iter().find(|row| row.0 == word) {
+        return PrimitiveType::from_name(row.1);
+    }
+    // `float8_e4m3fn`, as NumPy's extension types write it.
+    if let Some(kind) = word
+        .strip_prefix("float")
+        .and_then(|rest| PrimitiveType::from_name(&format!("f{}", rest.replace('_', ""))))
+    {
+        return Some(kind);
+    }
+    let writable = |kind: &PrimitiveType| !matches!(kind, PrimitiveType::Tuple | PrimitiveType::Buffer);
+    let distances = PrimitiveType::all().filter(writable).map(|kind| (distance(&word, kind.name()), kind));
+    // Of equally near names the one of the same length: letters are swapped more often than lost.
+    let (distance, kind) =
+        distances.min_by_key(|&(distance, kind)| (distance, kind.name().len().abs_diff(word.len())))?;
+    // A third of the letters may be wrong, and one letter of a short name.
+    (distance <= (word.len() / 3).max(1) && distance < word.len()).then_some(kind)
+}
+
+/// How many letters to insert, remove, replace, or swap with their neighbour to turn one word into the other.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to) = (from.as_bytes(), to.as_bytes());
+    let mut rows = vec![(0..=to.len()).collect::<Vec<_>>()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_and_foreign_names_lead_to_a_type_and_other_words_do_not() {
+        for (word, meant) in [
+            ("f23", "f32"),
+            ("float32", "f32"),
+            ("int8", "s8"),
+            ("bool", "pred"),
+            ("bfloat16", "bf16"),
+            ("fb16", "bf16"),
+            ("F8E4M3FM", "f8e4m3fn"),
+            ("float8_e5m2", "f8e5m2"),
+            ("opaqe", "opaque"),
+            ("s33", "s32"),
+            ("prde", "pred"),
+            ("tokn", "token"),
+        ] {
+            assert_eq!(nearest_type(word).map(PrimitiveType::name), Some(meant), "{word}");
+        }
+        for word in ["", "x", "hello", "layout", "ééé", "a_word_of_more_than_twenty_letters"] {
+            assert_eq!(nearest_type(word), None, "{word}");
+        }
+        assert!(OTHER_NAMES.iter().all(|row| PrimitiveType::from_name(row.1).is_some()));
+    }
+}
