@@ -11,8 +11,8 @@ use crate::args::{Args, Sense};
 use crate::input;
 use crate::json;
 use crate::output::{Output, Stop};
+use crate::page::Page;
 use crate::points::layout_of;
-use crate::show::Page;
 use crate::size;
 use crate::words::Row;
 

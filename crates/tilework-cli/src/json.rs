@@ -181,6 +181,7 @@ pub struct Function {
     pub allocated_bytes: u64,
     /// Null if it is not decided which places the elements share.
     pub padding: Option<u64>,
+    pub waste_bytes: Option<u128>,
     pub causes: Vec<Growing>,
     pub base: u64,
     /// Null if strides alone cannot say the function.
@@ -223,13 +224,14 @@ impl Function {
             allocated: layout.size(),
             allocated_bytes: layout.bytes(),
             padding: sizes.padding,
+            waste_bytes: sizes.waste_bytes,
             causes: sizes.growths.iter().map(Growing::from).collect(),
             base: layout.base(),
             strides: layout.canon().strides(),
             formula: crate::words::formula(layout),
             broadcast: layout.broadcast_dims(),
             packed: sizes.packed,
-            xla_array_size: array.array_size_by_first_tile().ok(),
+            xla_array_size: crate::words::xla_size(array),
         }
     }
 }

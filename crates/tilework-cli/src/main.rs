@@ -8,6 +8,7 @@ mod compare;
 mod input;
 mod json;
 mod output;
+mod page;
 mod points;
 mod show;
 mod size;

@@ -76,7 +76,7 @@ fn one_layout(
 pub fn layout_of(shape: &tilework::xla::Shape, text: &str) -> Result<Layout> {
     let whole = 0..text.len();
     let array = shape.as_array().ok_or_else(|| {
-        Error::new(format!("a shape without places of its own: {}", crate::words::kind(shape)))
+        Error::new(format!("this is not an array but of the kind {}", crate::json::kind(shape)))
             .at(whole.clone())
             .rule("only the elements of an array have offsets")
             .accepts("an array, such as one of a tuple's elements")

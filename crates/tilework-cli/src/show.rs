@@ -2,11 +2,12 @@
 
 use tilework::Layout;
 use tilework::xla::{ArrayShape, Shape};
-use tilework_picture::{Line, Look, Style, letter, terminal, wrap};
+use tilework_picture::{letter, terminal};
 
 use crate::input::Given;
 use crate::json;
 use crate::output::{Output, Stop};
+use crate::page::Page;
 use crate::size::{self, Sizes};
 use crate::words;
 
@@ -91,70 +92,8 @@ fn total_of(shape: &Shape) -> json::Total {
     total
 }
 
-/// Lines that are being written, none wider than the width.
-pub struct Page {
-    pub width: usize,
-    pub look: Look,
-    pub lines: Vec<Line>,
-    /// The width of names in two columns: at least that of the widest so far.
-    pub label: usize,
-}
-
+/// What is said of arrays and tuples.
 impl Page {
-    pub fn new(output: &Output) -> Page {
-        Page { width: output.width, look: output.look, lines: Vec::new(), label: 0 }
-    }
-
-    /// The text of a shape, on as many lines as it needs.
-    pub fn title(&mut self, text: &str) {
-        for line in wrap(text, self.width) {
-            self.lines.push(Line::new().with(line, Style::Strong));
-        }
-    }
-
-    pub fn paragraph(&mut self, text: &str) {
-        self.space();
-        for line in wrap(text, self.width - 2) {
-            self.lines.push(Line::new().with(format!("  {line}"), Style::Plain));
-        }
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.space();
-        for line in wrap(text, self.width - 2) {
-            self.lines.push(Line::new().with(format!("  {line}"), Style::Faint));
-        }
-    }
-
-    /// One empty line.
-    pub fn space(&mut self) {
-        if self.lines.last().is_some_and(|line| line.width() > 0) {
-            self.lines.push(Line::new());
-        }
-    }
-
-    /// Names with their meanings in two columns.
-    pub fn rows(&mut self, rows: &[words::Row]) {
-        self.space();
-        let widest = self.width / 4;
-        let fitting = rows.iter().map(|(label, _)| label.chars().count()).filter(|&width| width <= widest);
-        self.label = fitting.chain([self.label, 9.min(widest)]).max().unwrap_or(0);
-        let label = self.label;
-        for (name, meaning) in rows {
-            let mut name = wrap(name, self.width - 2);
-            // A name too long for its column stands on lines of its own.
-            let beside = name.len() == 1 && name[0].chars().count() <= label;
-            let mut first = if beside { name.pop().unwrap_or_default() } else { String::new() };
-            for line in name {
-                self.lines.push(Line::new().with(format!("  {line}"), Style::Faint));
-            }
-            for line in wrap(meaning, self.width.saturating_sub(label + 4).max(8)) {
-                let name = format!("  {:label$}  ", std::mem::take(&mut first));
-                self.lines.push(Line::new().with(name, Style::Faint).with(line, Style::Plain));
-            }
-        }
-    }
-
     fn array(&mut self, array: &ArrayShape) {
         let layout = array.lower().ok();
         self.rows(&words::rows(array, layout.as_ref()));
@@ -185,13 +124,15 @@ impl Page {
         match sizes.padding {
             Some(0) => {}
             Some(padding) => {
-                let bytes = (u128::from(padding) * u128::from(layout.bits())).div_ceil(8);
+                let bytes = sizes.waste_bytes.unwrap_or(0);
                 rows.push(("padding".to_owned(), amount(padding, bytes)));
             }
             None => rows.push(("padding".to_owned(), "not decided: the strides overlap".to_owned())),
         }
-        let mut causes: Vec<String> =
-            sizes.growths.iter().map(|growth| size::cause(growth, layout.rank())).collect();
+        let mut causes: Vec<String> = sizes.growths.iter().map(size::cause).collect();
+        if sizes.padding.is_none() {
+            causes.clear(); // what overlaps does not pad
+        }
         if causes.len() > 12 {
             causes.truncate(12);
             causes.push("…".to_owned());
@@ -261,29 +202,16 @@ impl Page {
         }
     }
 
-    fn indented(&mut self, lines: Vec<Line>) {
-        for line in lines {
-            let mut indented = Line::new().with("  ", Style::Plain);
-            for span in line.spans() {
-                indented.push(span.text.clone(), span.style);
-            }
-            self.lines.push(indented);
-        }
-    }
-
     fn notes(&mut self, array: &ArrayShape, layout: &Layout) {
         let mut notes = Vec::new();
         let combines =
             array.layout().is_some_and(|written| written.tiles().iter().any(|tile| tile.combines()));
-        // XLA has neither free strides nor, today, padded dimensions, and so no size of its own to compare.
-        let known =
-            array.layout().is_none_or(|written| written.strides().is_none() && written.padding().is_none());
-        match array.array_size_by_first_tile() {
-            Ok(bytes) if known && bytes != layout.bytes() => notes.push(format!(
+        match words::xla_size(array) {
+            Some(bytes) if bytes != layout.bytes() => notes.push(format!(
                 "XLA's own ArraySize says {}: it looks at the first tile only.",
                 size::bytes(bytes.into())
             )),
-            Err(_) if combines => {
+            None if combines => {
                 notes.push("XLA's own ArraySize says nothing of use here: it does not know `*`.".to_owned());
             }
             _ => {}
@@ -321,11 +249,14 @@ impl Page {
             rows.push((path.to_string(), format!("{leaf}: {size}")));
         }
         let total = total_of(shape);
-        let times = size::times(total.element_bytes, total.allocated_bytes);
+        let times = match size::times(total.element_bytes, total.allocated_bytes).as_str() {
+            "1" | "0" => String::new(),
+            times => format!(", {times} × the elements"),
+        };
         rows.push((
             "total".to_owned(),
             format!(
-                "{} in {} elements, {} allocated, {times} × the elements",
+                "{} in {} elements, {} allocated{times}",
                 size::bytes(total.element_bytes),
                 total.elements,
                 size::bytes(total.allocated_bytes)

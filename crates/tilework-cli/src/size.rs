@@ -1,12 +1,13 @@
 //! Sizes and waste, in words.
 
 use tilework::{Growth, Layout, Level};
-use tilework_picture::letter;
 
 /// What a layout costs.
 pub struct Sizes {
     /// Places without an element; none if not decided.
     pub padding: Option<u64>,
+    /// The bytes of the padding, rounded up.
+    pub waste_bytes: Option<u128>,
     /// Whether there are as many places as elements, each with its own; none if not decided.
     pub packed: Option<bool>,
     /// The causes of padding.
@@ -15,7 +16,14 @@ pub struct Sizes {
 
 impl Sizes {
     pub fn new(layout: &Layout) -> Sizes {
-        Sizes { padding: layout.padding(), packed: layout.is_packed(), growths: layout.growths() }
+        let padding = layout.padding();
+        let bytes = |padding: u64| (u128::from(padding) * u128::from(layout.bits())).div_ceil(8);
+        Sizes {
+            padding,
+            waste_bytes: padding.map(bytes),
+            packed: layout.is_packed(),
+            growths: layout.growths(),
+        }
     }
 }
 
@@ -46,7 +54,7 @@ pub fn times(from: u128, to: u128) -> String {
 }
 
 /// A cause of padding in words: "dimension 2 is 4, tiled to 128: 32 times".
-pub fn cause(growth: &Growth, rank: usize) -> String {
+pub fn cause(growth: &Growth) -> String {
     let (from, to) = (growth.from, growth.to);
     let times = times(from.into(), to.into());
     let dims = dimensions(&growth.cause.dims);
@@ -58,10 +66,10 @@ pub fn cause(growth: &Growth, rank: usize) -> String {
         Level::Tile(1) => format!("{dims} {is} {from}, tiled to {to}: {times} times"),
         Level::Tile(tile) => format!("{dims}: tile {tile} cuts {from} and makes it {to}: {times} times"),
         Level::PaddedDimensions => format!("{dims} {is} {from}, padded to {to}: {times} times"),
-        Level::Stride => match growth.cause.dims.as_slice() {
-            [dim] => format!("{from} places along {}, a stride of {to}: {times} times", letter(rank, *dim)),
-            _ => format!("{from} places, a stride of {to}: {times} times"),
-        },
+        Level::Stride => {
+            let places = if from == 1 { "place" } else { "places" };
+            format!("{dims} fills {from} {places} of a stride of {to}: {times} times")
+        }
         Level::Tail => format!("the end: {from} places, padded to {to}: {times} times"),
         Level::View => format!("{dims}: a view of {from} of {to}"),
     }

@@ -1,6 +1,6 @@
 //! What the text of a shape means, part by part.
 
-use tilework::xla::{ArrayShape, Dim, Layout as Written, PrimitiveType, Shape, Tile};
+use tilework::xla::{ArrayShape, Dim, Layout as Written, PrimitiveType, Shape, Tile, dimension_letters};
 use tilework::{Layout, Part, PartKind};
 
 use crate::size::dimensions;
@@ -31,6 +31,13 @@ pub fn formula(layout: &Layout) -> Option<String> {
     let parts = layout.index_parts().len();
     let text = (parts <= 200).then(|| layout.canon().to_string())?;
     (text.chars().count() <= 2000).then_some(text)
+}
+
+/// What XLA's own `ArraySize` says, in bytes. XLA has no free strides and, today, no padded dimensions.
+pub fn xla_size(array: &ArrayShape) -> Option<u64> {
+    let known =
+        array.layout().is_none_or(|written| written.strides().is_none() && written.padding().is_none());
+    array.array_size_by_first_tile().ok().filter(|_| known)
 }
 
 /// Every part of an array's text.
@@ -132,15 +139,10 @@ fn dims(array: &ArrayShape) -> Row {
 /// `dimension 1 (x)`, or `1 (x)` after the first.
 fn named(dim: usize, rank: usize, first: bool) -> String {
     let word = if first { "dimension " } else { "" };
-    match letter(dim, rank) {
+    match dimension_letters(rank).and_then(|letters| letters.get(dim)) {
         Some(letter) => format!("{word}{dim} ({letter})"),
         None => format!("{word}{dim}"),
     }
-}
-
-/// The letter of a dimension in XLA's document on shapes: y x, z y x, or p z y x.
-fn letter(dim: usize, rank: usize) -> Option<char> {
-    (2..=4).contains(&rank).then(|| "pzyx".chars().nth(4 - rank + dim))?
 }
 
 fn order(array: &ArrayShape, written: &Written) -> Option<Row> {

@@ -60,8 +60,8 @@ pub(crate) fn memory(layout: &Layout, room: Room) -> Option<Grid> {
     Some(grid)
 }
 
-/// Places in a row: the longest stretch that fits and after which the layout begins anew, if that fills a fair part
-/// of the room. Else several such stretches, if all of memory is then seen; else one that does not fit.
+/// Places in a row: the longest stretch that fits and after which the layout begins anew, if that fills most of
+/// the room. Else several such stretches, if all of memory is then seen; else one that does not fit.
 fn row_len(layout: &Layout, room: Room) -> u64 {
     let (size, rows, columns) = (layout.size(), room.rows as u64, room.columns as u64);
     let mut stretches: Vec<u64> = layout.axes().iter().map(|axis| axis.stride.unsigned_abs()).collect();
@@ -72,7 +72,7 @@ fn row_len(layout: &Layout, room: Room) -> u64 {
     let exceeds = stretches.iter().find(|&&stretch| stretch > columns);
     let round = if columns < 8 { columns.max(1) } else { columns - columns % 8 };
     match (fits, exceeds) {
-        (Some(&fits), _) if fits == size || fits * 4 >= columns => fits,
+        (Some(&fits), _) if fits == size || fits * 2 > columns => fits,
         (Some(&fits), _) if size.div_ceil(columns - columns % fits) <= rows => columns - columns % fits,
         (None, _) if size.div_ceil(round) <= rows => round.min(size),
         (_, Some(&exceeds)) => exceeds,

@@ -47,6 +47,8 @@ fn fit(width: usize, most: usize, rows: usize, look: Look, grid: impl Fn(Room) -
             room.columns = (room.columns * width / widest + 1).min(room.columns - 1);
         } else if lines.len() > most + 2 && room.rows > 2 {
             room.rows -= 1;
+        } else if widest > width {
+            return Vec::new(); // too narrow for any picture
         } else {
             return lines;
         }

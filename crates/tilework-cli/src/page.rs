@@ -1,0 +1,90 @@
+//! A page of text: names with their meanings, paragraphs and pictures, none wider than the width.
+
+use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
+
+use crate::output::Output;
+use crate::words;
+
+/// Lines that are being written, none wider than the width.
+pub struct Page {
+    pub width: usize,
+    pub look: Look,
+    pub lines: Vec<Line>,
+    /// The width of names in two columns: at least that of the widest so far.
+    pub label: usize,
+}
+
+impl Page {
+    pub fn new(output: &Output) -> Page {
+        Page { width: output.width, look: output.look, lines: Vec::new(), label: 0 }
+    }
+
+    /// The text of a shape, on as many lines as it needs.
+    pub fn title(&mut self, text: &str) {
+        for line in wrap(&self.spell(text), self.width) {
+            self.lines.push(Line::new().with(line, Style::Strong));
+        }
+    }
+
+    pub fn paragraph(&mut self, text: &str) {
+        self.space();
+        for line in wrap(&self.spell(text), self.width - 2) {
+            self.lines.push(Line::new().with(format!("  {line}"), Style::Plain));
+        }
+    }
+
+    pub fn heading(&mut self, text: &str) {
+        self.space();
+        for line in wrap(&self.spell(text), self.width - 2) {
+            self.lines.push(Line::new().with(format!("  {line}"), Style::Faint));
+        }
+    }
+
+    /// One empty line.
+    pub fn space(&mut self) {
+        if self.lines.last().is_some_and(|line| line.width() > 0) {
+            self.lines.push(Line::new());
+        }
+    }
+
+    /// Names with their meanings in two columns.
+    pub fn rows(&mut self, rows: &[words::Row]) {
+        self.space();
+        let widest = self.width / 4;
+        let fitting = rows.iter().map(|(label, _)| label.chars().count()).filter(|&width| width <= widest);
+        self.label = fitting.chain([self.label, 9.min(widest)]).max().unwrap_or(0);
+        let label = self.label;
+        for (name, meaning) in rows {
+            let mut name = wrap(&self.spell(name), self.width - 2);
+            // A name too long for its column stands on lines of its own.
+            let beside = name.len() == 1 && name[0].chars().count() <= label;
+            let mut first = if beside { name.pop().unwrap_or_default() } else { String::new() };
+            for line in name {
+                self.lines.push(Line::new().with(format!("  {line}"), Style::Faint));
+            }
+            for line in wrap(&self.spell(meaning), self.width.saturating_sub(label + 4).max(8)) {
+                let name = format!("  {:label$}  ", std::mem::take(&mut first));
+                self.lines.push(Line::new().with(name, Style::Faint).with(line, Style::Plain));
+            }
+        }
+    }
+
+    /// Lines that are made already.
+    pub fn indented(&mut self, lines: Vec<Line>) {
+        for line in lines {
+            let mut indented = Line::new().with("  ", Style::Plain);
+            for span in line.spans() {
+                indented.push(span.text.clone(), span.style);
+            }
+            self.lines.push(indented);
+        }
+    }
+
+    /// The text in the characters that the terminal takes.
+    fn spell(&self, text: &str) -> String {
+        match self.look.ascii {
+            true => text.split('\u{a0}').map(plain_ascii).collect::<Vec<String>>().join("\u{a0}"),
+            false => text.to_owned(),
+        }
+    }
+}
