@@ -92,3 +92,42 @@ fn part(node: &Node) -> Part {
     };
     Part { kind, reach: node.reach, extent: node.extent }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Result;
+
+    #[test]
+    fn parts_shared_by_many_others_cost_no_more_than_themselves() -> Result<()> {
+        // Each `*` merges what the tile before it split, so the whole is in every part twice as often as before.
+        let mut builder = Layout::builder(&[64], 32)?.tile(&[Some(4)])?;
+        for _ in 0..60 {
+            builder = builder.tile(&[None, Some(2)])?;
+        }
+        let layout = builder.build()?;
+        assert!(layout.index_parts().len() <= 1 + 3 * 61);
+        assert_eq!((layout.growths().len(), layout.offset(&[5])?), (0, 5));
+        Ok(())
+    }
+
+    #[test]
+    fn a_part_stands_behind_those_it_is_made_of() -> Result<()> {
+        let layout = Layout::builder(&[4, 6], 32)?
+            .tile(&[Some(2), Some(3)])?
+            .tile(&[None, Some(4)])?
+            .build()?
+            .slice(1, 1..5, 2)?;
+        for (id, part) in layout.index_parts().iter().enumerate() {
+            match part.kind {
+                PartKind::Unit | PartKind::Dim(_) => {}
+                PartKind::Tiles { of, .. } | PartKind::Within { of, .. } | PartKind::Moved { of, .. } => {
+                    assert!(of < id);
+                }
+                PartKind::Combined { major, minor, .. } => assert!(major < id && minor < id),
+            }
+        }
+        assert!(layout.axes().iter().all(|axis| axis.part < layout.index_parts().len()));
+        Ok(())
+    }
+}
