@@ -106,14 +106,19 @@ pub(crate) fn merge(nodes: &mut Nodes, major: Id, minor: Id) -> Result<Id> {
 
 /// The dimensions under an expression, ascending.
 pub(crate) fn dims_under(nodes: &[Node], id: Id) -> Vec<usize> {
+    // Each expression once: both halves of a split lead to the whole, so the paths double with every tile.
+    let mut below: SmallVec<[bool; 16]> = SmallVec::from_elem(false, id as usize + 1);
+    below[id as usize] = true;
     let mut dims = Vec::new();
-    let mut open: SmallVec<[Id; 8]> = SmallVec::from_slice(&[id]);
-    while let Some(id) = open.pop() {
-        let expr = nodes[id as usize].expr;
-        if let Expr::Dim(dim) = expr {
-            dims.push(dim as usize);
+    for place in (0..=id as usize).rev() {
+        if below[place] {
+            if let Expr::Dim(dim) = nodes[place].expr {
+                dims.push(dim as usize);
+            }
+            for part in nodes[place].expr.parts() {
+                below[part as usize] = true;
+            }
         }
-        open.extend(expr.parts());
     }
     dims.sort_unstable();
     dims.dedup();
