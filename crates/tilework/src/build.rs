@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::expr::{Expr, Id, Node, merge, push, split};
 use crate::layout::{Axis, Layout, MAX_RANK, MAX_TILES, check_dims, check_size};
 
@@ -46,19 +46,32 @@ impl Builder {
     /// Puts the dimensions in this order, the most minor first. Comes before padding and tiles.
     ///
     /// # Errors
-    /// Not a permutation of the dimensions.
+    /// Not a permutation of the dimensions, or tiles that already stand on another order.
     pub fn minor_to_major(mut self, order: &[usize]) -> Result<Builder> {
+        self.require_no_tiles("minor_to_major")?;
         let rank = self.layout.rank();
         let mut seen = SmallVec::<[bool; 16]>::from_elem(false, rank);
         if order.len() != rank
             || order.iter().any(|&dim| dim >= rank || std::mem::replace(&mut seen[dim], true))
         {
-            return Err(Error::new(format!("order {order:?} of {rank} dimensions"))
+            return Err(Error::new(format!("order {order:?} of {}", counted(rank as u64, "dimension")))
                 .field("minor_to_major")
-                .rule("the order names every dimension exactly once"));
+                .rule("the order names every dimension exactly once")
+                .accepts(format!("a permutation of {:?}", Vec::from_iter(0..rank))));
         }
         self.set_order(order);
         Ok(self)
+    }
+
+    /// Tiles cut the dimensions as they stand, so what arranges those comes first.
+    fn require_no_tiles(&self, field: &str) -> Result<()> {
+        match self.tiles {
+            0 => Ok(()),
+            tiles => Err(Error::new(format!("{field} after {}", counted(u64::from(tiles), "tile")))
+                .field(field)
+                .rule("the order and padded sizes come before tiles, which cut what they arrange")
+                .accepts(format!("{field} before the first tile"))),
+        }
     }
 
     /// Takes an order that is known to be a permutation.
@@ -71,8 +84,10 @@ impl Builder {
     /// Allocates each dimension at this size: XLA's older `padded_dimensions`. Comes before tiles.
     ///
     /// # Errors
-    /// Another number of sizes than dimensions, or one below its dimension or above `i64::MAX`.
+    /// Another number of sizes than dimensions, one below its dimension or above `i64::MAX`, or tiles that already
+    /// cut the dimensions.
     pub fn padded(mut self, sizes: &[u64]) -> Result<Builder> {
+        self.require_no_tiles("padded_dimensions")?;
         self.pad(sizes)?;
         Ok(self)
     }
@@ -80,9 +95,14 @@ impl Builder {
     pub(crate) fn pad(&mut self, sizes: &[u64]) -> Result<()> {
         let rank = self.layout.rank();
         if sizes.len() != rank {
-            return Err(Error::new(format!("{} padded sizes for {rank} dimensions", sizes.len()))
-                .field("padded_dimensions")
-                .accepts(format!("{rank} sizes")));
+            return Err(Error::new(format!(
+                "{} for {}",
+                counted(sizes.len() as u64, "padded size"),
+                counted(rank as u64, "dimension")
+            ))
+            .field("padded_dimensions")
+            .rule("every dimension has one padded size")
+            .accepts(counted(rank as u64, "size")));
         }
         for (dim, (&padded, node)) in sizes.iter().zip(&mut self.layout.parts().nodes).enumerate() {
             if padded < node.reach || padded > i64::MAX as u64 {
@@ -121,7 +141,7 @@ impl Builder {
     pub(crate) fn push_tile(&mut self, tile: impl ExactSizeIterator<Item = Option<u64>>) -> Result<()> {
         let len = tile.len();
         if len == 0 || len > MAX_RANK || self.tiles as usize >= MAX_TILES {
-            return Err(Error::new(format!("tile {} with {len} sizes", self.tiles + 1))
+            return Err(Error::new(format!("tile {} with {}", self.tiles + 1, counted(len as u64, "size")))
                 .field("tiles")
                 .accepts(format!("up to {MAX_TILES} tiles of 1 to {MAX_RANK} sizes")));
         }

@@ -148,7 +148,11 @@ impl Layout {
         if let (Some(a), Some(b)) = (pieces(self), pieces(other)) {
             return match a == b {
                 true => Verdict::Yes,
-                false => no(format!("cut into independent pieces, as extent:stride, they are {} and {}", Pieces(&a), Pieces(&b))),
+                false => no(format!(
+                    "cut into independent pieces, as extent:stride, they are {} and {}",
+                    Pieces(&a),
+                    Pieces(&b)
+                )),
             };
         }
         // Not plain: any order of the dimensions may do it.

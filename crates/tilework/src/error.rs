@@ -141,6 +141,11 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
+/// `1 dimension`, `2 dimensions`
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 struct Report<'a> {
     error: &'a Error,
     text: &'a str,

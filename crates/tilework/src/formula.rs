@@ -1,19 +1,49 @@
 //! Canonical forms as formulas for people: `12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2)`.
 
 use crate::canon::{Canon, divide_each_other, letter};
-use crate::linear::{Linear, Term};
+use crate::linear::{Linear, Quotient, Term};
+
+/// The most terms of a formula in which every quotient is written out where it is used.
+const TERM_LIMIT: u64 = 100;
 
 /// The whole function, without the `offset =`.
+///
+/// Quotients of quotients are written out as long as that is readable. Where each tile divides none before it, the
+/// terms double from tile to tile; such quotients get names and stand behind the formula, each once.
 pub(crate) fn formula(canon: &Canon) -> String {
     let mut parts = Vec::new();
     let mut rest = canon.form().clone();
     for dim in 0..canon.rank() {
         parts.extend(digits_of(canon, dim, &mut rest));
     }
+    let named = terms_written_out(canon, &rest) > TERM_LIMIT;
     for &(term, coefficient) in &rest.terms {
-        parts.push((coefficient, text_of(canon, term)));
+        parts.push((coefficient, text_of(canon, term, named)));
     }
-    join(rest.constant, &parts)
+    let mut text = join(rest.constant, &parts);
+    if named {
+        let nested = canon.quotients().iter().enumerate().filter(|(_, quotient)| !quotient.is_plain());
+        for (number, (place, quotient)) in nested.enumerate() {
+            text.push_str(if number == 0 { ", where " } else { ", " });
+            text.push_str(&format!("q{place} = {}", quotient_text(canon, quotient, named)));
+        }
+    }
+    text
+}
+
+/// How many terms the form has with every quotient written out.
+fn terms_written_out(canon: &Canon, form: &Linear) -> u64 {
+    let mut terms: Vec<u64> = Vec::with_capacity(canon.quotients().len());
+    let count = |form: &Linear, terms: &[u64]| {
+        form.terms.iter().fold(1_u64, |sum, &(term, _)| match term {
+            Term::Dim(_) => sum.saturating_add(1),
+            Term::Quotient(place) => sum.saturating_add(terms[place as usize]),
+        })
+    };
+    for quotient in canon.quotients() {
+        terms.push(count(&quotient.of, &terms));
+    }
+    count(form, &terms)
 }
 
 /// The part of one dimension as digits, taken out of `rest`, if its cuts divide each other.
@@ -54,19 +84,22 @@ fn digits_of(canon: &Canon, dim: usize, rest: &mut Linear) -> Vec<(i128, String)
     digits
 }
 
-fn text_of(canon: &Canon, term: Term) -> String {
+fn text_of(canon: &Canon, term: Term, named: bool) -> String {
     match term {
         Term::Dim(dim) => letter(canon.rank(), dim as usize),
-        Term::Quotient(place) => {
-            let quotient = &canon.quotients()[place as usize];
-            let parts: Vec<_> =
-                quotient.of.terms.iter().map(|&(term, c)| (c, text_of(canon, term))).collect();
-            let inner = join(quotient.of.constant, &parts);
-            match parts.len() {
-                1 if quotient.of.constant == 0 => format!("⌊{inner}/{}⌋", quotient.by),
-                _ => format!("⌊({inner})/{}⌋", quotient.by),
-            }
-        }
+        Term::Quotient(place) => match &canon.quotients()[place as usize] {
+            quotient if named && !quotient.is_plain() => format!("q{place}"),
+            quotient => quotient_text(canon, quotient, named),
+        },
+    }
+}
+
+fn quotient_text(canon: &Canon, quotient: &Quotient, named: bool) -> String {
+    let parts: Vec<_> = quotient.of.terms.iter().map(|&(term, c)| (c, text_of(canon, term, named))).collect();
+    let inner = join(quotient.of.constant, &parts);
+    match parts.len() {
+        1 if quotient.of.constant == 0 => format!("⌊{inner}/{}⌋", quotient.by),
+        _ => format!("⌊({inner})/{}⌋", quotient.by),
     }
 }
 

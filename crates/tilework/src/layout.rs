@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::build::Builder;
 use crate::canon::Canon;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::expr::{Expr, Id, Node, Nodes, push};
 
 /// The most dimensions a layout may have, and the most entries of a tile.
@@ -107,18 +107,24 @@ impl Layout {
     ) -> Result<Layout> {
         check_dims(dims, bits)?;
         if strides.len() != dims.len() {
-            return Err(Error::new(format!("{} strides for {} dimensions", strides.len(), dims.len()))
-                .field("strides")
-                .rule("every dimension has one stride")
-                .accepts(format!("{} strides", dims.len())));
+            return Err(Error::new(format!(
+                "{} for {}",
+                counted(strides.len() as u64, "stride"),
+                counted(dims.len() as u64, "dimension")
+            ))
+            .field("strides")
+            .rule("every dimension has one stride")
+            .accepts(counted(dims.len() as u64, "stride")));
         }
         let mut layout = Layout::blank(bits);
         layout.0.dims = SmallVec::from_slice(dims);
+        let empty = dims.contains(&0);
         let (mut below, mut above) = (0_i128, 0_i128);
         for (dim, (&extent, &stride)) in dims.iter().zip(strides).enumerate() {
             let node = Node { expr: Expr::Dim(dim as u32), reach: extent, extent };
             let node = push(&mut layout.0.nodes, node);
-            if extent > 1 && stride != 0 {
+            // Without elements no stride is ever taken, and nothing bounds their products.
+            if extent > 1 && stride != 0 && !empty {
                 layout.0.axes.push(Axis { node, extent, stride });
                 let reach = i128::from(stride) * i128::from(extent - 1);
                 if reach < 0 { below -= reach } else { above += reach }
@@ -135,7 +141,7 @@ impl Layout {
             .accepts(format!("{below} or more")));
         }
         let last = base + above;
-        let need = if dims.contains(&0) { 0 } else { last + 1 };
+        let need = if empty { 0 } else { last + 1 };
         let room = size.map_or(need, i128::from);
         if room < need {
             return Err(Error::new(format!("size {room}, but the last element is at offset {last}"))
@@ -241,15 +247,20 @@ impl Layout {
     #[cold]
     fn index_error(&self, index: &[u64]) -> Error {
         if index.len() != self.rank() {
-            return Error::new(format!("an index of {} numbers for {} dimensions", index.len(), self.rank()))
-                .field("index")
-                .rule("an index has one number for each dimension")
-                .accepts(format!("{} numbers", self.rank()));
+            return Error::new(format!(
+                "an index of {} for {}",
+                counted(index.len() as u64, "number"),
+                counted(self.rank() as u64, "dimension")
+            ))
+            .field("index")
+            .rule("an index has one number for each dimension")
+            .accepts(counted(self.rank() as u64, "number"));
         }
         let found = index.iter().zip(&self.0.dims).position(|(i, size)| i >= size).unwrap_or(0);
         let size = self.0.dims[found];
         Error::new(format!("index {} in dimension {found} of size {size}", index[found]))
             .field("index")
+            .rule("an index counts from 0 and is below the size")
             .accepts(match size {
                 0 => "nothing: the array has no elements".to_owned(),
                 _ => format!("0 to {}", size - 1),

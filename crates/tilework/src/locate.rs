@@ -9,7 +9,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::expr::{Expr, Id, dims_under};
 use crate::layout::{Axis, Layout};
 use crate::linear::gcd;
@@ -101,14 +101,18 @@ impl Layout {
     /// Like [`Layout::locate`], without allocating: the index goes into `index`, and a hole comes back.
     pub(crate) fn locate_into(&self, offset: u64, index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
         if offset >= self.size() {
-            return Err(Error::new(format!("offset {offset} in a buffer of {} elements", self.size()))
-                .field("offset")
-                .accepts(match self.size() {
-                    0 => "nothing: the buffer is empty".to_owned(),
-                    size => format!("0 to {}", size - 1),
-                }));
+            return Err(Error::new(format!(
+                "offset {offset} in a buffer of {}",
+                counted(self.size(), "element")
+            ))
+            .field("offset")
+            .rule("an offset is below the size of the buffer")
+            .accepts(match self.size() {
+                0 => "nothing: the buffer is empty".to_owned(),
+                size => format!("0 to {}", size - 1),
+            }));
         }
-        if offset >= self.size() - self.tail() || self.is_empty() && self.nodes().is_empty() {
+        if offset >= self.size() - self.tail() {
             return Ok(Some(Hole::Tail));
         }
         if !self.is_compact() {
@@ -153,6 +157,7 @@ impl Layout {
     fn element_of(&self, values: &[u64], index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
         match self.walk_back(values, &[], index) {
             Some(hole @ Hole::View { .. }) => self.search_free(values, index, hole),
+            None if self.is_empty() => Ok(Some(Hole::Empty)),
             found => Ok(found),
         }
     }
@@ -260,6 +265,10 @@ impl Layout {
             Hole::Tile { node, tile } => Padding { level: Level::Tile(u32::from(tile)), dims: of(node) },
             Hole::Padded { node } => Padding { level: Level::PaddedDimensions, dims: of(node) },
             Hole::View { node } => Padding { level: Level::View, dims: of(node) },
+            Hole::Empty => {
+                let empty = (0..self.rank()).filter(|&dim| self.dims()[dim] == 0);
+                Padding { level: Level::View, dims: empty.collect() }
+            }
             Hole::Tail => Padding { level: Level::Tail, dims: Vec::new() },
             Hole::Stride(offset) => Padding { level: Level::Stride, dims: self.stride_gap(offset) },
         }
@@ -316,9 +325,18 @@ impl Known {
 /// A place without element, in terms of the layout's expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hole {
-    Tile { node: u32, tile: u8 },
-    Padded { node: u32 },
-    View { node: u32 },
+    Tile {
+        node: u32,
+        tile: u8,
+    },
+    Padded {
+        node: u32,
+    },
+    View {
+        node: u32,
+    },
+    /// Broadcast to no elements at all.
+    Empty,
     Stride(u64),
     Tail,
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::expr::{Expr, Id, Node, Nodes, push};
 use crate::layout::{Layout, MAX_RANK};
 
@@ -45,9 +45,10 @@ impl Layout {
     }
 
     fn order_error(&self, order: &[usize]) -> Error {
-        Error::new(format!("order {order:?} of {} dimensions", self.rank()))
+        Error::new(format!("order {order:?} of {}", counted(self.rank() as u64, "dimension")))
             .field("order")
             .rule("an order names every dimension exactly once")
+            .accepts(format!("a permutation of {:?}", Vec::from_iter(0..self.rank())))
     }
 
     /// Every `step`-th element of a dimension, from `range.start` up to, not including, `range.end`.
@@ -109,7 +110,8 @@ impl Layout {
     /// Fewer dimensions than the layout has, or a dimension that is neither kept nor 1.
     pub fn broadcast(&self, dims: &[u64]) -> Result<Layout> {
         let Some(added) = dims.len().checked_sub(self.rank()).filter(|_| dims.len() <= MAX_RANK) else {
-            return Err(Error::new(format!("{} dimensions for a layout of {}", dims.len(), self.rank()))
+            let found = counted(dims.len() as u64, "dimension");
+            return Err(Error::new(format!("{found} for a layout of {}", self.rank()))
                 .field("dimensions")
                 .accepts(format!("{} to {MAX_RANK} dimensions", self.rank())));
         };
@@ -151,14 +153,22 @@ impl Layout {
     /// The dimensions `dim` and `dim + 1` as one, the first being the major part.
     ///
     /// # Errors
-    /// A dimension without another after it.
+    /// A dimension without another after it, or a product above `i64::MAX`.
     pub fn merge_dims(&self, dim: usize) -> Result<Layout> {
-        let (major, minor) = (self.require_dim(dim)?, self.require_dim(dim.saturating_add(1))?);
+        let major = self.require_dim(dim)?;
+        let Some(&minor) = self.dims().get(dim + 1) else {
+            return Err(Error::new(format!("dimension {dim} is the last of {}", self.rank()))
+                .field("dimension")
+                .rule("a dimension is merged with the one after it")
+                .accepts(match self.rank() {
+                    1 => "nothing: there is only one dimension".to_owned(),
+                    rank => format!("0 to {}", rank - 2),
+                }));
+        };
+        // An overflow is refused by the reshape as any size too large is.
+        let merged = major.saturating_mul(minor);
         let mut dims = self.dims().to_vec();
-        dims.splice(
-            dim..=dim + 1,
-            [major.checked_mul(minor).ok_or_else(|| Error::new("the merged dimension overflows 64 bits"))?],
-        );
+        dims.splice(dim..=dim + 1, [merged]);
         self.reshape(&dims)
     }
 
@@ -181,7 +191,8 @@ impl Layout {
         let count = if dims.contains(&0) { 0 } else { dims.iter().product::<u64>() };
         if count != self.len() {
             return Err(Error::new(format!(
-                "{count} elements in {dims:?}, but the layout has {}",
+                "{} in {dims:?}, but the layout has {}",
+                counted(count, "element"),
                 self.len()
             ))
             .field("dimensions")
@@ -246,12 +257,13 @@ impl Layout {
 
     fn require_dim(&self, dim: usize) -> Result<u64> {
         self.dims().get(dim).copied().ok_or_else(|| {
-            Error::new(format!("dimension {dim} of {}", self.rank())).field("dimension").accepts(
-                match self.rank() {
+            Error::new(format!("dimension {dim} of {}", self.rank()))
+                .field("dimension")
+                .rule("dimensions are counted from 0")
+                .accepts(match self.rank() {
                     0 => "nothing: a scalar has no dimensions".to_owned(),
                     rank => format!("0 to {}", rank - 1),
-                },
-            )
+                })
         })
     }
 

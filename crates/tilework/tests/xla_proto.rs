@@ -162,7 +162,7 @@ fn what_is_wrong_with_the_bytes_is_named_with_its_place() {
         ),
         (
             "100b 1a0102 2a03 0a0105",
-            "at byte 7: minor_to_major: dimension 5 in minor_to_major, but there are 1 dimensions; minor_to_major names every dimension exactly once; accepted: 0",
+            "at byte 7: minor_to_major: dimension 5 in minor_to_major of 1 dimension; minor_to_major names every dimension exactly once; accepted: 0",
         ),
         (
             "100b 1a0102 2a00",

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use super::layout::Layout;
 use super::make::unbounded;
 use super::shape::ArrayShape;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 impl ArrayShape {
     /// XLA's `IndexUtil::MultidimensionalIndexToLinearIndex`: the place of an element when the tiles are ignored.
@@ -129,10 +129,14 @@ impl ArrayShape {
         if index.len() == self.rank() {
             return Ok(());
         }
-        Err(Error::new(format!("an index of {} numbers for {} dimensions", index.len(), self.rank()))
-            .field("index")
-            .rule("an index has one number for each dimension")
-            .accepts(format!("{} numbers", self.rank())))
+        Err(Error::new(format!(
+            "an index of {} for {}",
+            counted(index.len() as u64, "number"),
+            counted(self.rank() as u64, "dimension")
+        ))
+        .field("index")
+        .rule("an index has one number for each dimension")
+        .accepts(counted(self.rank() as u64, "number")))
     }
 
     /// The dimensions in the order of memory, the most minor first.

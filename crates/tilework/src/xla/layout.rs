@@ -6,7 +6,7 @@ use super::element::PrimitiveType;
 use super::padding::{Padding, Strides};
 use super::shape::Shape;
 use super::tile::Tile;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// How an array lies in memory, in XLA's words.
 ///
@@ -73,7 +73,10 @@ impl SplitConfig {
         if self.dimension >= rank as u64 {
             return Err(Error::new(format!("split config of physical dimension {}", self.dimension))
                 .field("split_configs")
-                .rule(format!("the layout has {rank} dimensions, and 0 is the most major"))
+                .rule(format!(
+                    "the layout has {}, and 0 is the most major",
+                    counted(rank as u64, "dimension")
+                ))
                 .accepts(accepted_numbers(rank)));
         }
         match self.split_indices.iter().find(|&&index| index > i64::MAX as u64) {
@@ -370,7 +373,7 @@ impl Layout {
                 ))
                 .field("padded_dimensions")
                 .rule("padded_dimensions gives every dimension its allocated size")
-                .accepts(format!("{} sizes", self.rank())));
+                .accepts(counted(self.rank() as u64, "size")));
             }
             if let Some(size) = padding.padded_dimensions.iter().find(|&&size| size > i64::MAX as u64) {
                 return Err(Error::new(format!("padded dimension {size} is above {}", i64::MAX))
@@ -513,7 +516,7 @@ pub(super) fn check_permutation(field: &str, numbers: &[usize]) -> Result<()> {
                 continue;
             }
             Some(_) => format!("dimension {dim} stands twice in {field}"),
-            None => format!("dimension {dim} in {field}, but there are {} dimensions", numbers.len()),
+            None => format!("dimension {dim} in {field} of {}", counted(numbers.len() as u64, "dimension")),
         };
         return Err(Error::new(problem)
             .field(field)

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::element::PrimitiveType;
 use super::layout::{Layout, accepted_numbers};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// Any value's shape, in XLA's words.
 ///
@@ -200,12 +200,12 @@ pub(super) fn check_rank(field: &str, entries: usize, rank: usize) -> Result<()>
     if entries == rank {
         return Ok(());
     }
-    Err(Error::new(format!("the layout has {entries} dimensions, the shape has {rank}"))
+    Err(Error::new(format!("the layout has {}, the shape has {rank}", counted(entries as u64, "dimension")))
         .field(field)
         .rule(format!("{field} has one number for each dimension"))
         .accepts(match rank {
             0 => "no numbers".to_owned(),
-            _ if field == "strides" => format!("{rank} strides"),
+            _ if field == "strides" => counted(rank as u64, "stride"),
             _ => format!("a permutation of {}", accepted_numbers(rank)),
         }))
 }
