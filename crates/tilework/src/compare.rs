@@ -11,11 +11,15 @@ use std::fmt;
 use crate::canon::Canon;
 use crate::layout::Layout;
 use crate::linear::{Linear, Quotient, Table, Term, gcd};
-use crate::pieces::{Pieces, pieces};
+use crate::pieces::{Pieces, may_be_exchanged, pieces};
 use crate::view::common_factors;
 
 /// The most entries of a table that a comparison computes before it says that the question is not decided.
 pub const TABLE_LIMIT: u64 = 1 << 22;
+
+/// The work that one comparison may spend on tables, in terms added up: under a second. An entry costs as many as its
+/// quotients have.
+const WORK_LIMIT: u64 = 1 << 29;
 
 /// The answer to a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +28,7 @@ pub enum Verdict {
     Yes,
     /// It does not hold, and why: an index at which the layouts differ, or a size that does.
     No(String),
-    /// Deciding would take tables larger than [`TABLE_LIMIT`].
+    /// Deciding would take tables larger than [`TABLE_LIMIT`], or many of them.
     NotDecided(String),
 }
 
@@ -72,13 +76,17 @@ impl Layout {
     /// # Ok::<(), tilework::Error>(())
     /// ```
     pub fn same_function(&self, other: &Layout) -> Verdict {
+        self.same_function_within(other, &mut WORK_LIMIT.clone())
+    }
+
+    fn same_function_within(&self, other: &Layout, work: &mut u64) -> Verdict {
         if self.dims() != other.dims() {
             return no(format!("the dimensions differ: {:?} and {:?}", self.dims(), other.dims()));
         }
         if self.is_empty() {
             return Verdict::Yes;
         }
-        Difference::new(self, other).is_zero()
+        Difference::new(self, other).is_zero(work)
     }
 
     /// Sense 2, the same buffer: the same function, the same allocated size and the same element bits.
@@ -102,26 +110,33 @@ impl Layout {
     /// # Ok::<(), tilework::Error>(())
     /// ```
     pub fn reshape_bitcast(&self, other: &Layout) -> Verdict {
+        self.reshape_bitcast_within(other, &mut WORK_LIMIT.clone())
+    }
+
+    fn reshape_bitcast_within(&self, other: &Layout, work: &mut u64) -> Verdict {
         if let Some(why) = self.other_buffer(other) {
             return no(why);
         }
         if self.len() != other.len() {
             return no(format!("{} elements and {}", self.len(), other.len()));
         }
-        if self.is_empty() || self.dims() == other.dims() {
-            return self.same_function_flat(other);
+        if self.is_empty() {
+            return Verdict::Yes;
+        }
+        if self.dims() == other.dims() {
+            return self.same_function_within(other, work);
         }
         let cuts = common_factors(self.dims(), other.dims());
-        let shared: Vec<u64> =
-            cuts.windows(2).map(|cut| self.dims()[cut[0].0..cut[1].0].iter().product()).collect();
+        // Sizes of 1 say nothing, and with theirs both sides together can have more dimensions than a layout may.
+        let shared: Vec<u64> = cuts
+            .windows(2)
+            .map(|cut| self.dims()[cut[0].0..cut[1].0].iter().product())
+            .filter(|&size| size != 1)
+            .collect();
         match (self.reshape(&shared), other.reshape(&shared)) {
-            (Ok(a), Ok(b)) => a.same_function_flat(&b),
+            (Ok(a), Ok(b)) => a.same_function_within(&b, work),
             (Err(error), _) | (_, Err(error)) => Verdict::NotDecided(error.to_string()),
         }
-    }
-
-    fn same_function_flat(&self, other: &Layout) -> Verdict {
-        if self.is_empty() { Verdict::Yes } else { self.same_function(other) }
     }
 
     /// Sense 4, a transpose-bitcast: after some permutation and reshape of the dimensions, sense 3 holds. XLA's
@@ -148,6 +163,11 @@ impl Layout {
         if let (Some(a), Some(b)) = (pieces(self), pieces(other)) {
             return match a == b {
                 true => Verdict::Yes,
+                false if may_be_exchanged(&a, &b) => Verdict::NotDecided(format!(
+                    "the places overlap, and {} may be {} cut otherwise",
+                    Pieces(&a),
+                    Pieces(&b)
+                )),
                 false => no(format!(
                     "cut into independent pieces, as extent:stride, they are {} and {}",
                     Pieces(&a),
@@ -156,12 +176,13 @@ impl Layout {
             };
         }
         // Not plain: any order of the dimensions may do it.
+        let work = &mut WORK_LIMIT.clone();
         let mut undecided = None;
         let mut order: Vec<usize> = (0..self.rank()).collect();
         if self.rank() <= 6 {
             loop {
                 let verdict = match self.permute(&order) {
-                    Ok(view) => view.reshape_bitcast(other),
+                    Ok(view) => view.reshape_bitcast_within(other, work),
                     Err(_) => break,
                 };
                 match verdict {
@@ -174,8 +195,8 @@ impl Layout {
                 }
             }
         }
-        match self.first_place_taken_once(other) {
-            Some(place) => no(format!("place {place} holds an element in only one of them")),
+        match self.first_place_taken_otherwise(other) {
+            Some(place) => no(format!("place {place} does not hold as many elements in one as in the other")),
             None => Verdict::NotDecided(undecided.unwrap_or_else(|| {
                 "tiles that do not divide each other cannot be cut into pieces to compare".to_owned()
             })),
@@ -193,10 +214,25 @@ impl Layout {
         None
     }
 
-    /// The first place that is an element here and padding there, or the reverse, in buffers small enough to look.
-    fn first_place_taken_once(&self, other: &Layout) -> Option<u64> {
+    /// A place with another number of elements here than there, in layouts small enough to look.
+    fn first_place_taken_otherwise(&self, other: &Layout) -> Option<u64> {
+        let few = TABLE_LIMIT / 16;
+        if self.len() <= few {
+            let sorted = |layout: &Layout| {
+                let mut offsets = Vec::with_capacity(layout.len() as usize);
+                layout.for_each_in_index_order(|_, offset| offsets.push(offset));
+                offsets.sort_unstable();
+                offsets
+            };
+            let (a, b) = (sorted(self), sorted(other));
+            return a.iter().zip(&b).find(|(a, b)| a != b).map(|(a, b)| *a.min(b));
+        }
+        // In a compact layout a place is found by division; elsewhere each could take a search.
+        if !self.is_compact() || !other.is_compact() || !self.hides_no_part() || !other.hides_no_part() {
+            return None;
+        }
         let taken = |layout: &Layout, place| matches!(layout.locate(place), Ok(crate::Place::Element(_)));
-        (0..self.size().min(TABLE_LIMIT / 16)).find(|&place| taken(self, place) != taken(other, place))
+        (0..self.size().min(few)).find(|&place| taken(self, place) != taken(other, place))
     }
 }
 
@@ -218,7 +254,7 @@ impl<'a> Difference<'a> {
         Difference { dims: a.dims(), quotients: table.into_quotients(), form, layouts: [a, b] }
     }
 
-    fn is_zero(&self) -> Verdict {
+    fn is_zero(&self, work: &mut u64) -> Verdict {
         let origin = vec![0; self.dims.len()];
         if self.form.terms.is_empty() && self.form.constant == 0 {
             return Verdict::Yes;
@@ -228,7 +264,7 @@ impl<'a> Difference<'a> {
         }
         let mut verdict = Verdict::Yes;
         for component in self.components() {
-            match self.component_is_zero(&component) {
+            match self.component_is_zero(&component, work) {
                 Verdict::Yes => {}
                 Verdict::No(why) => return Verdict::No(why),
                 undecided => verdict = undecided,
@@ -283,7 +319,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    fn component_is_zero(&self, component: &Component) -> Verdict {
+    fn component_is_zero(&self, component: &Component, work: &mut u64) -> Verdict {
         let mut index = vec![0; self.dims.len()];
         if component.plain {
             // Plain terms of one dimension are independent, so some index shows the difference: the least cut, where
@@ -304,9 +340,12 @@ impl<'a> Difference<'a> {
         let spans: Vec<u64> =
             component.dims.iter().map(|&dim| self.dims[dim].min(periods[dim].saturating_add(1))).collect();
         let entries = spans.iter().try_fold(1_u64, |entries, &span| entries.checked_mul(span));
-        let Some(entries) = entries.filter(|&entries| entries <= TABLE_LIMIT) else {
-            return self.probe(component, &spans);
-        };
+        let affordable = entries.filter(|&entries| entries <= TABLE_LIMIT).and_then(|entries| {
+            let left = work.checked_sub(entries.checked_mul(self.terms())?)?;
+            Some((entries, left))
+        });
+        let Some((entries, left)) = affordable else { return self.probe(component, &spans, work) };
+        *work = left;
         for mut entry in 0..entries {
             for (&dim, &span) in component.dims.iter().zip(&spans) {
                 (index[dim], entry) = (entry % span, entry / span);
@@ -319,10 +358,12 @@ impl<'a> Difference<'a> {
     }
 
     /// Looks for a difference where a table would be too large: near the corners and cuts, where layouts differ.
-    fn probe(&self, component: &Component, spans: &[u64]) -> Verdict {
+    fn probe(&self, component: &Component, spans: &[u64], work: &mut u64) -> Verdict {
         let mut index = vec![0; self.dims.len()];
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         for _ in 0..1 << 12 {
+            let Some(left) = work.checked_sub(self.terms()) else { break };
+            *work = left;
             for (&dim, &span) in component.dims.iter().zip(spans) {
                 // xorshift: any spread will do, and the answer must not depend on the run
                 state ^= state << 13;
@@ -335,7 +376,7 @@ impl<'a> Difference<'a> {
             }
         }
         Verdict::NotDecided(format!(
-            "dimensions {:?} are coupled, and their table would have over {TABLE_LIMIT} entries",
+            "dimensions {:?} are coupled, and their table would have over {TABLE_LIMIT} entries or take too long",
             component.dims
         ))
     }
@@ -373,6 +414,12 @@ impl<'a> Difference<'a> {
             own.push(periods);
         }
         all
+    }
+
+    /// What a value costs, in terms. A division is worth several.
+    fn terms(&self) -> u64 {
+        let terms: usize = self.quotients.iter().map(|quotient| quotient.of.terms.len() + 8).sum();
+        (terms + self.form.terms.len() + 8) as u64
     }
 
     fn value(&self, index: &[u64]) -> i128 {

@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 
 /// The position of an expression in its list.
 ///
-/// A layout has at most `MAX_RANK + 4 · MAX_TILES · MAX_RANK` expressions, so 32 bits are plenty; they are kept small
-/// because layouts are built by the million.
+/// A layout that was built has at most `MAX_RANK + 4 · MAX_TILES · MAX_RANK` expressions, and views add few, so 32 bits
+/// are plenty; they are kept small because layouts are built by the million.
 pub(crate) type Id = u32;
 
 /// How an expression is made.

@@ -296,7 +296,7 @@ impl Layout {
     }
 
     /// The least offset of an element.
-    fn lowest(&self) -> i128 {
+    pub(crate) fn lowest(&self) -> i128 {
         let below: i128 = self
             .raw_axes()
             .iter()

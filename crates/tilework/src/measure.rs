@@ -5,15 +5,17 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use crate::canon::divide_each_other;
-use crate::expr::{Expr, dims_under};
+use crate::expr::{Expr, Id, dims_under};
 use crate::layout::{Axis, Layout};
 use crate::linear::Term;
 use crate::locate::{Level, Padding, Step, solve};
 
 /// One cause of padding: some dimensions are allocated larger than they are.
 ///
-/// The factors `to / from` of all growths, multiplied, are how many times the allocated size is the number of elements
-/// (but for the tail, which adds instead).
+/// In a compact layout the factors `to / from` of all growths, multiplied, are how many times the allocated size is the
+/// number of elements (but for the tail, which adds instead). Free strides end with the last element, so there the
+/// product counts more: as if the last step of every dimension were as long as the others. Places before their first
+/// element add, like the tail. What a view leaves out is no growth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// What allocates it, and in which dimensions.
@@ -53,7 +55,8 @@ impl Layout {
         };
         let nodes = self.nodes();
         for (id, node) in nodes.iter().enumerate() {
-            if matches!(node.expr, Expr::Dim(_)) {
+            // A view puts other expressions in the place of a dimension.
+            if node.expr.tile() == 0 && !matches!(node.expr, Expr::Merge { .. }) {
                 grows(Level::PaddedDimensions, dims_under(nodes, id as u32), node.reach, node.extent);
             }
         }
@@ -76,6 +79,11 @@ impl Layout {
                 };
                 grows(Level::Stride, dims, from, axis.stride.unsigned_abs());
             }
+            let before = u64::try_from(self.lowest()).unwrap_or(0);
+            let last = self.size() - self.tail();
+            if !self.is_empty() {
+                grows(Level::Stride, Vec::new(), last - before, last);
+            }
         }
         grows(Level::Tail, Vec::new(), self.size() - self.tail(), self.size());
         growths
@@ -83,35 +91,38 @@ impl Layout {
 
     /// Number of places that hold an element. A broadcast element counts once.
     ///
-    /// None where free strides overlap so that more than [`LOCATE_LIMIT`](crate::LOCATE_LIMIT) steps would be needed
-    /// to know, or where a slice of a merged broadcast makes places that are not a product of dimensions.
+    /// None where free strides overlap, or a broadcast was merged and sliced, so that the elements would have to be
+    /// counted one by one and are more than [`LOCATE_LIMIT`](crate::LOCATE_LIMIT).
     pub fn places(&self) -> Option<u64> {
         if self.is_empty() {
             return Some(0);
         }
-        match self.is_injective()? {
-            true => Some(self.len()),
-            false => {
-                let repeated = self.broadcast_dims();
-                let rest: Vec<u64> = self
-                    .dims()
-                    .iter()
-                    .enumerate()
-                    .map(|(dim, &size)| if repeated.contains(&dim) { 1 } else { size })
-                    .collect();
-                let distinct = rest.iter().product();
-                (!repeated.is_empty() && self.has_distinct(distinct)).then_some(distinct)
-            }
+        if self.is_injective() == Some(true) {
+            return Some(self.len());
         }
+        let repeated = self.broadcast_dims();
+        if !repeated.is_empty() && self.is_injective_but_for_whole_dims() {
+            let rest = self.dims().iter().enumerate().filter(|(dim, _)| !repeated.contains(dim));
+            return Some(rest.map(|(_, size)| size).product());
+        }
+        if self.len() > crate::LOCATE_LIMIT {
+            return None;
+        }
+        let mut seen = std::collections::HashSet::new();
+        self.for_each_in_index_order(|_, offset| {
+            seen.insert(offset);
+        });
+        Some(seen.len() as u64)
     }
 
-    /// Whether the dimensions that are not broadcast have a place for each of their indices.
-    fn has_distinct(&self, count: u64) -> bool {
-        let reaches =
-            self.raw_axes().iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.extent));
-        self.nodes().iter().all(|node| matches!(node.expr, Expr::Dim(_) | Expr::Unit))
-            && !self.overlaps().unwrap_or(true)
-            && reaches.is_some_and(|reaches| reaches >= count)
+    /// Whether every index of the dimensions that are not broadcast has a place of its own.
+    fn is_injective_but_for_whole_dims(&self) -> bool {
+        let is_dim = |id: Id| matches!(self.nodes()[id as usize].expr, Expr::Dim(_) | Expr::Unit);
+        let hides_whole_dims = self.hidden().all(|id| match self.nodes()[id as usize].expr {
+            Expr::Shift { of, .. } => is_dim(of),
+            _ => is_dim(id),
+        });
+        hides_whole_dims && (self.is_compact() || self.overlaps() == Some(false))
     }
 
     /// Padding, in elements: allocated places that hold no element. None where [`Layout::places`] is.
@@ -162,7 +173,12 @@ impl Layout {
     }
 
     /// Whether each expression with more than one value is used by an axis or by another expression.
-    fn hides_no_part(&self) -> bool {
+    pub(crate) fn hides_no_part(&self) -> bool {
+        self.hidden().next().is_none()
+    }
+
+    /// The expressions with more than one value that no axis and no other expression uses.
+    fn hidden(&self) -> impl Iterator<Item = Id> {
         let mut used: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.nodes().len());
         for axis in self.raw_axes() {
             used[axis.node as usize] = true;
@@ -172,7 +188,10 @@ impl Layout {
                 used[part as usize] = true;
             }
         }
-        self.nodes().iter().zip(used).all(|(node, used)| used || node.reach <= 1)
+        (0..)
+            .zip(self.nodes().iter().zip(used))
+            .filter(|(_, (node, used))| !used && node.reach > 1)
+            .map(|(id, _)| id)
     }
 
     /// Whether no view has narrowed the values of the axes.

@@ -62,8 +62,60 @@ pub(crate) fn pieces(layout: &Layout) -> Option<Vec<Piece>> {
             None => start += 1,
         }
     }
+    nest(&mut pieces);
     pieces.sort_unstable();
     Some(pieces)
+}
+
+/// Brings digits that overlap into one form: of `4:1, 4:2` and `8:1, 2:2`, which are cut from the same `2:1, 2:2, 2:2,
+/// 2:4`, the second.
+///
+/// A digit runs from its stride s to its end extent·s. Two digits s→a and t→b with s | b and t | a can both pass through
+/// the least common multiple m of s and t, as s→m→a and t→m→b, and what is beyond m can be exchanged.
+fn nest(pieces: &mut [Piece]) {
+    let is_digit = |piece: &Piece| piece.cuts.is_empty() && piece.extent > 0 && piece.stride != 0;
+    let end = |piece: &Piece| piece.stride.unsigned_abs() * u128::from(piece.extent);
+    // Each exchange moves the larger end to the smaller stride, so it ends.
+    while let Some((low, high)) = (0..pieces.len())
+        .flat_map(|low| (0..pieces.len()).map(move |high| (low, high)))
+        .find(|&(low, high)| {
+            let (a, b) = (&pieces[low], &pieces[high]);
+            is_digit(a)
+                && is_digit(b)
+                && a.stride.signum() == b.stride.signum()
+                && a.stride.unsigned_abs() < b.stride.unsigned_abs()
+                && end(a) < end(b)
+                && end(b).is_multiple_of(a.stride.unsigned_abs())
+                && end(a).is_multiple_of(b.stride.unsigned_abs())
+        })
+    {
+        let (shorter, longer) = (end(&pieces[low]), end(&pieces[high]));
+        pieces[low].extent = (longer / pieces[low].stride.unsigned_abs()) as u64;
+        pieces[high].extent = (shorter / pieces[high].stride.unsigned_abs()) as u64;
+    }
+}
+
+/// Whether two lists of pieces that differ could still be the same set of digits, cut and exchanged in a way that
+/// `nest` does not find: their strides and ends agree as two lists, though not in pairs.
+///
+/// They must agree. The places of a digit are the exponents of (1 − z^end) / (1 − z^stride), those of a layout the
+/// exponents of the product, and such a product has one reduced form.
+pub(crate) fn may_be_exchanged(a: &[Piece], b: &[Piece]) -> bool {
+    let ends = |pieces: &[Piece]| {
+        let (mut strides, mut ends, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for piece in pieces {
+            if piece.cuts.is_empty() && piece.extent > 0 && piece.stride != 0 {
+                strides.push(piece.stride);
+                ends.push(piece.stride * i128::from(piece.extent));
+            } else {
+                others.push(piece.clone());
+            }
+        }
+        strides.sort_unstable();
+        ends.sort_unstable();
+        (strides, ends, others)
+    };
+    ends(a) == ends(b)
 }
 
 /// Cuts the function `stride·x + Σ c·⌊x/D⌋` on `0..size` into pieces.

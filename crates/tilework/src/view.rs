@@ -13,6 +13,10 @@ use crate::error::{Error, Result, counted};
 use crate::expr::{Expr, Id, Node, Nodes, push};
 use crate::layout::{Layout, MAX_RANK};
 
+/// The most expressions within one another, which keeps walks over them within any thread's stack. Tiles alone, at their
+/// most, nest less deep.
+const MAX_DEPTH: usize = 1024;
+
 impl Layout {
     /// The dimensions in another order: dimension `k` of the view is dimension `order[k]` of this layout.
     ///
@@ -185,7 +189,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// Another number of elements.
+    /// Another number of elements; or merges and splits of a view, of a view, … until over 1024 expressions stand
+    /// within one another.
     pub fn reshape(&self, dims: &[u64]) -> Result<Layout> {
         crate::layout::check_dims(dims, self.bits())?;
         let count = if dims.contains(&0) { 0 } else { dims.iter().product::<u64>() };
@@ -237,7 +242,14 @@ impl Layout {
                 );
             }
         }
-        Ok(self.rebuild(SmallVec::from_slice(dims), nodes, &places))
+        let view = self.rebuild(SmallVec::from_slice(dims), nodes, &places);
+        match depth(view.nodes()) {
+            0..=MAX_DEPTH => Ok(view),
+            depth => Err(Error::new(format!("views of views, {depth} expressions deep"))
+                .field("dimensions")
+                .rule(format!("at most {MAX_DEPTH} expressions stand within one another"))
+                .accepts("one reshape from the first to the last dimensions, instead of many")),
+        }
     }
 
     /// The strides, base and all, if strides alone say this layout; what makes a copy necessary if not.
@@ -307,7 +319,16 @@ impl Layout {
                 Expr::Merge { major, minor, scale } => {
                     Expr::Merge { major: name(major), minor: name(minor), scale }
                 }
-                Expr::Shift { of, start, step } => Expr::Shift { of: name(of), start, step },
+                Expr::Shift { of, start, step } => {
+                    let of = name(of);
+                    // A slice of a slice is a slice: the inner one has this as its only use, and gives way.
+                    if let Some(whole) = compose(start, step, nodes[of as usize].expr) {
+                        nodes[of as usize] = Node { expr: whole, ..*node };
+                        names.push(of);
+                        continue;
+                    }
+                    Expr::Shift { of, start, step }
+                }
             };
             names.push(push(&mut nodes, Node { expr, ..*node }));
         }
@@ -319,6 +340,23 @@ impl Layout {
 fn shift(nodes: &mut Nodes, node: Node, count: u64, start: u64, step: i64) -> Id {
     let of = push(nodes, Node { reach: count, extent: count, ..node });
     push(nodes, Node { expr: Expr::Shift { of, start, step }, ..node })
+}
+
+/// `start + step·inner` as one shift, if `inner` is one and the numbers fit (a single value may have any step).
+fn compose(start: u64, step: i64, inner: Expr) -> Option<Expr> {
+    let Expr::Shift { of, start: inner_start, step: inner_step } = inner else { return None };
+    let start = i128::from(start) + i128::from(step) * i128::from(inner_start);
+    Some(Expr::Shift { of, start: u64::try_from(start).ok()?, step: step.checked_mul(inner_step)? })
+}
+
+/// How deep expressions stand within one another.
+fn depth(nodes: &[Node]) -> usize {
+    let mut depths: Vec<usize> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let below = node.expr.parts().iter().map(|&part| depths[part as usize]).max();
+        depths.push(1 + below.unwrap_or(0));
+    }
+    depths.into_iter().max().unwrap_or(0)
 }
 
 /// Where two lists of sizes with the same product, none of them 0, can be cut into the most groups of equal product:

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::canon::Canon;
 use crate::expr::{Expr, Id};
 use crate::layout::Layout;
+use crate::locate::LOCATE_LIMIT;
 
 /// A maximal stretch of places, one after the other, that all hold elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,34 @@ impl Layout {
         }
         match Odometer::new(self) {
             Some(odometer) => odometer.run(&mut visit),
+            // Few elements, far apart or in places that take a search to resolve: ask them, not the places.
+            None if self.len() <= LOCATE_LIMIT && (!self.is_compact() || self.len() < self.size() / 4) => {
+                self.for_each_sorted(&mut visit);
+            }
             None => self.for_each_located(&mut visit),
+        }
+    }
+
+    /// The same by sorting the elements.
+    fn for_each_sorted(&self, visit: &mut impl FnMut(&[u64], u64)) {
+        let mut elements: Vec<(u64, u64)> = Vec::with_capacity(self.len() as usize);
+        let _: ControlFlow<()> = self.walk_index_order(|_, offset| {
+            elements.push((offset, elements.len() as u64));
+            ControlFlow::Continue(())
+        });
+        elements.sort_unstable();
+        let mut index = SmallVec::new();
+        for at in elements.chunk_by(|a, b| a.0 == b.0) {
+            let (offset, mut number) = at[0];
+            // Of several elements at one place, `locate` says which is meant; if it cannot, the first.
+            if at.len() == 1 || self.locate_into(offset, &mut index) != Ok(None) {
+                index.clear();
+                index.resize(self.rank(), 0);
+                for (i, size) in index.iter_mut().zip(self.dims()).rev() {
+                    (*i, number) = (number % size, number / size);
+                }
+            }
+            visit(&index, offset);
         }
     }
 

@@ -129,6 +129,40 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Strides that overlap or repeat: digits can then be cut and put together in more than one way.
+    #[test]
+    fn transpose_bitcast_is_exact_where_places_are_shared(
+        (a, b) in prop::sample::select(vec![
+            vec![vec![2, 2, 2], vec![4, 2], vec![2, 4], vec![8]],
+            vec![vec![2, 2, 2, 2], vec![4, 4], vec![8, 2], vec![2, 8], vec![16]],
+            vec![vec![2, 3, 2], vec![4, 3], vec![6, 2], vec![2, 6], vec![12]],
+        ]).prop_flat_map(|shapes| {
+            let one = |dims: Vec<u64>| {
+                let strides = prop::sample::select(vec![0, 1, 2, 3, 4, 6, 8, -1, -2]);
+                (Just(dims.clone()), prop::collection::vec(strides, dims.len()))
+            };
+            (prop::sample::select(shapes.clone()).prop_flat_map(one), prop::sample::select(shapes).prop_flat_map(one))
+        })
+    ) {
+        let build = |(dims, strides): (Vec<u64>, Vec<i64>)| Layout::strided(&dims, 8, &strides, Some(64), Some(256)).unwrap();
+        let (a, b) = (build(a), build(b));
+        agrees(&a.transpose_bitcast(&b), reachable(&a).contains(&table(&b)))?;
+    }
+}
+
+#[test]
+fn digits_that_share_places_can_be_cut_and_exchanged() {
+    let build = |dims: &[u64], strides: &[i64]| Layout::strided(dims, 8, strides, None, None).unwrap();
+    // Both are 2:1, 2:2, 2:2, 2:4 in another order.
+    assert!(build(&[4, 4], &[1, 2]).transpose_bitcast(&build(&[8, 2], &[1, 2])).is_yes());
+    // The same places as often, but no way from one to the other: that is not claimed either way.
+    let (a, b) = (build(&[3, 2, 5], &[2, 5, 3]), build(&[5, 3, 2], &[2, 5, 3]));
+    assert!(matches!(a.transpose_bitcast(&b), Verdict::NotDecided(_)));
+}
+
 /// Every table that permuting and reshaping can give, again and again: cut the row-major order into prime digits in
 /// any order, permute the digits, and go on with what came out.
 fn reachable(layout: &Layout) -> HashSet<Vec<u64>> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tilework::{Layout, Level, Padding, Place, Result};
+use tilework::{Layout, Level, Padding, Place, Result, Verdict};
 
 /// Runs `work` and fails if it took as long as a person would wait.
 fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -76,5 +76,95 @@ fn an_array_broadcast_to_no_elements_has_none_at_any_place() -> Result<()> {
         assert_eq!(whole.broadcast(&[0, 3])?.locate(0)?, nothing);
     }
     assert_eq!(Layout::row_major(&[], 32)?.broadcast(&[0])?.locate(0)?, nothing);
+    Ok(())
+}
+
+#[test]
+fn a_few_elements_far_apart_are_walked_without_their_gaps() -> Result<()> {
+    let layout = Layout::strided(&[2, 2], 8, &[1 << 60, -1], None, None)?;
+    let mut seen = Vec::new();
+    soon("a walk", || layout.for_each_in_memory_order(|index, offset| seen.push((index.to_vec(), offset))));
+    let far = 1 << 60;
+    assert_eq!(seen, [(vec![0, 1], 0), (vec![0, 0], 1), (vec![1, 1], far), (vec![1, 0], far + 1)]);
+    assert_eq!(layout.runs().len(), 2);
+    Ok(())
+}
+
+#[test]
+fn elements_that_locate_cannot_decide_are_walked_all_the_same() -> Result<()> {
+    let strides: Vec<i64> = (0..12).map(|k| 1_000_003 + 2 * k * k * k).collect();
+    let layout = Layout::strided(&[2; 12], 8, &strides, None, None)?;
+    let mut seen = 0;
+    soon("a walk", || layout.for_each_in_memory_order(|_, _| seen += 1));
+    assert_eq!(Some(seen), layout.places());
+    Ok(())
+}
+
+#[test]
+fn many_sizes_of_one_do_not_pass_the_most_dimensions() -> Result<()> {
+    let (mut a, mut b) = (vec![1; 256], vec![1; 256]);
+    (a[255], b[0]) = (2, 2);
+    assert!(Layout::row_major(&a, 8)?.reshape_bitcast(&Layout::row_major(&b, 8)?).is_yes());
+    Ok(())
+}
+
+#[test]
+fn views_of_views_end_in_an_error_and_slices_of_slices_do_not_add_up() -> Result<()> {
+    let tiled = Layout::builder(&[12], 8)?.tile(&[Some(4)])?.build()?;
+    let mut view = tiled.clone();
+    for _ in 0..10_001 {
+        view = view.flip(0)?;
+    }
+    assert_eq!(view.canon().to_string(), "11 − i");
+    assert_eq!(view.is_injective(), Some(true));
+    view = tiled.slice(0, 1..12, 2)?.flip(0)?.slice(0, 1..6, 3)?;
+    assert_eq!((view.offset(&[0])?, view.offset(&[1])?), (9, 3));
+
+    let mut view = tiled;
+    let error = loop {
+        let split = view.split_dim(0, 3).and_then(|view| view.merge_dims(0));
+        match split {
+            Ok(next) => view = next,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.broken_rule(), Some("at most 1024 expressions stand within one another"));
+    assert_eq!(soon("an offset", || view.offset(&[5]))?, 5);
+    Ok(())
+}
+
+#[test]
+fn comparing_deep_uneven_tiles_takes_no_longer_than_an_answer_is_worth() -> Result<()> {
+    // They differ in the last element alone, which begins a tile in one of them.
+    let build = |first: u64| {
+        let mut builder = Layout::builder(&[4_000_001], 32)?.tile(&[Some(first)])?;
+        for less in 0..26 {
+            builder = builder.tile(&[Some(1001 - less)])?;
+        }
+        builder.build()
+    };
+    let (a, b) = (build(4_000_000)?, build(4_000_001)?);
+    let verdict = soon("same_function", || a.same_function(&b));
+    assert!(matches!(verdict, Verdict::NotDecided(_)), "{verdict}");
+    Ok(())
+}
+
+#[test]
+fn a_broadcast_of_tiles_and_overlapping_strides_are_counted() -> Result<()> {
+    let tiled = Layout::builder(&[1, 256], 32)?.tile(&[Some(8), Some(128)])?.build()?;
+    let repeated = tiled.broadcast(&[4, 256])?;
+    assert_eq!((repeated.places(), repeated.padding()), (Some(256), Some(2048 - 256)));
+    assert_eq!(Layout::strided(&[3, 3], 8, &[1, 1], None, None)?.places(), Some(5));
+    Ok(())
+}
+
+#[test]
+fn padding_keeps_its_cause_in_a_view_and_before_the_first_element() -> Result<()> {
+    let padded = Layout::builder(&[3], 8)?.padded(&[5])?.build()?;
+    assert_eq!(padded.flip(0)?.growths(), padded.growths());
+    let late = Layout::strided(&[3], 8, &[1], Some(4), None)?;
+    let growth = &late.growths()[0];
+    assert_eq!((growth.cause.to_string().as_str(), growth.from, growth.to), ("strides", 3, 7));
+    assert_eq!(late.locate(1)?, Place::Padding(growth.cause.clone()));
     Ok(())
 }
