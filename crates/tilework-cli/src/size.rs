@@ -66,6 +66,10 @@ pub fn cause(growth: &Growth) -> String {
         Level::Tile(1) => format!("{dims} {is} {from}, tiled to {to}: {times} times"),
         Level::Tile(tile) => format!("{dims}: tile {tile} cuts {from} and makes it {to}: {times} times"),
         Level::PaddedDimensions => format!("{dims} {is} {from}, padded to {to}: {times} times"),
+        Level::Stride if growth.cause.dims.is_empty() => {
+            let before = to - from;
+            format!("{before} {} before the first element", if before == 1 { "place" } else { "places" })
+        }
         Level::Stride => {
             let places = if from == 1 { "place" } else { "places" };
             format!("{dims} fills {from} {places} of a stride of {to}: {times} times")
