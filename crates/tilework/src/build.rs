@@ -33,13 +33,10 @@ impl Builder {
     pub(crate) fn start(&mut self, dims: &[u64]) -> Result<()> {
         check_dims(dims, self.layout.bits())?;
         self.layout.parts().dims.extend_from_slice(dims);
-        for (dim, &size) in dims.iter().enumerate() {
-            push(
-                &mut self.layout.parts().nodes,
-                Node { expr: Expr::Dim(dim as u32), reach: size, extent: size },
-            );
-            self.physical.push(dim as Id);
-        }
+        let nodes = dims.iter().zip(0..);
+        let nodes = nodes.map(|(&size, dim)| Node { expr: Expr::Dim(dim), reach: size, extent: size });
+        self.layout.parts().nodes.extend(nodes);
+        self.physical.extend(0..dims.len() as Id);
         Ok(())
     }
 
@@ -224,18 +221,18 @@ impl Builder {
     #[inline]
     pub(crate) fn finish(&mut self) -> Result<()> {
         let layout = self.layout.parts();
-        let empty = layout.nodes.iter().any(|node| node.extent == 0);
-        let mut filled = u64::from(!empty);
-        for &node in self.physical.iter().rev() {
-            if node == UNIT || empty {
-                continue;
-            }
+        // What is allocated nothing comes from a dimension that is: the first expressions.
+        let empty = layout.nodes[..layout.dims.len()].iter().any(|node| node.extent == 0);
+        let mut filled = Some(u64::from(!empty));
+        for &node in self.physical.iter().rev().filter(|&&node| node != UNIT && !empty) {
             let extent = layout.nodes[node as usize].extent;
             if extent != 1 {
-                layout.axes.push(Axis { node, extent, stride: filled as i64 }); // below 2^63 by check_size
-                filled = check_size(filled.checked_mul(extent), layout.bits)?;
+                let stride = filled.unwrap_or(0) as i64; // below 2^63 if the whole is
+                layout.axes.push(Axis { node, extent, stride });
+                filled = filled.and_then(|filled| filled.checked_mul(extent));
             }
         }
+        let filled = check_size(filled, layout.bits)?;
         layout.axes.reverse();
         layout.size = match self.align {
             1 => filled,
