@@ -176,3 +176,12 @@ fn padding_keeps_its_cause_in_a_view_and_before_the_first_element() -> Result<()
     assert_eq!(late.locate(1)?, Place::Padding(growth.cause.clone()));
     Ok(())
 }
+
+#[test]
+fn a_flipped_broadcast_merged_and_sliced_is_found_again() -> Result<()> {
+    let view =
+        Layout::strided(&[3, 4], 8, &[-1, 0], None, None)?.flip(1)?.merge_dims(0)?.slice(0, 9..12, 1)?;
+    assert_eq!(view.offset(&[2])?, 0);
+    assert!(matches!(view.locate(0)?, Place::Element(_)));
+    Ok(())
+}
