@@ -311,6 +311,8 @@ impl Layout {
                 let stride = if node.extent > 1 { stride } else { 1 };
                 let (Ok(base), Ok(stride)) = (u64::try_from(moved), i64::try_from(stride)) else { return };
                 self.0.base = base;
+                // Only this axis used the shift. Left standing, it would look like a part that nothing shows.
+                self.0.nodes[axis.node as usize] = Node { expr: Expr::Unit, reach: 1, extent: 1 };
                 *axis = Axis { node: of, extent: node.extent, stride };
             }
         }

@@ -223,19 +223,23 @@ impl Layout {
         index: &mut SmallVec<[u64; 6]>,
         hole: Hole,
     ) -> Result<Option<Hole>> {
-        let mut used = vec![false; self.nodes().len()];
+        // What a place depends on, from the axes down. Further views of a half that is not known change nothing.
+        let mut known = vec![false; self.nodes().len()];
         for axis in self.raw_axes() {
-            used[axis.node as usize] = true;
+            known[axis.node as usize] = true;
         }
-        for node in self.nodes() {
-            for id in node.expr.parts() {
-                used[id as usize] = true;
+        for (id, node) in self.nodes().iter().enumerate().rev() {
+            if known[id] {
+                for part in node.expr.parts() {
+                    known[part as usize] = true;
+                }
             }
         }
         let mut free: Vec<(Id, u64)> = Vec::new();
         let mut count = 1_u64;
         for (id, node) in self.nodes().iter().enumerate() {
-            if !used[id] && node.reach > 1 && matches!(node.expr, Expr::Div { .. } | Expr::Mod { .. }) {
+            let (Expr::Div { of, .. } | Expr::Mod { of, .. }) = node.expr else { continue };
+            if known[of as usize] && !known[id] && node.reach > 1 {
                 free.push((id as Id, 0));
                 count = count.saturating_mul(node.reach);
             }

@@ -97,6 +97,10 @@ impl Layout {
             return;
         }
         match Odometer::new(self) {
+            // Almost nothing but padding: the wheels would turn through all of it.
+            Some(_) if self.len() <= LOCATE_LIMIT && self.len() < self.size() / 1024 => {
+                self.for_each_sorted(&mut visit);
+            }
             Some(odometer) => odometer.run(&mut visit),
             // Few elements, far apart or in places that take a search to resolve: ask them, not the places.
             None if self.len() <= LOCATE_LIMIT && (!self.is_compact() || self.len() < self.size() / 4) => {

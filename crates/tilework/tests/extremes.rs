@@ -87,6 +87,8 @@ fn a_few_elements_far_apart_are_walked_without_their_gaps() -> Result<()> {
     let far = 1 << 60;
     assert_eq!(seen, [(vec![0, 1], 0), (vec![0, 0], 1), (vec![1, 1], far), (vec![1, 0], far + 1)]);
     assert_eq!(layout.runs().len(), 2);
+    let scalar = Layout::builder(&[], 8)?.tile(&[Some(1 << 40), Some(4)])?.build()?;
+    assert_eq!(soon("a walk", || scalar.runs()).len(), 1);
     Ok(())
 }
 
@@ -119,6 +121,12 @@ fn views_of_views_end_in_an_error_and_slices_of_slices_do_not_add_up() -> Result
     assert_eq!(view.is_injective(), Some(true));
     view = tiled.slice(0, 1..12, 2)?.flip(0)?.slice(0, 1..6, 3)?;
     assert_eq!((view.offset(&[0])?, view.offset(&[1])?), (9, 3));
+
+    let free = Layout::strided(&[1 << 30], 8, &[-6], None, None)?.slice(0, 5..1 << 29, 87)?;
+    assert_eq!(free.is_injective(), Some(true));
+    let back = free.flip(0)?;
+    assert_eq!(back.offset(&[0])?, free.offset(&[free.dims()[0] - 1])?);
+    assert_eq!(back.is_injective(), Some(true));
 
     let mut view = tiled;
     let error = loop {
@@ -166,5 +174,14 @@ fn padding_keeps_its_cause_in_a_view_and_before_the_first_element() -> Result<()
     let growth = &late.growths()[0];
     assert_eq!((growth.cause.to_string().as_str(), growth.from, growth.to), ("strides", 3, 7));
     assert_eq!(late.locate(1)?, Place::Padding(growth.cause.clone()));
+    Ok(())
+}
+
+#[test]
+fn a_flipped_broadcast_merged_and_sliced_is_found_again() -> Result<()> {
+    let view =
+        Layout::strided(&[3, 4], 8, &[-1, 0], None, None)?.flip(1)?.merge_dims(0)?.slice(0, 9..12, 1)?;
+    assert_eq!(view.offset(&[2])?, 0);
+    assert!(matches!(view.locate(0)?, Place::Element(_)));
     Ok(())
 }
