@@ -114,14 +114,8 @@ impl Layout {
     }
 
     fn reshape_bitcast_within(&self, other: &Layout, work: &mut u64) -> Verdict {
-        if let Some(why) = self.other_buffer(other) {
-            return no(why);
-        }
-        if self.len() != other.len() {
-            return no(format!("{} elements and {}", self.len(), other.len()));
-        }
-        if self.is_empty() {
-            return Verdict::Yes;
+        if let Some(verdict) = self.bitcast_by_counts(other) {
+            return verdict;
         }
         if self.dims() == other.dims() {
             return self.same_function_within(other, work);
@@ -151,14 +145,8 @@ impl Layout {
     /// # Ok::<(), tilework::Error>(())
     /// ```
     pub fn transpose_bitcast(&self, other: &Layout) -> Verdict {
-        if let Some(why) = self.other_buffer(other) {
-            return no(why);
-        }
-        if self.len() != other.len() {
-            return no(format!("{} elements and {}", self.len(), other.len()));
-        }
-        if self.is_empty() {
-            return Verdict::Yes;
+        if let Some(verdict) = self.bitcast_by_counts(other) {
+            return verdict;
         }
         if let (Some(a), Some(b)) = (pieces(self), pieces(other)) {
             return match a == b {
@@ -201,6 +189,17 @@ impl Layout {
                 "tiles that do not divide each other cannot be cut into pieces to compare".to_owned()
             })),
         }
+    }
+
+    /// What sizes and counts alone say about a bitcast of either kind.
+    fn bitcast_by_counts(&self, other: &Layout) -> Option<Verdict> {
+        if let Some(why) = self.other_buffer(other) {
+            return Some(no(why));
+        }
+        if self.len() != other.len() {
+            return Some(no(format!("{} elements and {}", self.len(), other.len())));
+        }
+        self.is_empty().then_some(Verdict::Yes)
     }
 
     /// What makes two buffers different before any index is looked at.
