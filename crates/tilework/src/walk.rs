@@ -152,15 +152,28 @@ impl Layout {
     /// # Ok::<(), tilework::Error>(())
     /// ```
     pub fn runs(&self) -> Vec<Run> {
-        if self.places() == Some(self.size()) && self.size() > 0 {
-            return vec![Run { offset: 0, len: self.size() }];
-        }
-        let mut runs: Vec<Run> = Vec::new();
-        self.for_each_in_memory_order(|_, offset| match runs.last_mut() {
-            Some(run) if run.offset + run.len == offset => run.len += 1,
-            _ => runs.push(Run { offset, len: 1 }),
-        });
+        let mut runs = Vec::new();
+        self.for_each_run(|run| runs.push(run));
         runs
+    }
+
+    /// Calls `visit` with each maximal run, in memory order, keeping none: for layouts with more runs than fit memory.
+    pub fn for_each_run(&self, mut visit: impl FnMut(Run)) {
+        if self.size() > 0 && self.places() == Some(self.size()) {
+            return visit(Run { offset: 0, len: self.size() });
+        }
+        let mut open: Option<Run> = None;
+        self.for_each_in_memory_order(|_, offset| match &mut open {
+            Some(run) if run.offset + run.len == offset => run.len += 1,
+            _ => {
+                if let Some(run) = open.replace(Run { offset, len: 1 }) {
+                    visit(run);
+                }
+            }
+        });
+        if let Some(run) = open {
+            visit(run);
+        }
     }
 }
 
