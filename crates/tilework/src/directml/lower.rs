@@ -70,13 +70,15 @@ impl BufferTensorDesc {
                 .field("Strides")
                 .rule("DirectML's strides are unsigned; a reversed dimension needs a copy"));
         }
-        // A dimension of size 1 may have any stride; it gets what it would have in a packed tensor, if that fits.
-        let mut above = 1_i64;
+        // A dimension of size 1 may have any stride. It gets what the dimensions after it span: the packed stride where
+        // they are packed.
+        let mut span = 1_i64;
         for (stride, &size) in strides.iter_mut().zip(layout.dims()).rev() {
             if size == 1 {
-                *stride = if above > i64::from(u32::MAX) { 0 } else { above };
+                *stride = if span > i64::from(u32::MAX) { 0 } else { span };
             }
-            above = stride.saturating_mul(i64::try_from(size).unwrap_or(i64::MAX));
+            let last = i64::try_from(size).unwrap_or(i64::MAX).saturating_sub(1);
+            span = span.saturating_add(stride.saturating_mul(last));
         }
         if layout.rank() == 0 {
             desc.sizes.push(1); // a scalar
