@@ -243,7 +243,8 @@ impl Found {
         let promised = if promised.is_power_of_two() { promised } else { 1 };
         let alignment = promised.max(MINIMUM_BUFFER_TENSOR_ALIGNMENT);
         if !binding.offset.is_multiple_of(alignment) {
-            let legal = binding.offset.checked_next_multiple_of(alignment).map(|offset| offset.to_string());
+            let next = binding.offset.checked_next_multiple_of(alignment);
+            let legal = Some(next.unwrap_or(binding.offset / alignment * alignment).to_string());
             let limit = format!("a multiple of {alignment}");
             self.add(Rule::OffsetAlignment, ("Offset", None), binding.offset.to_string(), limit, legal);
         }

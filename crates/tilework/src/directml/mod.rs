@@ -73,6 +73,7 @@ mod raw;
 mod read;
 mod size;
 mod strides;
+mod terms;
 mod text;
 mod view;
 mod violation;
@@ -101,6 +102,7 @@ pub use size::{buffer_size_bytes, buffer_size_bytes_wrapping_like_directmlx, req
 pub use strides::{
     broadcast_order_strides, interleaved_channel_strides, order_strides, packed_strides, padded_strides,
 };
+pub use terms::SizeTerms;
 pub use view::{CopyNeeded, SubView, ViewOrCopy};
 pub use violation::{Rule, Violation};
 pub use words::{Remark, Words, remarks};

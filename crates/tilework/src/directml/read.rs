@@ -8,12 +8,13 @@
 //! `Strides` null (an empty list is null too), the total computed (0 means that too), the alignment 0. Names may have
 //! their prefix. The fields may stand in a `Desc` within an object that has the `Type`. DxDispatch validates nothing and
 //! passes over fields it does not know; here a field that is unknown, stands twice or has another kind of value is named,
-//! with its place. Everything about the values themselves is for [`check`](super::check) to say.
+//! with its place. Everything about the values themselves is for the checker to say.
 
 use std::ops::Range;
 
 use super::json::{Kind, Member, Value, parse};
 use super::raw::{Desc, Numbers, TypeField};
+use super::{Binding, FeatureLevel, Rule, Violation, check};
 use crate::error::{Error, Result};
 
 /// A descriptor found in a file.
@@ -27,9 +28,33 @@ pub struct FoundDesc {
     pub desc: Desc,
     /// What could not: unknown fields, fields that stand twice, values of another kind. Empty if all was read.
     pub errors: Vec<Error>,
+    /// The fields whose value could not be read, or not in full.
+    unread: Vec<&'static str>,
 }
 
 impl FoundDesc {
+    /// What the descriptor breaks, as far as it could be read: a rule that needs a field among the [`errors`] is not
+    /// applied, so nothing is said of numbers that nobody wrote.
+    ///
+    /// [`errors`]: FoundDesc::errors
+    pub fn check(&self, level: FeatureLevel, binding: Option<&Binding>) -> Vec<Violation> {
+        let mut found = check(&self.desc, level, binding);
+        let unread = |fields: &[&str]| self.unread.iter().any(|field| fields.contains(field));
+        let no_sizes = self.desc.sizes.is_empty() && unread(&["Sizes"]);
+        found.retain(|violation| match violation.rule {
+            Rule::UnknownDataType => !unread(&["DataType"]),
+            Rule::DimensionCount | Rule::DimensionCountMismatch | Rule::StridesCount => !no_sizes,
+            Rule::SizeOverflow
+            | Rule::TooManyElements
+            | Rule::TotalTensorSizeTooSmall
+            | Rule::TotalTensorSizeNotMultipleOf4
+            | Rule::BindingRange
+            | Rule::BufferTooSmall => !unread(&["DataType", "Sizes", "Strides", "TotalTensorSizeInBytes"]),
+            _ => true,
+        });
+        found
+    }
+
     /// The descriptor, if all of it could be read.
     ///
     /// # Errors
@@ -142,6 +167,7 @@ fn read(value: &Value<'_>, path: String) -> FoundDesc {
             alignment: 0,
         },
         errors: Vec::new(),
+        unread: Vec::new(),
         seen: [false; FIELDS.len()],
     };
     if let Kind::Object(members) = &value.kind {
@@ -151,14 +177,22 @@ fn read(value: &Value<'_>, path: String) -> FoundDesc {
         if !reader.has(field) {
             let rule = "a descriptor has a DataType and Sizes";
             reader.errors.push(Error::new(format!("no {field}")).at(value.span.clone()).rule(rule));
+            reader.unread.push(field);
         }
     }
-    FoundDesc { path, span: value.span.clone(), desc: reader.desc, errors: reader.errors }
+    FoundDesc {
+        path,
+        span: value.span.clone(),
+        desc: reader.desc,
+        errors: reader.errors,
+        unread: reader.unread,
+    }
 }
 
 struct Reader {
     desc: Desc,
     errors: Vec<Error>,
+    unread: Vec<&'static str>,
     /// Which of the [`FIELDS`] have been read.
     seen: [bool; FIELDS.len()],
 }
@@ -181,7 +215,13 @@ impl Reader {
                     self.errors
                         .push(Error::new(format!("{key} stands twice")).at(member.at.clone()).rule(rule));
                 }
-                Some(_) => self.field(key, value),
+                Some(place) => {
+                    let before = self.errors.len();
+                    self.field(key, value);
+                    if self.errors.len() > before {
+                        self.unread.push(FIELDS[place]);
+                    }
+                }
                 None => match &value.kind {
                     Kind::Object(inner) if outer && key == "Desc" => self.members(inner, false),
                     _ => self.error(
@@ -247,8 +287,8 @@ impl Reader {
             self.error(&value.span, "not a list", "a list of whole numbers");
             return None;
         };
-        // What is no number leaves a gap that no rule is to be held against, so the list is read as far as possible.
-        Some(values.iter().filter_map(|value| self.integer(value)).collect())
+        // What is no number becomes a 1, which breaks no rule, so that the others keep their places.
+        Some(values.iter().map(|value| self.integer(value).unwrap_or(1)).collect())
     }
 
     fn integer(&mut self, value: &Value<'_>) -> Option<i64> {
