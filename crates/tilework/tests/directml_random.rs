@@ -109,7 +109,7 @@ proptest! {
         let mut rest = desc.elements() as u32;
         let mut sizes = Vec::new();
         for cut in cuts {
-            let divisors: Vec<u32> = (1..=rest).filter(|d| rest % d == 0).collect();
+            let divisors: Vec<u32> = (1..=rest).filter(|&d| rest.is_multiple_of(d)).collect();
             let size = divisors[cut % divisors.len()];
             sizes.push(size);
             rest /= size;
