@@ -170,7 +170,7 @@ fn a_line_that_cannot_be_read_says_where_and_why() {
         ("FLOAT32 [2,3] totl 24", 14, "\"totl\""),
         ("FLOAT32 NHWX [1,2,3,4]", 8, "layout \"NHWX\""),
         ("FLOAT32 NHWC [1,2,3]", 8, "3 sizes with 4 letters"),
-        ("FLOAT32 NHWC [1,0,3,4]", 8, "layout NHWC of sizes [1, 0, 3, 4]"),
+        ("FLOAT32 NHWC [1,0,3,4]", 8, "layout \"NHWC\" of sizes that are no sizes"),
         ("FLOAT32 WH [65536,65537]", 0, "-"),
         ("FLOAT32 [2] flags MINE", 18, "\"MINE\""),
     ] {

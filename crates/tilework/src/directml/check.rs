@@ -10,6 +10,7 @@ use super::data_type::DataType;
 use super::level::{DIMENSION_COUNT_MAX1, FeatureLevel, MAX_ELEMENTS, MINIMUM_BUFFER_TENSOR_ALIGNMENT};
 use super::raw::{Desc, TypeField};
 use super::size::{self, DWORD};
+use super::text::shown;
 use super::violation::{Rule, Violation};
 
 /// Where a tensor is bound: `DML_BUFFER_BINDING`, and the buffer behind it.
@@ -104,7 +105,7 @@ impl Found {
             }
             TypeField::Name(name) => {
                 let legal = DataType::meant_by(name).map(|meant| meant.to_string());
-                self.add(Rule::UnknownDataType, field, format!("{name:?}"), known(), legal);
+                self.add(Rule::UnknownDataType, field, shown(name), known(), legal);
                 None
             }
         }

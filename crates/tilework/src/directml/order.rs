@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::desc::BufferTensorDesc;
 use super::strides::order_strides;
+use super::text::shown;
 use crate::error::{Error, Result};
 
 /// The letters of the dimensions, in the order in which DirectML has sizes.
@@ -39,10 +40,10 @@ pub(crate) fn places(letters: &str, order: &str) -> Result<SmallVec<[usize; 8]>>
     }
     let twice = (1..letters.len()).any(|dim| letters.as_bytes()[..dim].contains(&letters.as_bytes()[dim]));
     if places.len() != letters.len() || order.len() != letters.len() || twice {
-        return Err(Error::new(format!("order {order:?} of dimensions {letters:?}"))
+        return Err(Error::new(format!("order {} of dimensions {}", shown(order), shown(letters)))
             .field("order")
             .rule("an order names every dimension exactly once")
-            .accepts(format!("the letters {letters} in any order")));
+            .accepts("the same letters in any order, each once"));
     }
     Ok(places)
 }
@@ -60,7 +61,7 @@ pub fn letters_of(order: &str) -> Result<String> {
             return Ok(found);
         }
     }
-    Err(Error::new(format!("layout {order:?}"))
+    Err(Error::new(format!("layout {}", shown(order)))
         .field("order")
         .rule("a layout names dimensions by the letters N, C, D, H, W, or a filter's by O, I, D, H, W, each at most once")
         .accepts("NCHW, NHWC, NCDHW, NDHWC, CHWN, HWIO, …"))

@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use super::json::{Kind, Member, Value, parse};
 use super::raw::{Desc, Numbers, TypeField};
+use super::text::shown;
 use super::{Binding, FeatureLevel, Rule, Violation, check};
 use crate::error::{Error, Result};
 
@@ -226,7 +227,7 @@ impl Reader {
                     Kind::Object(inner) if outer && key == "Desc" => self.members(inner, false),
                     _ => self.error(
                         &member.at,
-                        format!("{key:?} is no field of a descriptor"),
+                        format!("{} is no field of a descriptor", shown(key)),
                         &FIELDS.join(", "),
                     ),
                 },
@@ -273,7 +274,7 @@ impl Reader {
             Kind::String(name) => match name.strip_prefix("DML_TENSOR_FLAG_").unwrap_or(name) {
                 "NONE" => {}
                 "OWNED_BY_DML" => self.desc.flags |= 1,
-                _ => self.error(&value.span, format!("flag {name:?}"), "\"NONE\" or \"OWNED_BY_DML\""),
+                _ => self.error(&value.span, format!("flag {}", shown(name)), "\"NONE\" or \"OWNED_BY_DML\""),
             },
             Kind::Array(values) if values.iter().all(|value| !matches!(value.kind, Kind::Array(_))) => {
                 values.iter().for_each(|value| self.flags(value));

@@ -84,6 +84,14 @@ impl BufferTensorDesc {
     }
 }
 
+/// A word of somebody's text in quotation marks, cut if it is long: messages stay small whatever the text.
+pub(crate) fn shown(word: &str) -> String {
+    match word.char_indices().nth(40) {
+        None => format!("{word:?}"),
+        Some((end, _)) => format!("{:?}…", &word[..end]),
+    }
+}
+
 /// A text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
@@ -170,7 +178,7 @@ impl<'a> Reader<'a> {
     }
 
     fn error((word, span): (&str, Range<usize>), accepts: &str) -> Error {
-        let found = if word.is_empty() { "the end of the text".to_owned() } else { format!("{word:?}") };
+        let found = if word.is_empty() { "the end of the text".to_owned() } else { shown(word) };
         Error::new(found).at(span).accepts(accepts)
     }
 
@@ -222,7 +230,7 @@ impl<'a> Reader<'a> {
         let narrow = |&size: &i64| u32::try_from(size).ok().filter(|&size| size > 0);
         let narrow: Option<Vec<u32>> = sizes.iter().map(narrow).collect();
         let sizes = narrow.ok_or_else(|| {
-            Error::new(format!("layout {word} of sizes {sizes:?}"))
+            Error::new(format!("layout {} of sizes that are no sizes", shown(word)))
                 .rule("a layout's strides follow from its sizes, which are 1 to 4294967295")
         })?;
         let strides = order_strides(&sizes, &letters_of(order)?, order)?;
