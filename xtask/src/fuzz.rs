@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::{Outcome, shell};
 
 /// The targets, by the names of their files in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 2] = ["parse", "layout"];
+const TARGETS: [&str; 3] = ["parse", "layout", "directml"];
 
 const VERSION: &str = "0.13.2";
 
