@@ -1,6 +1,6 @@
 //! How tensors lie in memory: where is element (i, j, …), what stands at a place, and are two arrangements the same?
 //!
-//! Notations go in (today XLA's, in [`xla`]), all of them become one [`Layout`], and every question is asked of that.
+//! Notations go in (XLA's in [`xla`], DirectML's in [`directml`]), all of them become one [`Layout`], and every question is asked of that.
 //!
 //! # A first layout
 //!
@@ -127,6 +127,7 @@
 mod build;
 mod canon;
 mod compare;
+pub mod directml;
 mod error;
 mod eval;
 mod expr;

@@ -256,6 +256,44 @@ impl Layout {
         self.is_injective()
     }
 
+    /// Whether some place before the tail holds no element.
+    ///
+    /// Exact for free strides, however they overlap; otherwise None where [`Layout::places`] is.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let gaps = |strides: &[i64]| Layout::strided(&[4, 2], 32, strides, None, None).map(|layout| layout.has_gaps());
+    /// assert_eq!(gaps(&[1, 3])?, Some(false)); // 0 to 3, and 3 to 6
+    /// assert_eq!(gaps(&[1, 5])?, Some(true)); // 0 to 3, and 5 to 8
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn has_gaps(&self) -> Option<bool> {
+        if self.is_empty() {
+            return Some(self.size() > self.tail());
+        }
+        let Some(strides) = self.canon().strides() else {
+            return self.padding().map(|padding| padding > self.tail());
+        };
+        // By ascending stride. If what is smaller fills 0..=reach, a stride up to reach + 1 lays copies of that side by
+        // side or over each other, and fills again; beyond that, place reach + 1 stays empty for good.
+        let mut steps: SmallVec<[(u64, u64); 8]> = strides
+            .iter()
+            .zip(self.dims())
+            .filter(|(stride, size)| **size > 1 && **stride != 0)
+            .map(|(stride, &size)| (stride.unsigned_abs(), size))
+            .collect();
+        steps.sort_unstable();
+        let mut reach = 0_u128;
+        for (stride, size) in steps {
+            if u128::from(stride) > reach + 1 {
+                return Some(true);
+            }
+            reach += u128::from(stride) * u128::from(size - 1);
+        }
+        // Places in front of the first element, or left over behind the last by a slice, are gaps too.
+        Some(reach + 1 < u128::from(self.size() - self.tail()))
+    }
+
     /// Whether a later element in row-major index order always has a larger offset.
     ///
     /// None if the layout is coupled or cut unevenly, and too large to walk.

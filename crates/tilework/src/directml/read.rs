@@ -1,0 +1,274 @@
+//! Descriptors in JSON, in the form DxDispatch reads.
+//!
+//! ```text
+//! { "DataType": "FLOAT32", "Sizes": [1, 1, 2, 3], "Strides": [6, 6, 3, 1], "TotalTensorSizeInBytes": 24 }
+//! ```
+//!
+//! `DataType` and `Sizes` are required. `Type` is `BUFFER`, `Flags` `NONE`, `DimensionCount` the number of sizes,
+//! `Strides` null (an empty list is null too), the total computed (0 means that too), the alignment 0. Names may have
+//! their prefix. The fields may stand in a `Desc` within an object that has the `Type`. DxDispatch validates nothing and
+//! passes over fields it does not know; here a field that is unknown, stands twice or has another kind of value is named,
+//! with its place. Everything about the values themselves is for [`check`](super::check) to say.
+
+use std::ops::Range;
+
+use super::json::{Kind, Member, Value, parse};
+use super::raw::{Desc, Numbers, TypeField};
+use crate::error::{Error, Result};
+
+/// A descriptor found in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundDesc {
+    /// The way to it through the file: `dispatchables.copy.desc.InputTensor`, or empty if the file is the descriptor.
+    pub path: String,
+    /// The bytes it stands at.
+    pub span: Range<usize>,
+    /// What could be read of it.
+    pub desc: Desc,
+    /// What could not: unknown fields, fields that stand twice, values of another kind. Empty if all was read.
+    pub errors: Vec<Error>,
+}
+
+impl FoundDesc {
+    /// The descriptor, if all of it could be read.
+    ///
+    /// # Errors
+    /// The first that could not.
+    pub fn read(self) -> Result<Desc> {
+        match self.errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(self.desc),
+        }
+    }
+}
+
+/// Every descriptor in a JSON text: one, an array of them, or those of a model file, wherever they stand in it.
+///
+/// An object is a descriptor if it has `Sizes` and a `DataType`, or either with another field of a descriptor and no
+/// field that is none. If there is none at all, the objects at the top are read as descriptors, so that what they lack
+/// is said.
+///
+/// ```
+/// use tilework::directml::{FeatureLevel, check, read_json};
+/// let text = r#"{"in": {"DataType": "FLOAT32", "Sizes": [2, 3], "Strides": [5, 1], "Strides": null}}"#;
+/// let found = read_json(text)?;
+/// assert_eq!(found[0].path, "in");
+/// assert_eq!(found[0].errors[0].found(), "Strides stands twice");
+/// # Ok::<(), tilework::Error>(())
+/// ```
+///
+/// # Errors
+/// A text that is not JSON, or has no object in it.
+pub fn read_json(text: &str) -> Result<Vec<FoundDesc>> {
+    let root = parse(text)?;
+    let mut found = Vec::new();
+    walk(&root, &mut String::new(), &mut found);
+    if found.is_empty() {
+        match &root.kind {
+            Kind::Object(_) => found.push(read(&root, String::new())),
+            Kind::Array(values) => {
+                let objects =
+                    values.iter().enumerate().filter(|(_, value)| matches!(value.kind, Kind::Object(_)));
+                found.extend(objects.map(|(place, value)| read(value, format!("[{place}]"))));
+            }
+            _ => {}
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::new("no descriptor")
+            .at(root.span)
+            .accepts(r#"{"DataType": …, "Sizes": […]}, an array of these, or a model file"#));
+    }
+    Ok(found)
+}
+
+const FIELDS: [&str; 8] = [
+    "DataType",
+    "Flags",
+    "DimensionCount",
+    "Sizes",
+    "Strides",
+    "TotalTensorSizeInBytes",
+    "GuaranteedBaseOffsetAlignment",
+    "Type",
+];
+
+fn is_descriptor(members: &[Member<'_>]) -> bool {
+    let has = |key: &str| members.iter().any(|member| member.key == key);
+    let known = members.iter().filter(|member| FIELDS.contains(&&*member.key)).count();
+    (has("DataType") && has("Sizes"))
+        || ((has("DataType") || has("Sizes")) && known > 1 && known == members.len())
+}
+
+fn walk(value: &Value<'_>, path: &mut String, found: &mut Vec<FoundDesc>) {
+    let length = path.len();
+    match &value.kind {
+        Kind::Object(members) => {
+            let inner = members.iter().find(|member| member.key == "Desc").map(|member| &member.value.kind);
+            let nested = matches!(inner, Some(Kind::Object(inner)) if is_descriptor(inner));
+            if nested || is_descriptor(members) {
+                return found.push(read(value, path.clone()));
+            }
+            for member in members {
+                if length > 0 {
+                    path.push('.');
+                }
+                path.push_str(&member.key);
+                walk(&member.value, path, found);
+                path.truncate(length);
+            }
+        }
+        Kind::Array(values) => {
+            for (place, value) in values.iter().enumerate() {
+                path.push_str(&format!("[{place}]"));
+                walk(value, path, found);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// An object read as a descriptor.
+fn read(value: &Value<'_>, path: String) -> FoundDesc {
+    let mut reader = Reader {
+        desc: Desc {
+            data_type: TypeField::Number(0),
+            flags: 0,
+            dimension_count: None,
+            sizes: Numbers::new(),
+            strides: None,
+            total: None,
+            alignment: 0,
+        },
+        errors: Vec::new(),
+        seen: [false; FIELDS.len()],
+    };
+    if let Kind::Object(members) = &value.kind {
+        reader.members(members, true);
+    }
+    for field in ["DataType", "Sizes"] {
+        if !reader.has(field) {
+            let rule = "a descriptor has a DataType and Sizes";
+            reader.errors.push(Error::new(format!("no {field}")).at(value.span.clone()).rule(rule));
+        }
+    }
+    FoundDesc { path, span: value.span.clone(), desc: reader.desc, errors: reader.errors }
+}
+
+struct Reader {
+    desc: Desc,
+    errors: Vec<Error>,
+    /// Which of the [`FIELDS`] have been read.
+    seen: [bool; FIELDS.len()],
+}
+
+impl Reader {
+    fn has(&self, field: &str) -> bool {
+        FIELDS.iter().zip(self.seen).any(|(name, seen)| seen && *name == field)
+    }
+
+    fn error(&mut self, span: &Range<usize>, found: impl Into<String>, accepts: &str) {
+        self.errors.push(Error::new(found).at(span.clone()).accepts(accepts));
+    }
+
+    fn members(&mut self, members: &[Member<'_>], outer: bool) {
+        for member in members {
+            let (key, value) = (&*member.key, &member.value);
+            match FIELDS.iter().position(|name| *name == key) {
+                Some(place) if std::mem::replace(&mut self.seen[place], true) => {
+                    let rule = "a field stands once";
+                    self.errors
+                        .push(Error::new(format!("{key} stands twice")).at(member.at.clone()).rule(rule));
+                }
+                Some(_) => self.field(key, value),
+                None => match &value.kind {
+                    Kind::Object(inner) if outer && key == "Desc" => self.members(inner, false),
+                    _ => self.error(
+                        &member.at,
+                        format!("{key:?} is no field of a descriptor"),
+                        &FIELDS.join(", "),
+                    ),
+                },
+            }
+        }
+    }
+
+    fn field(&mut self, key: &str, value: &Value<'_>) {
+        match key {
+            "DataType" => match &value.kind {
+                Kind::String(name) => self.desc.data_type = TypeField::from_name(name),
+                Kind::Integer(number) if u32::try_from(*number).is_ok() => {
+                    self.desc.data_type = TypeField::from_number(*number as u32);
+                }
+                _ => self.error(&value.span, "a type that is no name", "\"FLOAT32\""),
+            },
+            "Flags" => self.flags(value),
+            "Type" => {
+                let is_buffer = match &value.kind {
+                    Kind::String(name) => matches!(&**name, "BUFFER" | "DML_TENSOR_TYPE_BUFFER"),
+                    kind => matches!(kind, Kind::Integer(1) | Kind::Null),
+                };
+                if !is_buffer {
+                    self.error(&value.span, "a tensor that is not in a buffer", "\"BUFFER\"");
+                }
+            }
+            "Sizes" => self.desc.sizes = self.numbers(value).unwrap_or_default(),
+            // An empty list means none, as DxDispatch has it.
+            "Strides" if value.kind != Kind::Null => {
+                self.desc.strides = self.numbers(value).filter(|strides| !strides.is_empty());
+            }
+            "DimensionCount" => self.desc.dimension_count = self.integer(value),
+            "TotalTensorSizeInBytes" => self.desc.total = self.unsigned(value).filter(|&total| total > 0),
+            "GuaranteedBaseOffsetAlignment" => self.desc.alignment = self.unsigned(value).unwrap_or(0),
+            _ => {}
+        }
+    }
+
+    /// One flag, or several in a list.
+    fn flags(&mut self, value: &Value<'_>) {
+        match &value.kind {
+            Kind::Null => {}
+            Kind::Integer(number) if u32::try_from(*number).is_ok() => self.desc.flags |= *number as u32,
+            Kind::String(name) => match name.strip_prefix("DML_TENSOR_FLAG_").unwrap_or(name) {
+                "NONE" => {}
+                "OWNED_BY_DML" => self.desc.flags |= 1,
+                _ => self.error(&value.span, format!("flag {name:?}"), "\"NONE\" or \"OWNED_BY_DML\""),
+            },
+            Kind::Array(values) if values.iter().all(|value| !matches!(value.kind, Kind::Array(_))) => {
+                values.iter().for_each(|value| self.flags(value));
+            }
+            _ => self.error(&value.span, "flags that are no names", "\"NONE\" or \"OWNED_BY_DML\""),
+        }
+    }
+
+    fn numbers(&mut self, value: &Value<'_>) -> Option<Numbers> {
+        let Kind::Array(values) = &value.kind else {
+            self.error(&value.span, "not a list", "a list of whole numbers");
+            return None;
+        };
+        // What is no number leaves a gap that no rule is to be held against, so the list is read as far as possible.
+        Some(values.iter().filter_map(|value| self.integer(value)).collect())
+    }
+
+    fn integer(&mut self, value: &Value<'_>) -> Option<i64> {
+        match value.kind {
+            Kind::Integer(number) if i64::try_from(number).is_ok() => Some(number as i64),
+            _ => {
+                self.error(&value.span, "not a whole number of 64 bits", "a whole number");
+                None
+            }
+        }
+    }
+
+    fn unsigned(&mut self, value: &Value<'_>) -> Option<u64> {
+        match value.kind {
+            Kind::Null => None,
+            Kind::Integer(number) if u64::try_from(number).is_ok() => Some(number as u64),
+            _ => {
+                self.error(&value.span, "not an unsigned number of 64 bits", "0 to 18446744073709551615");
+                None
+            }
+        }
+    }
+}
