@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use tilework::Error;
-use tilework::directml::{Binding, Desc, FeatureLevel, FoundDesc, check as violations, read_json};
+use tilework::directml::{Binding, Desc, FeatureLevel, FoundDesc, Rule, check as violations, read_json};
 
 use crate::NO;
 use crate::args::CheckArgs;
@@ -123,11 +123,16 @@ impl Checker<'_> {
                 Some(index) => format!("{}[{index}]", violation.field),
                 None => violation.field.to_owned(),
             };
+            // The value of a buffer that is too small is the sum it was held against; people look for the buffer's size.
+            let (value, limit) = match violation.rule {
+                Rule::BufferTooSmall => (&violation.limit, format!("at least {}", violation.value)),
+                _ => (&violation.value, violation.limit.clone()),
+            };
             let mut rows = vec![
                 ("broken".to_owned(), violation.rule.name().to_owned()),
-                ("found".to_owned(), format!("{field} = {}", violation.value)),
+                ("found".to_owned(), format!("{field} = {value}")),
                 ("rule".to_owned(), violation.rule.sentence().to_owned()),
-                ("limit".to_owned(), violation.limit.clone()),
+                ("limit".to_owned(), limit),
             ];
             rows.extend(violation.legal.clone().map(|legal| ("legal".to_owned(), legal)));
             page.rows(&rows);

@@ -67,17 +67,22 @@ fn sizes(desc: &BufferTensorDesc) -> Row {
 
 fn strides(desc: &BufferTensorDesc) -> Row {
     let strides = desc.effective_strides();
-    let name = |dim: usize| match letters(strides.len()) {
-        Some(letters) => letters[dim].to_owned(),
-        None => format!("dimension {dim}"),
-    };
     // A dimension of size 1 has no second index to step to.
     let steps = strides.iter().zip(desc.sizes()).enumerate().filter(|(_, (_, size))| **size > 1);
-    let each: Vec<String> = steps.map(|(dim, (stride, _))| format!("{stride} along {}", name(dim))).collect();
+    let each: Vec<String> = steps
+        .enumerate()
+        .map(|(number, (dim, (stride, _)))| {
+            let (elements, dimension) = if number == 0 { (" elements", "dimension ") } else { ("", "") };
+            match letters(strides.len()) {
+                Some(letters) => format!("{stride}{elements} along {}", letters[dim]),
+                None => format!("{stride}{elements} along {dimension}{dim}"),
+            }
+        })
+        .collect();
     let given = if desc.strides().is_some() { "" } else { "none written, so packed: " };
     let text = match each.is_empty() {
         true => "no dimension has a second index to step to".to_owned(),
-        false => format!("one step moves, in elements, {}", each.join(", ")),
+        false => format!("one step moves {}", each.join(", ")),
     };
     ("strides".to_owned(), format!("{given}{text}"))
 }
@@ -87,7 +92,10 @@ fn words(desc: &BufferTensorDesc) -> tilework::Result<Vec<Row>> {
     let words = desc.words()?;
     let dims = |dims: &[usize]| match (letters(desc.rank()), dims) {
         (Some(letters), _) => dims.iter().map(|&dim| letters[dim]).collect::<Vec<&str>>().join(", "),
-        (None, dims) => dims.iter().map(usize::to_string).collect::<Vec<String>>().join(", "),
+        (None, dims) => {
+            let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+            format!("dimension {}", dims.join(", "))
+        }
     };
     let mut is = Vec::new();
     if words.packed {
@@ -141,7 +149,10 @@ pub fn sum(desc: &BufferTensorDesc) -> Vec<Row> {
     let human = if least < 10 << 10 { String::new() } else { format!(" = {}", size::bytes(least.into())) };
     let human = human.split(" (").next().unwrap_or_default().to_owned();
     vec![
-        ("places".to_owned(), format!("{text} = {places}")),
+        (
+            "places".to_owned(),
+            if desc.rank() > 1 || desc.strides().is_some() { format!("{text} = {places}") } else { text },
+        ),
         ("needs".to_owned(), format!("{places} · {factor} = {bytes} B{rounded}{human}")),
     ]
 }

@@ -93,7 +93,7 @@ fn take(from: &BufferTensorDesc, step: &StepArgs) -> tilework::Result<(ViewOrCop
     match from.rank() {
         4 => from.permute(&[0, 3, 1, 2]).map(view),
         5 => from.permute(&[0, 4, 1, 2, 3]).map(view),
-        rank => Err(Error::new(format!("{rank} dimensions"))
+        rank => Err(Error::new(format!("rank {rank}"))
             .field("Sizes")
             .rule("NHWC has 4 dimensions, and NDHWC 5")
             .accepts("4 or 5 sizes, or --permute")),
