@@ -87,9 +87,10 @@ Examples:
   tilework show 'f32[3,5]{1,0:T(2,2)}'
   tilework show 'bf16[64,300]{1,0:T(8,128)(2,1)}' 's32[8388608,8,4]{2,1,0:T(8,128)}'
   tilework show --json 'f32[2,3]{strides(5,1)}'
+  tilework show 'FLOAT16 NHWC [1,64,56,56]' @input.json
   tilework show < shapes.txt                      one shape a line, # begins a comment")]
     Show {
-        /// Shapes; none or `-`: one a line on standard input
+        /// Shapes or descriptors; none or `-`: one a line on standard input
         #[arg(value_name = "SHAPE")]
         shapes: Vec<OsString>,
     },
@@ -180,14 +181,18 @@ Examples:
     ///
     /// Prints both descriptors and `view`, or `copy needed` and the two dimensions that forbid the view. Exit code 0 for a
     /// view, 1 for a copy.
-    #[command(after_long_help = "\
+    #[command(
+        override_usage = "tilework view [OPTIONS] <DESCRIPTOR> <STEP>\n\n\
+STEP: --permute, --reshape, --broadcast, --flatten or --nhwc, with its value",
+        after_long_help = "\
 Examples:
   tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,3,64    view
   tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,192     copy needed
   tilework view 'FLOAT32 [2,4,5,3]' --permute 0,3,1,2
   tilework view 'FLOAT32 [3]' --broadcast 2,3
   tilework view @input.json --flatten 1
-  tilework view 'FLOAT32 [2,4,5,3]' --nhwc                   stored as NHWC, seen as NCHW")]
+  tilework view 'FLOAT32 [2,4,5,3]' --nhwc                   stored as NHWC, seen as NCHW"
+    )]
     View {
         /// The descriptor: in words, or @FILE
         descriptor: OsString,
