@@ -144,6 +144,7 @@ fn what_cannot_be_read_is_located_and_the_rest_is_checked() {
     assert!(text.iter().all(|text| text.ends_with("--- exit code 2\n")), "{text:?}");
     keep("directml_check_unreadable", &text.join("\n"));
     assert_eq!(run(&["check", "there/is/no/such.json"]).code, 2);
+    assert!(run(&["show", "float32 [2]"]).stderr.contains("did you mean"));
     let bytes = run_with(command(&["check", "-"]), b"{\"DataType\":\"\xff\"}");
     assert_eq!(bytes.code, 2);
     assert!(bytes.stderr.contains("0xff at 13 is not UTF-8"), "{}", bytes.stderr);
@@ -175,14 +176,14 @@ fn views_are_told_from_copies() {
     snapshot(
         "directml_view",
         &[
-            &["view", nhwc, "--reshape", "1,3,64"],
+            &["view", "FLOAT32 NHWC [2,3,8,8]", "--reshape", "2,3,64"],
             &["view", nhwc, "--reshape", "1,192"],
             &["view", nhwc, "--flatten", "2"],
             &["view", nhwc, "--flatten", "1"],
             &["view", "FLOAT32 [2,4,5,3]", "--permute", "0,3,1,2"],
             &["view", "FLOAT32 [2,4,5,3]", "--nhwc"],
             &["view", "FLOAT32 [3]", "--broadcast", "2,3"],
-            &["view", "--json", nhwc, "--reshape", "1,3,64"],
+            &["view", "--json", "FLOAT32 NHWC [2,3,8,8]", "--reshape", "2,3,64"],
             &["view", "--json", nhwc, "--reshape", "1,192"],
         ],
     );
