@@ -4,11 +4,15 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use tilework::directml::FeatureLevel;
 
 /// Explains how tensors lie in memory.
 ///
 /// A SHAPE is written as XLA writes it, for example 'f32[3,5]{1,0:T(2,2)}'. The older written forms are read as well,
 /// and Tilework's own words for what XLA cannot say: pad(..), strides(..), base(..), size(..).
+///
+/// Where a SHAPE is wanted, a DirectML descriptor is read as well: 'FLOAT32 [1,3,224,224] strides [153228,51076,226,1]',
+/// 'FLOAT16 NHWC [1,64,56,56]', or @FILE.json (one descriptor of several: @FILE.json#NAME).
 #[derive(Parser)]
 #[command(
     name = "tilework",
@@ -22,6 +26,9 @@ Examples:
   tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3       17
   tilework locate 'f32[3,5]{1,0:T(2,2)}' 17       2,3
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
+  tilework show 'FLOAT16 NHWC [1,64,56,56]'       a DirectML descriptor
+  tilework check model.json                       every rule that descriptors break
+  tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
   grep -o 's32\\[[^ ]*' dump.txt | tilework show --json
 
 Exit codes: 0 yes or done, 1 a check said no, 2 bad input."
@@ -80,9 +87,10 @@ Examples:
   tilework show 'f32[3,5]{1,0:T(2,2)}'
   tilework show 'bf16[64,300]{1,0:T(8,128)(2,1)}' 's32[8388608,8,4]{2,1,0:T(8,128)}'
   tilework show --json 'f32[2,3]{strides(5,1)}'
+  tilework show 'FLOAT16 NHWC [1,64,56,56]' @input.json
   tilework show < shapes.txt                      one shape a line, # begins a comment")]
     Show {
-        /// Shapes; none or `-`: one a line on standard input
+        /// Shapes or descriptors; none or `-`: one a line on standard input
         #[arg(value_name = "SHAPE")]
         shapes: Vec<OsString>,
     },
@@ -156,6 +164,42 @@ Examples:
         sense: Sense,
     },
 
+    /// Check DirectML descriptors in JSON files against every rule
+    ///
+    /// Reads descriptors in DxDispatch's form: one, an array of them, or those of a model file. For each rule that is
+    /// broken it prints the field, the value found, the limit and a legal value; with a binding, each term of the sum.
+    /// Exit code 1 if a rule is broken, 2 if something cannot be read.
+    #[command(after_long_help = "\
+Examples:
+  tilework check model.json
+  tilework check input.json --offset 200708 --buffer-bytes 611096
+  tilework check *.json --feature-level 3_0 --json
+  echo '{\"DataType\":\"FLOAT16\",\"Sizes\":[5,55],\"Strides\":[9]}' | tilework check -")]
+    Check(CheckArgs),
+
+    /// Say whether a DirectML descriptor can be seen otherwise without moving data
+    ///
+    /// Prints both descriptors and `view`, or `copy needed` and the two dimensions that forbid the view. Exit code 0 for a
+    /// view, 1 for a copy.
+    #[command(
+        override_usage = "tilework view [OPTIONS] <DESCRIPTOR> <STEP>\n\n\
+STEP: --permute, --reshape, --broadcast, --flatten or --nhwc, with its value",
+        after_long_help = "\
+Examples:
+  tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,3,64    view
+  tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,192     copy needed
+  tilework view 'FLOAT32 [2,4,5,3]' --permute 0,3,1,2
+  tilework view 'FLOAT32 [3]' --broadcast 2,3
+  tilework view @input.json --flatten 1
+  tilework view 'FLOAT32 [2,4,5,3]' --nhwc                   stored as NHWC, seen as NCHW"
+    )]
+    View {
+        /// The descriptor: in words, or @FILE
+        descriptor: OsString,
+        #[command(flatten)]
+        step: StepArgs,
+    },
+
     /// Print a completion script for a shell
     #[command(after_long_help = "\
 Examples:
@@ -166,6 +210,61 @@ Examples:
         /// The shell
         shell: Shell,
     },
+}
+
+#[derive(clap::Args)]
+pub struct CheckArgs {
+    /// JSON files; `-`: standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<OsString>,
+
+    /// Bytes from the start of the buffer to the tensor
+    #[arg(long, value_name = "BYTES")]
+    pub offset: Option<u64>,
+
+    /// Bytes of the buffer
+    #[arg(long, value_name = "BYTES")]
+    pub buffer_bytes: Option<u64>,
+
+    /// Bytes of the bound range, SizeInBytes
+    #[arg(long, value_name = "BYTES")]
+    pub range_bytes: Option<u64>,
+
+    /// The feature level, such as 5_2
+    #[arg(long, value_name = "LEVEL", default_value = FeatureLevel::LATEST.name(), value_parser = feature_level)]
+    pub feature_level: FeatureLevel,
+}
+
+fn feature_level(name: &str) -> Result<FeatureLevel, String> {
+    FeatureLevel::from_name(name).ok_or_else(|| {
+        let all: Vec<&str> = FeatureLevel::all().map(FeatureLevel::name).collect();
+        format!("one of {}", all.join(", "))
+    })
+}
+
+/// How a descriptor is to be seen: one of these.
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct StepArgs {
+    /// Dimensions in another order: dimension k is to be the k-th of these
+    #[arg(long, value_name = "DIMENSIONS", value_delimiter = ',')]
+    pub permute: Option<Vec<usize>>,
+
+    /// Other sizes for as many elements, in row-major order of the index
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    pub reshape: Option<Vec<u32>>,
+
+    /// Repeated to larger sizes
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    pub broadcast: Option<Vec<u32>>,
+
+    /// Two dimensions: those before this one, and those from it on
+    #[arg(long, value_name = "DIMENSION")]
+    pub flatten: Option<usize>,
+
+    /// Dimensions that are N, H, W, C (or N, D, H, W, C) as N, C, H, W
+    #[arg(long)]
+    pub nhwc: bool,
 }
 
 /// A sense in which two layouts can be the same.

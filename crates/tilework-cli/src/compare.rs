@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use tilework::xla::Shape;
 use tilework::{Layout, Verdict};
 use tilework_picture::shared_run;
 
@@ -12,8 +11,8 @@ use crate::input;
 use crate::json;
 use crate::output::{Output, Stop};
 use crate::page::Page;
-use crate::points::layout_of;
 use crate::size;
+use crate::subject::{self, Bad, Subject};
 use crate::words::Row;
 
 /// The longest run that is counted.
@@ -28,22 +27,23 @@ pub fn compare(
     output: &mut Output,
 ) -> Result<(), Stop> {
     let read = |text: &str| {
-        let shape = input::parse(text, args)?;
-        let layout = layout_of(&shape, text)?;
-        Ok::<_, tilework::Error>(Side { shape, layout })
+        let subject = subject::read_one(text, args)?;
+        let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
+        Ok(Side { subject, layout })
     };
-    let a = match input::argument(a).and_then(read) {
+    let a = input::argument(a).map_err(|error| Bad::new(error, &a.to_string_lossy())).and_then(read);
+    let a = match a {
         Ok(a) => a,
-        Err(error) => return output.bad(&error, &a.to_string_lossy(), None),
+        Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text) {
         Ok(b) => Comparison::new(&a, &b).say(sense, output),
-        Err(error) => output.bad(&error, text, line),
+        Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }
 
 struct Side {
-    shape: Shape,
+    subject: Subject,
     layout: Layout,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn object(&self, sense: &'static str, holds: bool) -> json::Compared {
-        let [a, b] = self.sides.map(|side| side.shape.to_string());
+        let [a, b] = self.sides.map(|side| side.subject.to_string());
         json::Compared {
             a,
             b,
@@ -106,7 +106,7 @@ impl<'a> Comparison<'a> {
     fn page(&self, output: &mut Output) -> Result<(), Stop> {
         let mut page = Page::new(output);
         page.label = "transpose-bitcast".len();
-        let [a, b] = self.sides.map(|side| side.shape.to_string());
+        let [a, b] = self.sides.map(|side| side.subject.to_string());
         page.rows(&[("A".to_owned(), a), ("B".to_owned(), b)]);
         let verdict = |verdict: &Verdict, yes: &str| match verdict {
             Verdict::Yes => format!("yes: {yes}"),
@@ -130,25 +130,23 @@ impl<'a> Comparison<'a> {
         let mut moves = self.differences();
         moves.extend(self.movement());
         page.rows(&moves);
-        if !output.is_first() {
-            output.text("")?;
-        }
-        for line in &page.lines {
-            output.line(line)?;
-        }
-        Ok(())
+        output.page(&page)
     }
 
     /// What the texts say differently.
     fn differences(&self) -> Vec<Row> {
-        let [a, b] = self.sides.map(|side| side.shape.as_array());
-        let (Some(a), Some(b)) = (a, b) else { return Vec::new() };
+        let [a, b] = self.sides.map(|side| side.subject.as_array());
+        let descs = self.sides.map(|side| side.subject.as_desc());
         let mut rows = Vec::new();
         let mut differ = |name: &str, a: String, b: String| {
             if a != b {
                 rows.push((name.to_owned(), format!("{a} in A, {b} in B")));
             }
         };
+        if let [Some(a), Some(b)] = descs {
+            differ("data type", a.data_type().to_string(), b.data_type().to_string());
+        }
+        let (Some(a), Some(b)) = (a, b) else { return rows };
         differ("element type", a.element_type().to_string(), b.element_type().to_string());
         let (Some(a), Some(b)) = (a.layout(), b.layout()) else { return rows };
         let ordered = a.strides().is_none() && b.strides().is_none();

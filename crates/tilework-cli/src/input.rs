@@ -3,39 +3,36 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead};
 
-use tilework::xla::Shape;
 use tilework::{Error, Result};
 
 use crate::args::Args;
 use crate::output::{Output, Stop};
+use crate::subject::{self, Subject};
 
 /// The longest line that is read.
 const LONGEST: usize = 1 << 20;
 
-/// Calls `answer` with each shape, and reports the texts that are none.
-pub fn shapes(
+/// Calls `answer` with each shape or descriptor, and reports the texts that are none.
+pub fn subjects(
     given: &[OsString],
     args: &Args,
     output: &mut Output,
     mut answer: impl FnMut(&Given, &mut Output) -> std::result::Result<(), Stop>,
 ) -> std::result::Result<(), Stop> {
-    texts(given, output, |text, line, output| match parse(text, args) {
-        Ok(shape) => answer(&Given { text, shape, line }, output),
-        Err(error) => output.bad(&error, text, line),
+    texts(given, output, |text, line, output| match subject::read(text, args) {
+        Ok(subjects) => {
+            subjects.into_iter().try_for_each(|subject| answer(&Given { text, subject, line }, output))
+        }
+        Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }
 
-/// A shape as it was given.
+/// A shape or a descriptor as it was given.
 pub struct Given<'a> {
     pub text: &'a str,
-    pub shape: Shape,
+    pub subject: Subject,
     /// The line of standard input.
     pub line: Option<u64>,
-}
-
-/// Reads a shape in the notation that was asked for.
-pub fn parse(text: &str, args: &Args) -> Result<Shape> {
-    if args.strict_xla { Shape::parse_strict_xla(text) } else { Shape::parse(text) }
 }
 
 /// Calls `answer` with each text: the arguments, or the lines of standard input if there are none or `-`.

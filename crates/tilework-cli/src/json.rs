@@ -1,6 +1,7 @@
 //! The objects of `--json`, as documented in docs/json.md. Fields are only ever added.
 
 use serde::Serialize;
+use tilework::directml::{BufferTensorDesc, Violation};
 use tilework::xla::{Dim, Shape, TileDim};
 use tilework::{Error, Growth, Layout, Level, Padding, Place};
 
@@ -14,6 +15,9 @@ pub struct Failure<'a> {
 
 #[derive(Serialize)]
 struct Problem<'a> {
+    /// The file and the descriptor in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     found: &'a str,
@@ -33,6 +37,7 @@ impl<'a> Failure<'a> {
     pub fn new(error: &'a Error, text: &str, line: Option<u64>) -> Failure<'a> {
         Failure {
             error: Problem {
+                place: None,
                 line,
                 found: error.found(),
                 field: error.field_name(),
@@ -43,6 +48,66 @@ impl<'a> Failure<'a> {
             },
         }
     }
+}
+
+impl<'a> Failure<'a> {
+    /// The same in a file.
+    pub fn within(mut self, place: &'a str) -> Failure<'a> {
+        self.error.place = Some(place);
+        self
+    }
+}
+
+/// Answer of `check`, for each descriptor that could be read.
+#[derive(Serialize)]
+pub struct Checked<'a> {
+    pub file: &'a str,
+    pub path: &'a str,
+    pub descriptor: String,
+    pub ok: bool,
+    /// Null if it cannot be counted.
+    pub needed_bytes: Option<u64>,
+    /// Null without a binding.
+    pub end_bytes: Option<u128>,
+    pub violations: Vec<Broken<'a>>,
+}
+
+/// A rule that is broken.
+#[derive(Serialize)]
+pub struct Broken<'a> {
+    rule: &'static str,
+    field: &'static str,
+    index: Option<usize>,
+    value: &'a str,
+    limit: &'a str,
+    legal: Option<&'a str>,
+}
+
+impl<'a> From<&'a Violation> for Broken<'a> {
+    fn from(violation: &'a Violation) -> Broken<'a> {
+        Broken {
+            rule: violation.rule.name(),
+            field: violation.field,
+            index: violation.index,
+            value: &violation.value,
+            limit: &violation.limit,
+            legal: violation.legal.as_deref(),
+        }
+    }
+}
+
+/// Answer of `view`.
+#[derive(Serialize)]
+pub struct Viewed {
+    /// "view" or "copy needed"
+    pub answer: &'static str,
+    pub from: String,
+    /// The view, or what a copy would be packed as.
+    pub to: String,
+    /// The outer and the inner dimension that forbid the view.
+    pub dimensions: Option<[usize; 2]>,
+    pub stride: Option<u64>,
+    pub wanted_stride: Option<u128>,
 }
 
 /// Answer of `parse`.
@@ -123,12 +188,60 @@ pub struct Shown {
     pub kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<Described>,
     /// The elements of a tuple that are no tuples themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaves: Option<Vec<Leaf>>,
     /// Sums over the arrays of a tuple.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Total>,
+}
+
+/// A descriptor.
+#[derive(Serialize)]
+pub struct Described {
+    pub data_type: &'static str,
+    pub flags: &'static str,
+    pub sizes: Vec<u32>,
+    /// Null if none are written: then the tensor is packed.
+    pub strides: Option<Vec<u32>>,
+    pub effective_strides: Vec<u64>,
+    pub total_bytes: u64,
+    pub minimum_bytes: u64,
+    /// Null if the total is computed.
+    pub declared_total: Option<u64>,
+    pub alignment: u32,
+    pub layout_names: Vec<&'static str>,
+    pub packed: bool,
+    /// Null if not decided.
+    pub overlaps: Option<bool>,
+    pub padded_inside: bool,
+    pub padded_behind: u64,
+    pub layout: Function,
+}
+
+impl Described {
+    pub fn new(desc: &BufferTensorDesc) -> tilework::Result<Described> {
+        let (layout, words) = (desc.lower()?, desc.words()?);
+        Ok(Described {
+            data_type: desc.data_type().name(),
+            flags: desc.flags().name(),
+            sizes: desc.sizes().to_vec(),
+            strides: desc.strides().map(<[u32]>::to_vec),
+            effective_strides: desc.effective_strides().to_vec(),
+            total_bytes: desc.total_bytes(),
+            minimum_bytes: desc.minimum_bytes(),
+            declared_total: desc.declared_total(),
+            alignment: desc.alignment(),
+            layout_names: desc.layout_names(),
+            packed: words.packed,
+            overlaps: words.overlaps(),
+            padded_inside: words.gaps,
+            padded_behind: words.slack,
+            layout: Function::new(&layout, None),
+        })
+    }
 }
 
 /// An element of a tuple.
@@ -209,13 +322,13 @@ impl Array {
             minor_to_major: ordered.map(|layout| layout.minor_to_major().to_vec()),
             tiles: tiles.iter().map(|tile| tile.dims().iter().map(size).collect()).collect(),
             memory_space: written.map_or(0, |layout| u64::from(layout.memory_space())),
-            layout: layout.map(|layout| Function::new(array, layout)),
+            layout: layout.map(|layout| Function::new(layout, crate::words::xla_size(array))),
         }
     }
 }
 
 impl Function {
-    fn new(array: &tilework::xla::ArrayShape, layout: &Layout) -> Function {
+    pub fn new(layout: &Layout, xla_array_size: Option<u64>) -> Function {
         let sizes = Sizes::new(layout);
         Function {
             bits: layout.bits(),
@@ -231,7 +344,7 @@ impl Function {
             formula: crate::words::formula(layout),
             broadcast: layout.broadcast_dims(),
             packed: sizes.packed,
-            xla_array_size: crate::words::xla_size(array),
+            xla_array_size,
         }
     }
 }

@@ -4,7 +4,9 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod check;
 mod compare;
+mod desc_words;
 mod input;
 mod json;
 mod output;
@@ -12,6 +14,8 @@ mod page;
 mod points;
 mod show;
 mod size;
+mod subject;
+mod view;
 mod words;
 
 use std::process::ExitCode;
@@ -50,11 +54,13 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
     match &args.command {
-        Command::Show { shapes } => input::shapes(shapes, args, output, show::show),
-        Command::Parse { shapes } => input::shapes(shapes, args, output, show::parse),
+        Command::Show { shapes } => input::subjects(shapes, args, output, show::show),
+        Command::Parse { shapes } => input::subjects(shapes, args, output, show::parse),
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
+        Command::Check(check) => check::check(check, output),
+        Command::View { descriptor, step } => view::view(descriptor, step, args, output),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "tilework", &mut script);

@@ -8,6 +8,7 @@ use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
 use crate::args::{LookArgs, When};
 use crate::json;
+use crate::page::Page;
 use crate::{BAD, YES};
 
 /// Why nothing more is written.
@@ -84,6 +85,14 @@ impl Output {
         self.text(&line)
     }
 
+    /// Writes a page, apart from the answer before it.
+    pub fn page(&mut self, page: &Page) -> Result<(), Stop> {
+        if !self.is_first() {
+            self.text("")?;
+        }
+        page.lines.iter().try_for_each(|line| self.line(line))
+    }
+
     /// Writes one JSON object.
     pub fn object(&mut self, object: &impl Serialize) -> Result<(), Stop> {
         serde_json::to_writer(&mut self.out, object).map_err(io::Error::from)?;
@@ -105,6 +114,17 @@ impl Output {
         self.finish()?; // what was said before the error stands before it
         let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
         self.say("error", Style::Alarm, &format!("{place}{}", error.report(text)))
+    }
+
+    /// Reports bad input in a file; `text` is all of it, of which the surroundings of the error are shown.
+    pub fn bad_in(&mut self, place: &str, error: &Error, text: &str) -> Result<(), Stop> {
+        self.exit_with(BAD);
+        let (error, part) = around(error, text);
+        if self.json {
+            self.object(&json::Failure::new(&error, part, None).within(place))?;
+        }
+        self.finish()?;
+        self.say("error", Style::Alarm, &format!("{place}: {}", error.report(part)))
     }
 
     /// Says something beside the answers, on standard error.
@@ -147,6 +167,23 @@ impl Output {
         let _ = io::stderr().write_all(out.as_bytes());
         Ok(())
     }
+}
+
+/// The error within a part of a long text, so that many errors in a large file stay cheap.
+fn around<'a>(error: &Error, text: &'a str) -> (Error, &'a str) {
+    const BEFORE: usize = 512;
+    const AFTER: usize = 2048;
+    let Some(span) = error.span() else { return (error.clone(), "") };
+    let mut start = span.start.saturating_sub(BEFORE).min(text.len());
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    let mut end = span.start.saturating_add(AFTER).min(text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    let part = &text[start..end.max(start)];
+    (error.clone().at(span.start - start..span.end.min(end) - start), part)
 }
 
 /// Whether to use colours, by https://bixense.com/clicolors and https://no-color.org.

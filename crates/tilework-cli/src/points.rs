@@ -8,6 +8,7 @@ use crate::args::Args;
 use crate::input;
 use crate::json;
 use crate::output::{Output, Stop};
+use crate::subject::{self, Bad};
 
 /// Prints the offset of each index.
 pub fn index(
@@ -61,27 +62,15 @@ fn one_layout(
     output: &mut Output,
 ) -> std::result::Result<Option<(String, Layout)>, Stop> {
     let text = shape.to_string_lossy();
-    let found = input::argument(shape).and_then(|text| {
-        let shape = input::parse(text, args)?;
-        let layout = layout_of(&shape, text)?;
-        Ok((shape.to_string(), layout))
+    let found = input::argument(shape).map_err(|error| Bad::new(error, &text)).and_then(|text| {
+        let subject = subject::read_one(text, args)?;
+        let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
+        Ok((subject.to_string(), layout))
     });
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(error) => output.bad(&error, &text, None).map(|()| None),
+        Err(bad) => output.bad(&bad.error, &bad.text, None).map(|()| None),
     }
-}
-
-/// The layout of a shape that must be an array.
-pub fn layout_of(shape: &tilework::xla::Shape, text: &str) -> Result<Layout> {
-    let whole = 0..text.len();
-    let array = shape.as_array().ok_or_else(|| {
-        Error::new(format!("this is not an array but of the kind {}", crate::json::kind(shape)))
-            .at(whole.clone())
-            .rule("only the elements of an array have offsets")
-            .accepts("an array, such as one of a tuple's elements")
-    })?;
-    array.lower().map_err(|error| error.or_at(whole))
 }
 
 /// Reads `2,3`, also in brackets, and looks it up.

@@ -1,56 +1,52 @@
 //! `show` and `parse`: a shape in words, numbers and pictures.
 
 use tilework::Layout;
+use tilework::directml::BufferTensorDesc;
 use tilework::xla::{ArrayShape, Shape};
 use tilework_picture::{letter, terminal};
 
+use crate::desc_words;
 use crate::input::Given;
 use crate::json;
 use crate::output::{Output, Stop};
 use crate::page::Page;
 use crate::size::{self, Sizes};
+use crate::subject::Subject;
 use crate::words;
 
 /// Prints the canonical text.
 pub fn parse(given: &Given, output: &mut Output) -> Result<(), Stop> {
-    let shape = given.shape.to_string();
+    let shape = given.subject.to_string();
     match output.json {
         true => output.object(&json::Parsed { text: given.text, shape }),
         false => output.text(&shape),
     }
 }
 
-/// Explains a shape.
+/// Explains a shape or a descriptor.
 pub fn show(given: &Given, output: &mut Output) -> Result<(), Stop> {
-    // A buffer too large to count has no sizes to show; that is an error, and not the same as one known at run time.
-    let impossible = given.shape.leaves_of().find_map(|array| match (array.lower(), is_bounded(array)) {
+    let mut page = Page::new(output);
+    page.title(&given.subject.to_string());
+    let outcome = match (&given.subject, output.json) {
+        (Subject::Shape(shape), true) => possible(shape).map(|()| Some(shown(shape))),
+        (Subject::Shape(shape), false) => possible(shape).map(|()| page.shape(shape)).map(|()| None),
+        (Subject::Desc(desc), true) => described(desc).map(Some),
+        (Subject::Desc(desc), false) => page.desc(desc).map(|()| None),
+    };
+    match outcome {
+        Err(error) => output.bad(&error.or_at(0..given.text.len()), given.text, given.line),
+        Ok(Some(object)) => output.object(&object),
+        Ok(None) => output.page(&page),
+    }
+}
+
+/// A buffer too large to count has no sizes to show; that is an error, and not the same as one known at run time.
+fn possible(shape: &Shape) -> tilework::Result<()> {
+    let impossible = shape.leaves_of().find_map(|array| match (array.lower(), is_bounded(array)) {
         (Err(error), true) => Some(error),
         _ => None,
     });
-    if let Some(error) = impossible {
-        return output.bad(&error.or_at(0..given.text.len()), given.text, given.line);
-    }
-    if output.json {
-        return output.object(&shown(&given.shape));
-    }
-    let mut page = Page::new(output);
-    page.title(&given.shape.to_string());
-    match &given.shape {
-        Shape::Array(array) => page.array(array),
-        Shape::Buffer(array) => {
-            page.rows(&[("b(..)".to_owned(), "a buffer that holds an array".to_owned())]);
-            page.array(array);
-        }
-        Shape::Tuple(_) => page.tuple(&given.shape),
-        Shape::Token | Shape::Opaque => page.paragraph(&words::kind(&given.shape)),
-    }
-    if !output.is_first() {
-        output.text("")?;
-    }
-    for line in &page.lines {
-        output.line(line)?;
-    }
-    Ok(())
+    impossible.map_or(Ok(()), Err)
 }
 
 /// The arrays in a shape.
@@ -79,7 +75,19 @@ fn shown(shape: &Shape) -> json::Shown {
             Some(all.map(|(path, leaf)| json::Leaf { path: path.to_vec(), shown: shown(leaf) }).collect());
         total = Some(total_of(shape));
     }
-    json::Shown { shape: shape.to_string(), kind: json::kind(shape), array, leaves, total }
+    json::Shown { shape: shape.to_string(), kind: json::kind(shape), array, descriptor: None, leaves, total }
+}
+
+/// The object of `--json` for a descriptor.
+fn described(desc: &BufferTensorDesc) -> tilework::Result<json::Shown> {
+    Ok(json::Shown {
+        shape: desc.to_string(),
+        kind: "descriptor",
+        array: None,
+        descriptor: Some(json::Described::new(desc)?),
+        leaves: None,
+        total: None,
+    })
 }
 
 fn total_of(shape: &Shape) -> json::Total {
@@ -94,6 +102,30 @@ fn total_of(shape: &Shape) -> json::Total {
 
 /// What is said of arrays and tuples.
 impl Page {
+    fn shape(&mut self, shape: &Shape) {
+        match shape {
+            Shape::Array(array) => self.array(array),
+            Shape::Buffer(array) => {
+                self.rows(&[("b(..)".to_owned(), "a buffer that holds an array".to_owned())]);
+                self.array(array);
+            }
+            Shape::Tuple(_) => self.tuple(shape),
+            Shape::Token | Shape::Opaque => self.paragraph(&words::kind(shape)),
+        }
+    }
+
+    fn desc(&mut self, desc: &BufferTensorDesc) -> tilework::Result<()> {
+        let layout = desc.lower()?;
+        self.rows(&desc_words::rows(desc)?);
+        self.sizes(&layout);
+        self.function(&layout);
+        self.pictures(&layout);
+        if let Some(note) = broadcast_note(&layout) {
+            self.paragraph(&note);
+        }
+        Ok(())
+    }
+
     fn array(&mut self, array: &ArrayShape) {
         let layout = array.lower().ok();
         self.rows(&words::rows(array, layout.as_ref()));
@@ -216,14 +248,7 @@ impl Page {
             }
             _ => {}
         }
-        let broadcast = layout.broadcast_dims();
-        if let [dim, ..] = broadcast.as_slice()
-            && !layout.is_empty()
-        {
-            notes.push(format!(
-                "Dimension {dim} is broadcast: its elements share their places, and memory shows one of them."
-            ));
-        }
+        notes.extend(broadcast_note(layout));
         for note in notes {
             self.paragraph(&note);
         }
@@ -264,6 +289,13 @@ impl Page {
         ));
         self.rows(&rows);
     }
+}
+
+fn broadcast_note(layout: &Layout) -> Option<String> {
+    let dim = layout.broadcast_dims().first().copied().filter(|_| !layout.is_empty())?;
+    Some(format!(
+        "Dimension {dim} is broadcast: its elements share their places, and memory shows one of them."
+    ))
 }
 
 /// The formula with breaks before its top-level signs only.
