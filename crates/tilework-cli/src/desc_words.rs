@@ -72,7 +72,8 @@ fn strides(desc: &BufferTensorDesc) -> Row {
     let each: Vec<String> = steps
         .enumerate()
         .map(|(number, (dim, (stride, _)))| {
-            let (elements, dimension) = if number == 0 { (" elements", "dimension ") } else { ("", "") };
+            let elements = if *stride == 1 { " element" } else { " elements" };
+            let (elements, dimension) = if number == 0 { (elements, "dimension ") } else { ("", "") };
             match letters(strides.len()) {
                 Some(letters) => format!("{stride}{elements} along {}", letters[dim]),
                 None => format!("{stride}{elements} along {dimension}{dim}"),

@@ -278,7 +278,8 @@ fn list(numbers: &[impl ToString]) -> String {
 fn steps(strides: &[i64]) -> String {
     let mut steps: Vec<String> = Vec::new();
     for (dim, stride) in strides.iter().enumerate().take(MOST) {
-        let (elements, dimension) = if dim == 0 { (" elements", "dimension ") } else { ("", "") };
+        let elements = if stride.unsigned_abs() == 1 { " element" } else { " elements" };
+        let (elements, dimension) = if dim == 0 { (elements, "dimension ") } else { ("", "") };
         let kind = match stride {
             0 => " (broadcast)",
             ..0 => " (backward)",

@@ -236,6 +236,13 @@ fn the_tensors_of_a_model_file_are_found_wherever_they_stand() {
 }
 
 #[test]
+fn an_object_with_fields_of_a_descriptor_alone_is_never_passed_over() {
+    let found = read_json(r#"[{"Sizes":[1]},{"DataType":"INT8","Sizes":[4]},{"name":"x"}]"#).unwrap();
+    assert_eq!(found.iter().map(|desc| desc.path.as_str()).collect::<Vec<_>>(), ["[0]", "[1]"]);
+    assert_eq!(found[0].errors[0].found(), "no DataType");
+}
+
+#[test]
 fn what_json_cannot_be_is_named_with_its_place_and_the_rest_is_still_checked() {
     for (text, expected) in [
         (r#"{"DataType":"INT8"}"#, &["no Sizes @0"][..]),

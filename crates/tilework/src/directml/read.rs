@@ -70,8 +70,8 @@ impl FoundDesc {
 
 /// Every descriptor in a JSON text: one, an array of them, or those of a model file, wherever they stand in it.
 ///
-/// An object is a descriptor if it has `Sizes` and a `DataType`, or either with another field of a descriptor and no
-/// field that is none. If there is none at all, the objects at the top are read as descriptors, so that what they lack
+/// An object is a descriptor if it has `Sizes` and a `DataType`, or either of them and no field that is none of a
+/// descriptor's. If there is none at all, the objects at the top are read as descriptors, so that what they lack
 /// is said.
 ///
 /// ```
@@ -122,8 +122,7 @@ const FIELDS: [&str; 8] = [
 fn is_descriptor(members: &[Member<'_>]) -> bool {
     let has = |key: &str| members.iter().any(|member| member.key == key);
     let known = members.iter().filter(|member| FIELDS.contains(&&*member.key)).count();
-    (has("DataType") && has("Sizes"))
-        || ((has("DataType") || has("Sizes")) && known > 1 && known == members.len())
+    (has("DataType") && has("Sizes")) || ((has("DataType") || has("Sizes")) && known == members.len())
 }
 
 fn walk(value: &Value<'_>, path: &mut String, found: &mut Vec<FoundDesc>) {
