@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use tilework::Error;
-use tilework::directml::{Binding, Desc, FeatureLevel, FoundDesc, Rule, check as violations, read_json};
+use tilework::directml::{Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, read_json};
 
 use crate::NO;
 use crate::args::CheckArgs;
@@ -90,17 +90,23 @@ impl Checker<'_> {
             true => file.to_owned(),
             false => format!("{file}: {}", found.path),
         };
-        if !found.errors.is_empty() {
+        let is_read = found.errors.is_empty();
+        // Rules that need what could not be read are not applied; the others are.
+        let broken = found.check(self.level, self.binding.as_ref());
+        if !is_read {
             self.counts.unreadable += 1;
-            return found.errors.iter().try_for_each(|error| self.output.bad_in(&place, error, text));
+            found.errors.iter().try_for_each(|error| self.output.bad_in(&place, error, text))?;
+            if broken.is_empty() {
+                return Ok(());
+            }
         }
-        let broken = violations(&found.desc, self.level, self.binding.as_ref());
         if !broken.is_empty() {
             self.output.exit_with(NO);
             self.counts.broken += 1;
             self.counts.violations += broken.len() as u64;
         }
-        let need = bare(&found.desc).map(|desc| desc.minimum_bytes());
+        let bare = if is_read { bare(&found.desc) } else { None };
+        let need = bare.as_ref().map(|desc| desc.minimum_bytes());
         if self.output.json {
             return self.output.object(&json::Checked {
                 file,
@@ -137,7 +143,7 @@ impl Checker<'_> {
             rows.extend(violation.legal.clone().map(|legal| ("legal".to_owned(), legal)));
             page.rows(&rows);
         }
-        let sum = self.sum(&found.desc);
+        let sum = bare.map_or_else(Vec::new, |bare| self.sum(&found.desc, &bare));
         if !sum.is_empty() {
             page.rows(&sum);
         }
@@ -145,9 +151,8 @@ impl Checker<'_> {
     }
 
     /// Each term of what a binding needs, or of what the tensor needs where there is none.
-    fn sum(&self, desc: &Desc) -> Vec<Row> {
-        let Some(built) = bare(desc) else { return Vec::new() };
-        let mut rows = desc_words::sum(&built);
+    fn sum(&self, desc: &Desc, built: &BufferTensorDesc) -> Vec<Row> {
+        let mut rows = desc_words::sum(built);
         let Some(binding) = &self.binding else { return rows };
         let need = built.minimum_bytes();
         let end = end(desc, need, binding);
@@ -173,6 +178,6 @@ fn end(desc: &Desc, need: u64, binding: &Binding) -> u128 {
 }
 
 /// The tensor without what was declared about its total and its place, which may be wrong.
-fn bare(desc: &Desc) -> Option<tilework::directml::BufferTensorDesc> {
+fn bare(desc: &Desc) -> Option<BufferTensorDesc> {
     Desc { total: None, alignment: 0, flags: 0, dimension_count: None, ..desc.clone() }.build().ok()
 }
