@@ -314,6 +314,6 @@ fn no_shape_takes_long() {
         let start = Instant::now();
         assert_eq!(run(&["show", shape]).code, 0, "{shape}");
         // Far above the 20 ms that the benchmark watches, for machines that do other things; far below a walk.
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?} for {shape}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?} for {shape}", start.elapsed());
     }
 }

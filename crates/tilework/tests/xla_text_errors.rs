@@ -208,7 +208,7 @@ fn a_megabyte_of_anything_is_answered_in_linear_time() {
         }
         drop(answer);
         // Quadratic time would be far more; the limit leaves room for a busy machine and a debug build.
-        assert!(start.elapsed().as_secs() < 20, "{head}{body} took {:?}", start.elapsed());
+        assert!(start.elapsed().as_secs() < 5, "{head}{body} took {:?}", start.elapsed());
     }
 }
 
