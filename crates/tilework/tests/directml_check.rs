@@ -32,7 +32,7 @@ fn every_rule_names_field_value_limit_and_a_legal_value() {
                 "DimensionCount: DimensionCount = 9 (1 to 8 at feature level 6_4) 8, where dimensions can be merged or are 1",
             ],
         ),
-        ("FLOAT32 [2,3] strides [3]", &["StridesCount: Strides = 1 strides (2 sizes) 2 strides"]),
+        ("FLOAT32 [2,3] strides [3]", &["StridesCount: Strides = 1 stride (2 sizes) 2 strides"]),
         ("FLOAT32 [2,3] strides [-3,1]", &["StrideRange: Strides[0] = -3 (0 to 4294967295) -"]),
         (
             "FLOAT32 [1,3] strides [4294967296,1]",

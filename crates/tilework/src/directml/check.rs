@@ -12,6 +12,7 @@ use super::raw::{Desc, TypeField};
 use super::size::{self, DWORD};
 use super::text::shown;
 use super::violation::{Rule, Violation};
+use crate::error::counted;
 
 /// Where a tensor is bound: `DML_BUFFER_BINDING`, and the buffer behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,8 +167,9 @@ impl Found {
         let before = self.0.len();
         if strides.len() != desc.sizes.len() {
             let rank = desc.sizes.len();
-            let (value, limit) = (format!("{} strides", strides.len()), format!("{rank} sizes"));
-            self.add(Rule::StridesCount, ("Strides", None), value, limit, Some(format!("{rank} strides")));
+            let (value, limit) = (counted(strides.len() as u64, "stride"), counted(rank as u64, "size"));
+            let legal = Some(counted(rank as u64, "stride"));
+            self.add(Rule::StridesCount, ("Strides", None), value, limit, legal);
         }
         for (dim, &stride) in strides.iter().enumerate() {
             if !(0..=i64::from(u32::MAX)).contains(&stride) {
