@@ -1,0 +1,21 @@
+//! Moves arrays from one memory layout to another at the speed of a memory copy.
+//!
+//! ```
+//! use tilework::{Layout, PlanOptions};
+//! use tilework_copy::Relayout;
+//!
+//! let rows = Layout::row_major(&[2, 3], 8)?;
+//! let columns = Layout::builder(&[2, 3], 8)?.minor_to_major(&[0, 1])?.build()?;
+//! let relayout = Relayout::new(&rows, &columns, &PlanOptions::default())?;
+//! let mut out = [0; 6];
+//! relayout.run(b"abcdef", &mut out)?;
+//! assert_eq!(&out, b"adbecf");
+//! # Ok::<(), tilework::Error>(())
+//! ```
+
+mod naive;
+mod pool;
+mod relayout;
+
+pub use pool::{Inline, Pool, Threads};
+pub use relayout::Relayout;

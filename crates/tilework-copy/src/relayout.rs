@@ -1,0 +1,81 @@
+//! A plan made ready to run.
+
+use tilework::{Error, Layout, Plan, PlanOptions, Result};
+
+use crate::naive;
+use crate::pool::{Inline, Pool};
+
+/// A plan with the kernels chosen for it: made once, run as often as there is data.
+#[derive(Clone, Debug)]
+pub struct Relayout {
+    plan: Plan,
+}
+
+impl Relayout {
+    /// Plans the move from one layout to another and chooses the kernels for it.
+    ///
+    /// # Errors
+    /// Those of [`Plan::new`].
+    pub fn new(from: &Layout, to: &Layout, options: &PlanOptions) -> Result<Relayout> {
+        Plan::new(from, to, options).map(Relayout::of)
+    }
+
+    /// Chooses the kernels for a plan.
+    pub fn of(plan: Plan) -> Relayout {
+        Relayout { plan }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Moves the data, on the calling thread.
+    ///
+    /// # Errors
+    /// A buffer that is shorter than its layout; nothing is written then.
+    pub fn run(&self, from: &[u8], to: &mut [u8]) -> Result<()> {
+        self.run_on(&Inline, from, to)
+    }
+
+    /// Moves the data, on the threads of a pool.
+    ///
+    /// # Errors
+    /// A buffer that is shorter than its layout; nothing is written then.
+    pub fn run_on(&self, _pool: &dyn Pool, from: &[u8], to: &mut [u8]) -> Result<()> {
+        check_length("source", from.len(), self.plan.from())?;
+        check_length("destination", to.len(), self.plan.to())?;
+        naive::run(&self.plan, from, to);
+        Ok(())
+    }
+
+    /// Produces the destination in order: calls `write` with the offset in bytes and the bytes of one chunk after the
+    /// other, each of at most `chunk` bytes, so that a file or a device can be fed without holding the whole.
+    ///
+    /// # Errors
+    /// A source that is shorter than its layout; and what `write` returns, which ends it.
+    pub fn stream<E: From<Error>>(
+        &self,
+        from: &[u8],
+        chunk: usize,
+        mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut whole = vec![0; self.plan.to().bytes() as usize];
+        self.run(from, &mut whole)?;
+        for (number, part) in whole.chunks(chunk.max(1)).enumerate() {
+            write((number * chunk.max(1)) as u64, part)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_length(name: &str, found: usize, layout: &Layout) -> Result<()> {
+    let need = layout.bytes();
+    if (found as u64) < need {
+        return Err(Error::new(format!("a {name} of {found} bytes"))
+            .field(name)
+            .rule("a buffer holds all places of its layout")
+            .accepts(format!("{need} bytes or more")));
+    }
+    Ok(())
+}
