@@ -13,9 +13,12 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+mod convert;
+mod kernels;
 mod naive;
 mod pool;
 mod relayout;
 
+pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;
