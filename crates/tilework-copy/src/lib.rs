@@ -18,6 +18,7 @@ mod kernels;
 mod naive;
 mod pool;
 mod relayout;
+mod subbyte;
 
 pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
