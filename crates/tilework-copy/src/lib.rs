@@ -13,6 +13,8 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+#[allow(dead_code)] // Until the executor calls them.
+mod kernels;
 mod naive;
 mod pool;
 mod relayout;
