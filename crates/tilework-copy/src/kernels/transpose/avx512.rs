@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::avx2::{prefetch, zip_1, zip_2};
 use super::lanes::{Lanes, MOST, block};
-use crate::kernels::{Block, Transpose};
+use super::super::{Block, Transpose};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::kernels::Block;
+use super::super::Block;
 
 /// Bytes of a lane.
 pub(super) const LANE: usize = 16;

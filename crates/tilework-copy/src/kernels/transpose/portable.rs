@@ -1,6 +1,6 @@
 //! Transposes in plain Rust: small squares that stay in the nearest cache, loops that the compiler unrolls.
 
-use crate::kernels::{Block, Transpose};
+use super::super::{Block, Transpose};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {

@@ -1,5 +1,5 @@
 use super::kernels;
-use crate::kernels::{Block, InstructionSet, Transpose};
+use super::super::{Block, InstructionSet, Transpose};
 
 /// A sequence that looks random and is the same every time.
 struct Dice(u64);
