@@ -1,132 +1,114 @@
-//! Stand-in until the kernels land.
-#![allow(missing_docs)]
+//! What touches bytes: one kernel for one shape of block, once for every instruction set.
+//!
+//! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and extents;
+//! which instructions move it is decided once, by [`InstructionSet::detect`].
+
 pub(crate) mod rows;
 pub(crate) mod splat;
+mod stub;
+mod transpose;
 pub(crate) mod vector;
 
-/// The instructions that kernels are written for, from the least to the most.
+pub(crate) use stub::{Interleave, Line, LineFn, Runs, RunsFn, Zip, ZipFn, deinterleave, gather, interleave, runs};
+
+use std::sync::OnceLock;
+
+/// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
+///
+/// ```text
+/// element (r, c):   source + r * source_stride + c * SIZE   ->   destination + c * destination_stride + r * SIZE
+/// ```
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    /// Rows of the source, at least 1.
+    pub rows: usize,
+    /// Columns of the source, at least 1.
+    pub columns: usize,
+    /// The element of row 0 and column 0.
+    pub source: *const u8,
+    /// Bytes from one source row to the next; any sign.
+    pub source_stride: isize,
+    /// Where that element goes.
+    pub destination: *mut u8,
+    /// Bytes from one destination row to the next; any sign.
+    pub destination_stride: isize,
+    /// Where the next block's source begins: its lines (same rows, columns and stride) are prefetched meanwhile.
+    /// It is never read, so it may lie anywhere. Null: nothing is prefetched.
+    pub next: *const u8,
+}
+
+/// Moves one block.
+///
+/// # Safety
+///
+/// Every element of the source can be read, every element of the destination written, no destination element overlaps
+/// a source element or another destination element, and the machine has the instructions the kernel was made for.
+pub(crate) type BlockFn = unsafe fn(&Block);
+
+/// The kernels that transpose elements of one size with one instruction set.
+#[derive(Clone, Copy)]
+pub(crate) struct Transpose {
+    /// Elements along a side of the register tile: what blocks should be multiples of, where they can.
+    pub tile: usize,
+    /// Any block at all: any rows and columns from 1 up, any alignment.
+    pub plain: BlockFn,
+    /// The same with streaming stores, which the caller fences: `destination`, `destination_stride` and the bytes of a
+    /// destination row are multiples of 64. Or the destination rows are 16 or 32 bytes each and adjacent, and
+    /// `destination` and the bytes of all rows together are multiples of 64.
+    pub stream: BlockFn,
+}
+
+/// The kernels for elements of `size` bytes: 1, 2, 4, 8 or 16, else none. The set must be one that this machine has
+/// ([`InstructionSet::all_here`]).
+pub(crate) fn transpose(set: InstructionSet, size: usize) -> Option<Transpose> {
+    transpose::kernels(set, size)
+}
+
+/// The instructions that kernels are made of, the better the later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum InstructionSet {
+    /// Nothing but Rust: what the compiler makes of plain loops.
     Portable,
+    /// The vectors of every 64-bit ARM.
     Neon,
+    /// 32-byte vectors.
     Avx2,
+    /// 64-byte vectors with masks and byte permutes (F, BW, VL, DQ, VBMI): Zen 4, Ice Lake and newer.
     Avx512,
 }
 
 impl InstructionSet {
-    pub fn detect() -> InstructionSet {
-        InstructionSet::Avx512
+    /// The best that this machine has. `TILEWORK_INSTRUCTIONS=portable|avx2|avx512` in the environment caps it;
+    /// machine and environment are looked at once.
+    pub fn detect() -> Self {
+        static FOUND: OnceLock<InstructionSet> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            let cap = match std::env::var("TILEWORK_INSTRUCTIONS").as_deref() {
+                Ok("portable") => Self::Portable,
+                Ok("avx2") => Self::Avx2,
+                _ => Self::Avx512,
+            };
+            Self::all_here().into_iter().filter(|&set| set <= cap).max().unwrap_or(Self::Portable)
+        })
     }
-}
 
-#[derive(Clone, Copy)]
-pub(crate) struct Block {
-    pub rows: usize,
-    pub columns: usize,
-    pub source: *const u8,
-    pub source_stride: isize,
-    pub destination: *mut u8,
-    pub destination_stride: isize,
-    pub next: *const u8,
-}
-pub(crate) type BlockFn = unsafe fn(&Block);
-#[derive(Clone, Copy)]
-pub(crate) struct Transpose {
-    pub tile: usize,
-    pub plain: BlockFn,
-    pub stream: BlockFn,
-}
-pub(crate) fn transpose(_set: InstructionSet, size: usize) -> Option<Transpose> {
-    fn of<const N: usize>() -> Transpose {
-        Transpose { tile: 64 / N, plain: block::<N>, stream: block::<N> }
-    }
-    Some(match size {
-        1 => of::<1>(),
-        2 => of::<2>(),
-        4 => of::<4>(),
-        8 => of::<8>(),
-        16 => of::<16>(),
-        _ => return None,
-    })
-}
-unsafe fn block<const N: usize>(b: &Block) {
-    for c in 0..b.columns {
-        for r in 0..b.rows {
-            unsafe {
-                let s = b.source.offset(r as isize * b.source_stride + (c * N) as isize).cast::<[u8; N]>();
-                let d = b.destination.offset(c as isize * b.destination_stride + (r * N) as isize);
-                d.cast::<[u8; N]>().write_unaligned(s.read_unaligned());
+    /// All that this machine has, whatever the environment says.
+    pub fn all_here() -> Vec<Self> {
+        let mut sets = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                sets.push(Self::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vbmi")
+            {
+                sets.push(Self::Avx512);
             }
         }
-    }
-}
-
-pub(crate) struct Zip {
-    pub count: usize,
-    pub source: *const u8,
-    pub destination: *mut u8,
-    pub stride: isize,
-    pub ahead: usize,
-}
-pub(crate) type ZipFn = unsafe fn(&Zip);
-#[derive(Clone, Copy)]
-pub(crate) struct Interleave {
-    pub plain: ZipFn,
-    pub stream: ZipFn,
-}
-pub(crate) fn interleave(_set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
-    let _ = (size, ways);
-    None
-}
-pub(crate) fn deinterleave(_set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
-    let _ = (size, ways);
-    None
-}
-pub(crate) struct Line {
-    pub count: usize,
-    pub source: *const u8,
-    pub source_step: isize,
-    pub destination: *mut u8,
-    pub destination_step: isize,
-}
-pub(crate) type LineFn = unsafe fn(&Line);
-pub(crate) fn gather(_set: InstructionSet, size: usize, _from: isize, _to: isize) -> LineFn {
-    match size {
-        1 => line::<1>,
-        2 => line::<2>,
-        4 => line::<4>,
-        8 => line::<8>,
-        _ => line::<16>,
-    }
-}
-unsafe fn line<const N: usize>(l: &Line) {
-    for i in 0..l.count as isize {
-        unsafe {
-            let s = l.source.offset(i * l.source_step).cast::<[u8; N]>();
-            l.destination.offset(i * l.destination_step).cast::<[u8; N]>().write_unaligned(s.read_unaligned());
-        }
-    }
-}
-pub(crate) struct Runs {
-    pub count: usize,
-    pub length: usize,
-    pub source: *const u8,
-    pub source_step: isize,
-    pub destination: *mut u8,
-    pub destination_step: isize,
-}
-pub(crate) type RunsFn = unsafe fn(&Runs);
-pub(crate) fn runs(_set: InstructionSet, _length: usize) -> RunsFn {
-    short
-}
-unsafe fn short(r: &Runs) {
-    for i in 0..r.count as isize {
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                r.source.offset(i * r.source_step),
-                r.destination.offset(i * r.destination_step),
-                r.length,
-            );
-        }
+        sets
     }
 }
