@@ -13,11 +13,18 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+mod choose;
 mod convert;
-mod kernels;
+#[doc(hidden)]
+pub mod dev;
+mod exec;
+pub mod kernels;
 mod naive;
+mod nest;
 mod pool;
+mod program;
 mod relayout;
+mod step;
 mod subbyte;
 
 pub use convert::{Conversion, Kind};
