@@ -66,7 +66,7 @@ impl Conversion {
 
     /// The same with the instructions of a set, which the processor must have.
     pub(crate) fn with(from: Kind, to: Kind, set: InstructionSet) -> Option<Conversion> {
-        if set > InstructionSet::detect() || from == to {
+        if !InstructionSet::all_here().contains(&set) || from == to {
             return None;
         }
         let unpack = Stage { kernel: kernels::unpack_nibbles(set), bits: 8 };

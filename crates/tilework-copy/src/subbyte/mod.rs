@@ -26,9 +26,9 @@ mod transpose;
 
 use tilework::{Loop, Nest};
 
-use crate::kernels::InstructionSet;
+use crate::kernels::{BlockFn, InstructionSet};
 pub(crate) use split::{Split, shares_no_bytes, split};
-pub(crate) use transpose::{TransposeBytes, transpose_bytes};
+pub(crate) use transpose::Scratch;
 
 /// The kernels that a nest of elements below a byte needs.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +38,12 @@ pub(crate) struct Kernels {
     /// Transposes the elements within the bytes of a few rows, by the width of an element: 1, 2, 4.
     swap: [transpose::Swap; 3],
     /// Transposes bytes.
-    transpose: TransposeBytes,
+    transpose: BlockFn,
 }
 
 impl Kernels {
-    /// Those of a set of instructions that the processor has, with a transpose of bytes from elsewhere.
-    pub(crate) fn new(set: InstructionSet, transpose: TransposeBytes) -> Kernels {
+    /// Those of a set of instructions that the processor has, which also says how it transposes bytes.
+    pub(crate) fn new(set: InstructionSet, transpose: BlockFn) -> Kernels {
         let swap = [transpose::swap_bits(set), transpose::swap_pairs(set), transpose::swap_nibbles(set)];
         Kernels { shift: runs::shift(set), swap, transpose }
     }
@@ -54,7 +54,14 @@ impl Kernels {
 /// # Safety
 /// All elements that the nest reads lie in the memory behind `from`, all that it writes in that behind `to`; the two do
 /// not overlap, and nobody else writes the bytes that are read or touches those that are written (see above).
-pub(crate) unsafe fn move_nest(nest: &Nest, bits: u32, kernels: &Kernels, from: *const u8, to: *mut u8) {
+pub(crate) unsafe fn move_nest(
+    nest: &Nest,
+    bits: u32,
+    kernels: &Kernels,
+    scratch: &mut Scratch,
+    from: *const u8,
+    to: *mut u8,
+) {
     // SAFETY: what the caller promises about the nest holds for each of its parts.
     unsafe {
         if !matches!(bits, 1 | 2 | 4) {
@@ -68,7 +75,7 @@ pub(crate) unsafe fn move_nest(nest: &Nest, bits: u32, kernels: &Kernels, from: 
         match (run, source, destination) {
             (Some(run), _, _) => runs::move_runs(nest, run, bits, kernels, from, to),
             (None, Some(source), Some(destination)) => {
-                transpose::move_nest(nest, source, destination, bits, kernels, from, to);
+                transpose::move_nest(nest, (source, destination), bits, kernels, scratch, from, to);
             }
             (None, _, destination) => rows::move_rows(nest, destination, bits, from, to),
         }

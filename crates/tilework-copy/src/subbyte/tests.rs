@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use smallvec::{SmallVec, smallvec};
 use tilework::{Loop, Nest};
 
-use super::{Kernels, move_nest, shares_no_bytes, split, transpose_bytes, walk};
-use crate::kernels::InstructionSet;
+use super::{Kernels, Scratch, move_nest, shares_no_bytes, split, walk};
+use crate::kernels::{self, InstructionSet};
 
 fn nest(starts: &[(u64, u64)], loops: &[(u64, i64, i64)]) -> Nest {
     Nest {
@@ -57,10 +57,19 @@ fn check(nest: &Nest, bits: u32) {
     let mut want = before.clone();
     expected(nest, bits, &from, &mut want[APART..]);
     for set in InstructionSet::all_here() {
-        let kernels = Kernels::new(set, transpose_bytes);
+        let kernels = Kernels::new(set, kernels::transpose(set, 1).unwrap().plain);
         let mut found = before.clone();
         // SAFETY: the buffers were made to hold all elements of the nest.
-        unsafe { move_nest(nest, bits, &kernels, from.as_ptr(), found[APART..].as_mut_ptr()) };
+        unsafe {
+            move_nest(
+                nest,
+                bits,
+                &kernels,
+                &mut Scratch::default(),
+                from.as_ptr(),
+                found[APART..].as_mut_ptr(),
+            );
+        };
         assert_eq!(found, want, "{bits} bits, {set:?}, {nest:?}");
     }
 }

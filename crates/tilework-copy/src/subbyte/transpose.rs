@@ -23,20 +23,7 @@ use tilework::Nest;
 
 use super::runs::{Shift, copy_bits};
 use super::{Kernels, walk};
-use crate::kernels::InstructionSet;
-
-/// Transposes bytes: `to[column * to_stride + row] = from[row * from_stride + column]`.
-///
-/// # Safety
-/// All these places can be read and written, and no other is touched.
-pub(crate) type TransposeBytes = unsafe fn(
-    rows: usize,
-    columns: usize,
-    from: *const u8,
-    from_stride: isize,
-    to: *mut u8,
-    to_stride: isize,
-);
+use crate::kernels::{Block, BlockFn, InstructionSet};
 
 /// Exchanges elements within the bytes of a group of rows: see the head of this file. The rows, as many as elements
 /// fit into a byte, lie one after the other; so do the results.
@@ -120,17 +107,22 @@ struct Transpose {
     in_byte: usize,
     shift: Shift,
     swap: Swap,
-    transpose: TransposeBytes,
+    transpose: BlockFn,
     /// From row to row of the source and from column to column of the destination, in elements.
     from_stride: i64,
     to_stride: i64,
 }
 
-/// The scratch of a block: a matrix of bytes for each phase of the columns, and the block as it becomes.
-struct Scratch {
+/// The scratch of a block: a matrix of bytes for each phase of the columns, and the block as it becomes. Empty at first;
+/// who moves many nests keeps it between them.
+#[derive(Default)]
+pub(crate) struct Scratch {
     matrices: Vec<Row>,
-    columns: Vec<[u8; GROUPS]>,
+    columns: Vec<Column>,
 }
+
+/// Bytes of a column of the block, which is a row of the destination.
+type Column = [u8; GROUPS];
 
 /// Moves a nest with a loop that moves one element in the source only and one that does so in the destination only.
 ///
@@ -138,10 +130,10 @@ struct Scratch {
 /// As for [`super::move_nest`].
 pub(super) unsafe fn move_nest(
     nest: &Nest,
-    source: usize,
-    destination: usize,
+    (source, destination): (usize, usize),
     bits: u32,
     kernels: &Kernels,
+    scratch: &mut Scratch,
     from: *const u8,
     to: *mut u8,
 ) {
@@ -159,8 +151,8 @@ pub(super) unsafe fn move_nest(
         from_stride: rows.from,
         to_stride: columns.to,
     };
-    let mut scratch =
-        Scratch { matrices: vec![[0; WIDTH]; GROUPS * in_byte], columns: vec![[0; GROUPS]; WIDTH * in_byte] };
+    scratch.matrices.resize(scratch.matrices.len().max(GROUPS * in_byte), [0; WIDTH]);
+    scratch.columns.resize(scratch.columns.len().max(WIDTH * in_byte), [0; GROUPS]);
     let (block_columns, block_rows) = ((WIDTH * in_byte) as u64, (GROUPS * in_byte) as u64);
     for &start in &nest.starts {
         walk(&outer, start.0, start.1, &mut |source, place| {
@@ -173,7 +165,7 @@ pub(super) unsafe fn move_nest(
                     // SAFETY: the block is a part of the nest.
                     unsafe {
                         let size = (size.0 as usize, size.1 as usize);
-                        transpose.block(size, (from, source), (to, place), &mut scratch);
+                        transpose.block(size, (from, source), (to, place), scratch);
                     }
                 }
             }
@@ -209,24 +201,30 @@ impl Transpose {
             // SAFETY: the kernel was chosen for instructions that the processor has.
             unsafe { (self.swap)(group_rows) };
         }
-        let stride = (WIDTH * in_byte) as isize;
         let whole =
             place * bits % 8 == 0 && (self.to_stride * bits as i64) % 8 == 0 && rows.is_multiple_of(in_byte);
         for phase in 0..in_byte.min(columns) {
             let width = (columns - phase).div_ceil(in_byte);
-            let matrix = scratch.matrices[phase..].as_ptr().cast();
-            if whole {
+            let (destination, destination_stride) = if whole {
                 let place = place.wrapping_add_signed(phase as i64 * self.to_stride) * bits / 8;
-                let to_stride = (self.to_stride * in_byte as i64 * bits as i64 / 8) as isize;
-                // SAFETY: the bytes of the columns of this phase are whole and belong to the block.
-                unsafe { (self.transpose)(groups, width, matrix, stride, to.add(place as usize), to_stride) };
+                // Columns of one phase are as many apart as elements fit into a byte: their stride is in bytes.
+                (to.wrapping_add(place as usize), self.to_stride as isize)
             } else {
-                let columns = scratch.columns[phase..].as_mut_ptr().cast();
-                // SAFETY: the scratch has room for as many columns as a block has.
-                unsafe {
-                    (self.transpose)(groups, width, matrix, stride, columns, (GROUPS * in_byte) as isize)
-                };
-            }
+                let line = scratch.columns[phase..].as_mut_ptr().cast();
+                (line, (GROUPS * in_byte) as isize)
+            };
+            let block = Block {
+                rows: groups,
+                columns: width,
+                source: scratch.matrices[phase..].as_ptr().cast(),
+                source_stride: (WIDTH * in_byte) as isize,
+                destination,
+                destination_stride,
+                next: std::ptr::null(),
+            };
+            // SAFETY: the source is scratch; the bytes of the columns of this phase are whole and belong to the block,
+            // or are scratch that has room for as many columns as a block has.
+            unsafe { (self.transpose)(&block) };
         }
         if !whole {
             for (column, line) in scratch.columns[..columns].iter().enumerate() {
@@ -252,58 +250,6 @@ impl Transpose {
             } else {
                 copy_bits(self.shift, (from, bit), (row.as_mut_ptr(), 0), count as u64);
             }
-        }
-    }
-}
-
-/// A transpose of bytes for every processor: 8 by 8 in words, and one by one what is left.
-///
-/// # Safety
-/// As for [`TransposeBytes`].
-pub(crate) unsafe fn transpose_bytes(
-    rows: usize,
-    columns: usize,
-    from: *const u8,
-    from_stride: isize,
-    to: *mut u8,
-    to_stride: isize,
-) {
-    // SAFETY: the places are those of the caller's promise.
-    unsafe {
-        let source = |row: usize, column: usize| from.offset(row as isize * from_stride).add(column);
-        let place = |row: usize, column: usize| to.offset(column as isize * to_stride).add(row);
-        let (whole_rows, whole_columns) = (rows / 8 * 8, columns / 8 * 8);
-        for row in (0..whole_rows).step_by(8) {
-            for column in (0..whole_columns).step_by(8) {
-                let mut words = [0; 8];
-                for (k, word) in words.iter_mut().enumerate() {
-                    *word = u64::from_le(source(row + k, column).cast::<u64>().read_unaligned());
-                }
-                transpose_words(&mut words);
-                for (k, word) in words.iter().enumerate() {
-                    place(row, column + k).cast::<u64>().write_unaligned(word.to_le());
-                }
-            }
-        }
-        for row in 0..rows {
-            let done = if row < whole_rows { whole_columns } else { 0 };
-            for column in done..columns {
-                *place(row, column) = *source(row, column);
-            }
-        }
-    }
-}
-
-/// Transposes eight rows of eight bytes.
-#[inline(always)]
-fn transpose_words(words: &mut [u64; 8]) {
-    for (distance, by, mask) in
-        [(4, 32, 0x0000_0000_ffff_ffff), (2, 16, 0x0000_ffff_0000_ffff), (1, 8, 0x00ff_00ff_00ff_00ff)]
-    {
-        for low in (0..8).filter(|k| k & distance == 0) {
-            let differs = (words[low] >> by ^ words[low + distance]) & mask;
-            words[low] ^= differs << by;
-            words[low + distance] ^= differs;
         }
     }
 }
