@@ -18,6 +18,9 @@
 mod format;
 mod kernels;
 mod kind;
+mod nest;
+#[cfg(test)]
+mod nest_tests;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +29,7 @@ use tilework::{Error, Result};
 use crate::kernels::InstructionSet;
 use kernels::Kernel;
 pub use kind::Kind;
+pub(crate) use nest::{Converter, Scratch};
 
 /// One step of a conversion.
 #[derive(Clone, Copy, Debug)]

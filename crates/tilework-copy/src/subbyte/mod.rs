@@ -47,6 +47,15 @@ impl Kernels {
         let swap = [transpose::swap_bits(set), transpose::swap_pairs(set), transpose::swap_nibbles(set)];
         Kernels { shift: runs::shift(set), swap, transpose }
     }
+
+    /// Copies `count` bits from a bit of the source to one of the destination, counted from the pointers.
+    ///
+    /// # Safety
+    /// The bytes that hold these bits can be read and written; those of the destination are nobody else's.
+    pub(crate) unsafe fn copy_bits(&self, from: (*const u8, u64), to: (*mut u8, u64), count: u64) {
+        // SAFETY: the caller's promise; the kernel was chosen for instructions that the processor has.
+        unsafe { runs::copy_bits(self.shift, from, to, count) };
+    }
 }
 
 /// Moves the elements of a nest, of so many bits each.
@@ -83,7 +92,7 @@ pub(crate) unsafe fn move_nest(
 }
 
 /// The same elements, with no loop that runs backward in the destination.
-fn forward(nest: &Nest) -> Nest {
+pub(crate) fn forward(nest: &Nest) -> Nest {
     let mut nest = nest.clone();
     for l in nest.loops.iter_mut().filter(|l| l.to < 0) {
         let turns = l.extent as i64 - 1;
