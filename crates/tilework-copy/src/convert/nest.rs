@@ -49,7 +49,7 @@ impl Converter {
         Some(Converter {
             conversion,
             set,
-            below_a_byte: subbyte::Kernels::new(set, kernels::transpose(set, 1)?.plain),
+            below_a_byte: subbyte::Kernels::new(set)?,
             transpose: kernels::transpose(set, narrower as usize / 8).map(|kernel| kernel.plain),
         })
     }

@@ -20,13 +20,14 @@
 mod rows;
 pub(crate) mod runs;
 mod split;
+mod swap;
 #[cfg(test)]
 mod tests;
 mod transpose;
 
 use tilework::{Loop, Nest};
 
-use crate::kernels::{BlockFn, InstructionSet};
+use crate::kernels::{InstructionSet, transpose};
 pub(crate) use split::{Split, shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
 
@@ -35,17 +36,18 @@ pub(crate) use transpose::Scratch;
 pub(crate) struct Kernels {
     /// Copies bits that begin within a byte to whole bytes.
     shift: runs::Shift,
-    /// Transposes the elements within the bytes of a few rows, by the width of an element: 1, 2, 4.
-    swap: [transpose::Swap; 3],
-    /// Transposes bytes.
-    transpose: BlockFn,
+    /// Words of one and of four bytes, for transposes.
+    words: [transpose::Words; 2],
 }
 
 impl Kernels {
-    /// Those of a set of instructions that the processor has, which also says how it transposes bytes.
-    pub(crate) fn new(set: InstructionSet, transpose: BlockFn) -> Kernels {
-        let swap = [transpose::swap_bits(set), transpose::swap_pairs(set), transpose::swap_nibbles(set)];
-        Kernels { shift: runs::shift(set), swap, transpose }
+    /// Those of a set of instructions that the processor has; `None` if the set cannot transpose words.
+    pub(crate) fn new(set: InstructionSet) -> Option<Kernels> {
+        let words = |bytes| {
+            let swap = [1, 2, 4].map(|bits| swap::swap(set, bits, bytes));
+            Some(transpose::Words { bytes, swap, transpose: transpose(set, bytes)?.plain })
+        };
+        Some(Kernels { shift: runs::shift(set), words: [words(1)?, words(4)?] })
     }
 
     /// Copies `count` bits from a bit of the source to one of the destination, counted from the pointers.
