@@ -181,6 +181,8 @@ impl Transpose {
         // SAFETY: the caller's promise.
         unsafe {
             let first = from.add((bit / 8) as usize);
+            // The next block lies beside this one; by its turn the line is near.
+            prefetch(first.wrapping_add(WIDTH));
             if bit.is_multiple_of(8) && count == WIDTH * 8 {
                 *row = first.cast::<Row>().read();
             } else if bit.is_multiple_of(8) {
@@ -190,4 +192,16 @@ impl Transpose {
             }
         }
     }
+}
+
+/// Asks for a line of memory; it is never read, so it may lie anywhere.
+#[inline(always)]
+fn prefetch(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is harmless, and every processor of this kind has it.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(line.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
 }
