@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use common::{indices, permutation, recipe, tile};
 use proptest::prelude::*;
@@ -37,9 +37,31 @@ fn check(from: &Layout, to: &Layout) -> Result<(), TestCaseError> {
         Ok(plan) => {
             prop_assert!(distinct, "elements share a place, but there is a plan");
             prop_assert_eq!(executed(plan.copies())?, naive);
+            prop_assert!(plan.fills().is_empty());
+            check_fills(from, to)?;
         }
         Err(error) => prop_assert!(!distinct, "{}", error),
     }
+    Ok(())
+}
+
+/// Fills cover exactly the places without element, each once, or else everything.
+fn check_fills(from: &Layout, to: &Layout) -> Result<(), TestCaseError> {
+    prop_assume!(to.size() < 100_000);
+    let taken: HashSet<u64> = indices(to.dims()).map(|index| to.offset(&index).unwrap()).collect();
+    let plan = Plan::new(from, to, &PlanOptions { fill: Some(7), converts: false }).unwrap();
+    let filled = executed(plan.fills())?;
+    prop_assert!(filled.values().all(|&from| from == 0));
+    for place in 0..to.size() {
+        let filled = filled.contains_key(&place);
+        prop_assert!(filled || taken.contains(&place), "place {} is left out", place);
+        prop_assert!(
+            plan.fills_first() || !filled || !taken.contains(&place),
+            "place {} holds an element",
+            place
+        );
+    }
+    prop_assert_eq!(filled.keys().filter(|&&place| place >= to.size()).count(), 0);
     Ok(())
 }
 
@@ -128,5 +150,29 @@ proptest! {
         let flipped = (0..from.rank()).fold(from.clone(), |view, dim| view.flip(dim).unwrap());
         check(&flipped, &to)?;
         check(&strided(to.dims(), seed, true), &to)?;
+    }
+
+    #[test]
+    fn padding_is_filled_and_nothing_else(recipe in recipe(), seed in any::<u64>()) {
+        let tiled = recipe.build().unwrap();
+        prop_assume!(tiled.len() < 4000);
+        let rows = Layout::row_major(tiled.dims(), 32).unwrap();
+        check_fills(&rows, &tiled)?;
+        let by_strides = strided(tiled.dims(), seed, false);
+        if Plan::new(&rows, &by_strides, &PlanOptions::default()).is_ok() {
+            check_fills(&rows, &by_strides)?;
+        }
+    }
+
+    /// Without `*`, the axes of a tiled layout always say which places are padding.
+    #[test]
+    fn tiled_layouts_are_filled_around_their_elements(recipe in common::recipe_with(false)) {
+        let tiled = recipe.build().unwrap();
+        prop_assume!(tiled.len() < 4000);
+        let rows = Layout::row_major(tiled.dims(), 32).unwrap();
+        let plan = Plan::new(&rows, &tiled, &PlanOptions { fill: Some(0), converts: false }).unwrap();
+        prop_assert!(!plan.fills_first());
+        let filled: u64 = plan.fills().iter().map(Nest::elements).sum();
+        prop_assert_eq!(filled, tiled.size() - tiled.len());
     }
 }

@@ -14,6 +14,7 @@
 //! Nothing in this depends on how many elements there are.
 
 mod distinct;
+mod fill;
 mod group;
 mod line;
 mod nest;
@@ -69,18 +70,11 @@ impl Plan {
     pub fn new(from: &Layout, to: &Layout, options: &PlanOptions) -> Result<Plan> {
         check(from, to, options)?;
         let copies = refine::copies(from, to)?;
-        let whole = Nest {
-            starts: smallvec::smallvec![(0, 0)],
-            loops: smallvec::smallvec![Loop { extent: to.size(), from: 0, to: 1 }],
+        let (fills, fills_first) = match options.fill {
+            Some(_) => fill::fills(to),
+            None => (Vec::new(), false),
         };
-        Ok(Plan {
-            from: from.clone(),
-            to: to.clone(),
-            options: options.clone(),
-            copies,
-            fills: if options.fill.is_some() { vec![whole] } else { Vec::new() },
-            fills_first: true,
-        })
+        Ok(Plan { from: from.clone(), to: to.clone(), options: options.clone(), copies, fills, fills_first })
     }
 
     /// The layout of the source.

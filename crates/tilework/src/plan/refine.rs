@@ -151,7 +151,8 @@ fn join<'a>(from: i64, to: i64, chosen: impl Iterator<Item = &'a Group>) -> Grou
     joined
 }
 
-fn nest(group: Group) -> Nest {
+/// A group as it stands in a plan.
+pub(super) fn nest(group: Group) -> Nest {
     Nest {
         starts: group.starts.iter().map(|&(from, to)| (from as u64, to as u64)).collect(),
         loops: group.loops,
