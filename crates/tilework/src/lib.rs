@@ -152,5 +152,5 @@ pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use measure::Growth;
 pub use parts::{Axis, Part, PartKind};
-pub use plan::{Loop, NEST_LIMIT, Nest, Plan, PlanOptions, START_LIMIT};
+pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
 pub use walk::Run;

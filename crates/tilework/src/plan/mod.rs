@@ -13,15 +13,22 @@
 //!
 //! Nothing in this depends on how many elements there are.
 
+mod cache;
 mod distinct;
+mod figures;
 mod fill;
 mod group;
+mod kind;
 mod line;
 mod nest;
+mod print;
 mod refine;
 mod table;
 mod tidy;
 
+pub use cache::PlanCache;
+pub use figures::Figures;
+pub use kind::Kind;
 pub use nest::{Loop, Nest};
 pub use refine::{NEST_LIMIT, START_LIMIT};
 
