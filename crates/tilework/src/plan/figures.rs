@@ -1,6 +1,7 @@
 //! What a plan amounts to: elements, bytes, runs.
 
 use super::Plan;
+use super::kind::Kind;
 use super::nest::Nest;
 
 /// What a plan amounts to, in numbers. Bytes are rounded up where elements are smaller.
@@ -25,6 +26,11 @@ pub struct Figures {
 }
 
 impl Plan {
+    /// The kind of the nest that moves the most elements; none if nothing moves.
+    pub fn main_kind(&self) -> Option<Kind> {
+        self.copies.iter().rev().max_by_key(|nest| nest.elements()).map(Nest::kind)
+    }
+
     /// What the plan amounts to.
     ///
     /// ```

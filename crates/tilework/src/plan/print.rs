@@ -16,7 +16,8 @@ const SHOWN: usize = 12;
 /// let tiled = Layout::builder(&[4, 6], 32)?.tile(&[Some(2), Some(3)])?.build()?;
 /// let plan = Plan::new(&tiled, &Layout::row_major(&[4, 6], 32)?, &PlanOptions::default())?;
 /// assert_eq!(plan.to_string(), "\
-/// moves 24 elements, 96 B, in 1 nest of loops, runs of up to 12 B
+/// moves 24 elements, 96 B
+/// in 1 nest of loops, in runs of up to 12 B
 ///
 /// nest 1: 24 elements, rows of 12 B
 ///   from 0 to 0
@@ -35,7 +36,7 @@ impl fmt::Display for Plan {
             let run = bytes(figures.longest_run, self.to.bits());
             write!(
                 f,
-                "moves {}, {}, in {} of loops, runs of up to {run}",
+                "moves {}, {}\nin {} of loops, in runs of up to {run}",
                 counted(figures.elements, "element"),
                 bytes(figures.elements, self.to.bits()),
                 counted(figures.nests as u64, "nest"),
