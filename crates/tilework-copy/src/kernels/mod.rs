@@ -4,8 +4,16 @@
 //! which instructions move it is decided once, by [`InstructionSet::detect`].
 
 mod interleave;
+#[cfg(target_arch = "x86_64")]
+mod pack;
+mod runs;
+#[cfg(target_arch = "x86_64")]
+mod stepped;
+mod strided;
 
-pub(crate) use interleave::{Interleave, Zip, deinterleave, interleave};
+pub(crate) use interleave::{Interleave, Zip, ZipFn, deinterleave, interleave};
+pub(crate) use runs::{LONGEST, Runs, RunsFn, runs};
+pub(crate) use strided::{Line, LineFn, gather};
 
 use std::sync::OnceLock;
 
