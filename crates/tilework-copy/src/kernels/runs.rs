@@ -47,9 +47,9 @@ pub(crate) fn runs(set: InstructionSet, length: usize) -> RunsFn {
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx2, 16..=31) => x86::two_of_16,
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx2, 32..=64) => x86::two_of_32,
+        (InstructionSet::Avx2, 32..=63) => x86::two_of_32,
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx2, 65..=128) => x86::four_of_32,
+        (InstructionSet::Avx2, 64..=128) => x86::four_of_32,
         (_, 0) => nothing,
         (_, 1) => pieces::<1, 1>,
         (_, 2..=3) => pieces::<2, 1>,
