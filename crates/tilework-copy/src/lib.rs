@@ -17,7 +17,7 @@ mod choose;
 #[doc(hidden)]
 pub mod dev;
 mod exec;
-pub mod kernels;
+mod kernels;
 mod naive;
 mod nest;
 mod pool;
