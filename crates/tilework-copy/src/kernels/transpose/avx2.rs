@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
+use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
 
 /// The kernels for elements of `size` bytes.
@@ -32,6 +33,7 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
         match bytes {
             32.. => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
             16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
@@ -73,6 +75,11 @@ impl Lanes for One {
             let (low, high) = zip_1::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]
@@ -132,6 +139,16 @@ impl Lanes for Two {
         unsafe {
             let (low, high) = zip_2::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), ..] = vectors;
+        unsafe {
+            let (low, high) =
+                (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
+            [Self(low), Self(high), Self(low), Self(high)]
         }
     }
 

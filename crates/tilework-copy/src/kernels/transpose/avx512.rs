@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
 use super::avx2::{prefetch, prefetch_to_write, zip_1, zip_2};
+use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
 
 /// The kernels for elements of `size` bytes.
@@ -34,8 +35,10 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             64.. => block::<Four, SIZE, STREAM, 4>(of),
             49.. => block::<Four, SIZE, STREAM, 3>(of),
             33.. => block::<Four, SIZE, STREAM, 2>(of),
+            32 if fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
             32 => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 if fits(of, SIZE, 4) => folded::<Four, SIZE, STREAM, 4>(of),
             16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
@@ -81,6 +84,11 @@ impl Lanes for One {
             let (low, high) = zip_1::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]
@@ -140,6 +148,16 @@ impl Lanes for Two {
         unsafe {
             let (low, high) = zip_2::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), ..] = vectors;
+        unsafe {
+            let (low, high) =
+                (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
+            [Self(low), Self(high), Self(low), Self(high)]
         }
     }
 
@@ -204,6 +222,24 @@ impl Lanes for Four {
                 _ => (_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)),
             };
             (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), Self(c), Self(d)] = vectors;
+        unsafe {
+            let (low, high) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b));
+            if FOLD == 2 {
+                return [Self(low), Self(high), Self(low), Self(high)];
+            }
+            let (low_2, high_2) = (_mm512_shuffle_i64x2::<0x44>(c, d), _mm512_shuffle_i64x2::<0xee>(c, d));
+            [
+                Self(_mm512_shuffle_i64x2::<0x88>(low, low_2)),
+                Self(_mm512_shuffle_i64x2::<0xdd>(low, low_2)),
+                Self(_mm512_shuffle_i64x2::<0x88>(high, high_2)),
+                Self(_mm512_shuffle_i64x2::<0xdd>(high, high_2)),
+            ]
         }
     }
 

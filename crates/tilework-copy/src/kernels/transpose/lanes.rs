@@ -8,6 +8,7 @@ use super::super::Block;
 pub(super) const LANE: usize = 16;
 /// Bytes of a cache line.
 const LINE: usize = 64;
+const THRESH: usize = 12;
 /// The most lanes a vector has.
 pub(super) const MOST: usize = 4;
 
@@ -27,6 +28,9 @@ pub(super) trait Lanes: Copy {
 
     /// Zips the elements of `self` and `other` within each lane: the first holds the lower half of the pairs.
     unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self);
+
+    /// Cuts each of the first `FOLD` vectors into `FOLD` parts; the vector `k` of the result is the parts `k` of all, in order.
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST];
 
     /// Writes all bytes.
     unsafe fn store(self, to: *mut u8);
@@ -64,6 +68,7 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
     let in_part = if PART < W::LANES { rows - PART * side } else { 0 };
 
     let prefetch = !block.next.is_null();
+    let rows_a_line = (LINE / source_stride.unsigned_abs().max(1)).max(1);
 
     let mut line = 0;
     while line < columns {
@@ -124,7 +129,9 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
             } else {
                 for piece in 0..pieces {
                     if prefetch {
-                        for k in piece * share..((piece + 1) * share).min(tile.min(rows)) {
+                        for k in
+                            (piece * share..((piece + 1) * share).min(tile.min(rows))).step_by(rows_a_line)
+                        {
                             W::prefetch(at(block.next).wrapping_offset(k as isize * source_stride));
                         }
                     }
@@ -155,9 +162,15 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
 ///
 /// That cache finds a line by 6 bits of its address (64 sets of 64 bytes) on every machine of interest, and holds 8 to 12 of a set.
 fn falls_into_one_set(rows: usize, stride: isize) -> bool {
-    let period = LINE * 64;
-    let apart = 1 << stride.trailing_zeros().min(period.trailing_zeros());
-    rows * apart >= period * 12
+    let period = (LINE * 64) as isize;
+    [1, 2, 4].into_iter().any(|every| {
+        // How far every so many rows move on, and what that makes of all of them.
+        let step = (stride * every).rem_euclid(period);
+        let step = step.min(period - step) as usize;
+        let every = every as usize;
+        let sets = every * (rows / every * step / LINE + 1);
+        rows >= sets * THRESH
+    })
 }
 
 /// A tile of source lines, next to each other.

@@ -192,6 +192,8 @@ fn streaming_kernels_take_adjacent_rows_of_parts_of_lines() {
                     destination_offset: 0,
                 };
                 check(set, size, kernel.stream, case, dice.roll(0, 1) == 0);
+                let case = Case { destination_offset: dice.roll(0, 63), ..case };
+                check(set, size, kernel.plain, case, dice.roll(0, 1) == 0);
             }
         }
     });
