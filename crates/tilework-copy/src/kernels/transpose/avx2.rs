@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::super::{Block, Transpose};
 use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
+use super::stage::{pays, staged, streams};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -30,7 +31,16 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     let bytes = of.rows * SIZE;
     // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
     unsafe {
+        if STREAM && !streams(of, SIZE) {
+            // Nothing less than whole lines is worth streaming.
+            return if bytes < 64 {
+                run::<SIZE, false>(of)
+            } else {
+                staged::<Two, SIZE, true>(of, run::<SIZE, false>)
+            };
+        }
         match bytes {
+            64.. if !STREAM && pays(of, SIZE) => staged::<Two, SIZE, STREAM>(of, run::<SIZE, false>),
             32.. => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
             16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
@@ -62,6 +72,11 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn load(from: [*const u8; MOST]) -> Self {
         unsafe { Self(_mm_loadu_si128(from[0].cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm_loadu_si128(from.cast())) }
     }
 
     #[inline(always)]
@@ -98,6 +113,11 @@ impl Lanes for One {
     }
 
     #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        unsafe { from.copy_to_nonoverlapping(to, bytes) }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         prefetch(at);
     }
@@ -123,6 +143,11 @@ impl Lanes for Two {
             let high = _mm_loadu_si128(from[1].cast());
             Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
@@ -168,6 +193,11 @@ impl Lanes for Two {
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        unsafe { from.copy_to_nonoverlapping(to, bytes) }
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@ use super::super::{Block, Transpose};
 use super::avx2::{prefetch, prefetch_to_write, zip_1, zip_2};
 use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
+use super::stage::{pays, staged, streams};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -31,7 +32,16 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     let bytes = of.rows * SIZE;
     // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
     unsafe {
+        if STREAM && !streams(of, SIZE) {
+            // Nothing less than whole lines is worth streaming.
+            return if bytes < 64 {
+                run::<SIZE, false>(of)
+            } else {
+                staged::<Four, SIZE, true>(of, run::<SIZE, false>)
+            };
+        }
         match bytes {
+            64.. if !STREAM && pays(of, SIZE) => staged::<Four, SIZE, STREAM>(of, run::<SIZE, false>),
             64.. => block::<Four, SIZE, STREAM, 4>(of),
             49.. => block::<Four, SIZE, STREAM, 3>(of),
             33.. => block::<Four, SIZE, STREAM, 2>(of),
@@ -74,6 +84,11 @@ impl Lanes for One {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe { Self(load_part(from[0], bytes)) }
     }
@@ -107,6 +122,16 @@ impl Lanes for One {
     }
 
     #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            unsafe {
+                let vector = _mm512_maskz_loadu_epi8(first(bytes), from.cast());
+                _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         prefetch(at);
     }
@@ -132,6 +157,11 @@ impl Lanes for Two {
             let high = _mm_loadu_si128(from[1].cast());
             Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
@@ -177,6 +207,16 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            unsafe {
+                let vector = _mm512_maskz_loadu_epi8(first(bytes), from.cast());
+                _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         prefetch(at);
     }
@@ -201,6 +241,11 @@ impl Lanes for Four {
             let lane = |k: usize| _mm_loadu_si128(from[k].cast());
             Self(four(lane(0), lane(1), lane(2), lane(3)))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
@@ -256,6 +301,16 @@ impl Lanes for Four {
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            unsafe {
+                let vector = _mm512_maskz_loadu_epi8(first(bytes), from.cast());
+                _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
+            }
+        }
     }
 
     #[inline(always)]

@@ -26,6 +26,8 @@ mod fold;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod stage;
 #[cfg(test)]
 mod tests;
 
