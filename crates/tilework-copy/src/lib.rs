@@ -24,6 +24,8 @@ mod pool;
 mod program;
 mod relayout;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;
