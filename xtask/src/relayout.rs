@@ -1,20 +1,22 @@
 //! `cargo xtask bench relayout`: builds the engine and its rivals as shared libraries, and runs the measuring program.
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::bench::python;
 use crate::{Outcome, shell};
 
 /// The rivals that come as Python packages, pinned, each with the check whether it is there.
-const PACKAGES: [(&str, &str); 5] = [
+const PACKAGES: [(&str, &str); 6] = [
     ("numpy==2.4.6", "import numpy; assert numpy.__version__ == '2.4.6'"),
     ("jax==0.10.2", "import importlib.metadata as m; assert m.version('jax') == '0.10.2'"),
     ("jaxlib==0.10.2", "import importlib.metadata as m; assert m.version('jaxlib') == '0.10.2'"),
     ("scipy-openblas64==0.3.34.481.3", "import importlib.metadata as m; m.version('scipy-openblas64')"),
     // One library without dependencies. The newest release is `NEWEST_ONEDNN`.
     ("onednn-cpu-gomp==2023.2.0", "import importlib.metadata as m; m.version('onednn-cpu-gomp')"),
+    // Not a rival: what builds HPTT.
+    ("cmake<4.3", "import importlib.metadata as m; m.version('cmake')"),
 ];
 
 const TORCH: &str = "torch==2.15.0";
@@ -26,7 +28,7 @@ const NEWEST_ONEDNN: &str = "onednn==2026.1.0";
 pub fn run(options: &[&str]) -> Outcome {
     let alone = has_no_peers(options) || options.iter().any(|word| ["--list", "--help", "-h"].contains(word));
     let python = prepare_python(options, alone)?;
-    let mut bench = shell::command(python);
+    let mut bench = shell::command(&python);
     bench.args(["-B", "bench/relayout"]).args(options);
     if !options.contains(&"--engine-library") {
         let words = ["build", "--release", "--quiet", "--package", "tilework-bench-engine"];
@@ -34,7 +36,7 @@ pub fn run(options: &[&str]) -> Outcome {
         bench.arg("--engine-library").arg(library(shell::target().join("release"), "tilework_bench_engine"));
     }
     if !alone {
-        match crates() {
+        match crates(&python) {
             Ok(peers) => {
                 bench.arg("--peers-library").arg(peers);
             }
@@ -69,7 +71,7 @@ fn prepare_python(options: &[&str], alone: bool) -> Result<PathBuf, String> {
 }
 
 /// The rivals that are crates, built for this very processor, as the fastest of them want it.
-fn crates() -> Result<PathBuf, String> {
+fn crates(python: &Path) -> Result<PathBuf, String> {
     let target = shell::target().join("bench-peers");
     let build = |features: &[&str]| {
         let mut cargo = shell::cargo();
@@ -79,6 +81,7 @@ fn crates() -> Result<PathBuf, String> {
         cargo.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", "-C target-cpu=native");
         // HPTT takes its vector kernels only when it is told so.
         let vectors = if cfg!(target_arch = "x86_64") { " -DHPTT_ARCH_AVX" } else { "" };
+        cargo.env("CMAKE", python.with_file_name("cmake"));
         cargo.env("CXXFLAGS", format!("-O3 -march=native{vectors}"));
         shell::run(&mut cargo)
     };

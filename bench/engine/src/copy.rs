@@ -4,9 +4,12 @@ use tilework_copy::Pool;
 
 use crate::team::Team;
 
+/// Fewer bytes are copied by one thread: to tell another of them takes longer than it saves.
+const WORTH_A_THREAD: usize = 1 << 20;
+
 /// Copies with the system's `memcpy`, or with stores past the cache.
 pub fn copy(from: &[u8], to: &mut [u8], threads: usize, streaming: bool) {
-    if threads <= 1 {
+    if threads <= 1 || from.len() < WORTH_A_THREAD {
         return part(from, to, streaming);
     }
     // Whole pages each, so that no two threads write one line.
