@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 # One figure of a small workload repeats it until it takes so long, in seconds.
 SHORTEST = 3e-4
 
+# Fewer rounds than this have no median worth the name.
+LEAST = 5
+
+# Except for those that are so slow, memcpy being 1, that they cannot be the best.
+HOPELESS = 0.1
+
 
 @dataclass
 class Contender:
@@ -43,8 +49,9 @@ def measure(memcpy, contenders, budget, rounds):
         once = _time(contender.run, 1)
         repeats = max(1, min(times, round(SHORTEST * 4 / once)))
         cost = once * repeats + quick * times
-        # Slow ones are measured a few times only: nobody is interested in their third digit.
-        wanted[contender.name] = repeats, max(3, min(rounds, round(share / cost)))
+        # The slow are measured a few times only: nobody asks for their third digit.
+        least = 2 if quick / once < HOPELESS else LEAST
+        wanted[contender.name] = repeats, max(least, min(rounds, round(share / cost)))
     taken = []
     for number in range(max(count for _, count in wanted.values())):
         order = [contender for contender in contenders if number < wanted[contender.name][1]]

@@ -17,7 +17,7 @@ VARIABLES = {
 class Peer:
     """One way to do a relayout.
 
-    `prepare` returns a call that does it so many times, or None where it cannot. `result` returns the result where it is
+    `prepare` returns a call that does it so many times, or None (or NotImplementedError) where it cannot. `result` returns the result where it is
     not in the destination. Some write zeros into padding, which is their right.
     """
 

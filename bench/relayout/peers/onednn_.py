@@ -11,6 +11,7 @@ from peers import Peer
 # Of its enumerations: data types, the kind of engine, and the two arguments of a reorder.
 TYPES = {"bf16": 2, "f32": 3, "u8": 6, "f64": 7}
 PROCESSOR, FROM, TO = 1, 1, 17
+UNIMPLEMENTED = 3
 
 POINTER = ctypes.c_void_p
 
@@ -83,6 +84,8 @@ class Build:
 
     def call(self, name, *arguments):
         status = getattr(self.library, name)(*arguments)
+        if status == UNIMPLEMENTED:
+            raise NotImplementedError(name)
         if status:
             raise RuntimeError(f"{name} answered {status}")
 
