@@ -15,9 +15,9 @@ import peers
 import report
 import rounds
 import workloads
-from data import Data
+from data import Data, needed
 from engine import Library
-from memory import Memory
+from memory import Memory, room
 
 
 def arguments():
@@ -64,7 +64,8 @@ def main():
     threads = [int(word) for word in options.threads.split(",")]
     rivals, absent = peers.load(options, max(threads))
     seconds = options.seconds or (0.4 if not rivals else 1.2 if options.quick else 2.5)
-    library, memory = Library(options.engine_library), Memory()
+    library = Library(options.engine_library)
+    memory = Memory(max(sum(map(room, needed(workload))) for workload in selection))
 
     versions = [rival.title for rival in rivals]
     command = " ".join(["cargo xtask bench relayout", *shown(sys.argv[1:])])

@@ -12,17 +12,22 @@ TYPES = {"s4": "u1", "u8": "u1", "bf16": "u2", "f32": "f4", "f64": "f8", "c128":
 UNTOUCHED = 0xA5
 
 
+def used(workload):
+    """The bytes of both layouts."""
+    return [-(-layout.places * workload.bits // 8) for layout in (workload.source, workload.destination)]
+
+
+def needed(workload):
+    """The bytes of both buffers: a plain copy of the elements must fit, too, where a broadcast has a shorter source."""
+    return [max(size, workload.bytes) for size in used(workload)]
+
+
 class Data:
     def __init__(self, workload, memory):
         self.workload = workload
-        self.type = numpy.dtype(TYPES[workload.element])
-        per_byte = 2 if workload.element == "s4" else 1
-        sizes = [-(-layout.places * self.type.itemsize // per_byte) for layout in (workload.source, workload.destination)]
-        # A copy of the same bytes needs a source as long as what it writes, also when a broadcast has a shorter one.
-        copied = max(sizes[0], workload.bytes)
-        whole, self.destination = memory.buffers(copied, max(sizes[1], workload.bytes))
-        self.source = whole[: sizes[0]]
-        self.destination = self.destination[: sizes[1]]
+        sizes, self.type = used(workload), numpy.dtype(TYPES[workload.element])
+        whole, destination = memory.buffers(needed(workload))
+        self.source, self.destination = whole[: sizes[0]], destination[: sizes[1]]
         self.addresses = address(whole), address(self.destination)
         self._fill(whole)
         self.expected = self._expected()

@@ -9,29 +9,27 @@ HUGE_PAGE = 2 << 20
 
 
 class Memory:
-    """One large mapping, cut into the source and the destination of each workload."""
+    """One mapping, large enough for the largest workload, cut anew for each."""
 
-    def __init__(self):
-        self.mapping = None
-        self.room = 0
+    def __init__(self, room):
+        mapping = mmap.mmap(-1, room + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            mapping.madvise(mmap.MADV_HUGEPAGE)
+        self.bytes = numpy.frombuffer(mapping, numpy.uint8)
+        self.bytes[:] = 0
 
-    def buffers(self, *sizes):
+    def buffers(self, sizes):
         """Byte arrays of these sizes, each at the start of a huge page. Those of the call before become invalid."""
-        pages = [-(-size // HUGE_PAGE) + 1 for size in sizes]
-        whole = sum(pages) * HUGE_PAGE
-        if whole > self.room:
-            self.mapping = mmap.mmap(-1, whole + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-            if hasattr(mmap, "MADV_HUGEPAGE"):
-                self.mapping.madvise(mmap.MADV_HUGEPAGE)
-            self.bytes = numpy.frombuffer(self.mapping, numpy.uint8)
-            self.bytes[:] = 0
-            self.room = whole
-        start = -address(self.bytes) % HUGE_PAGE
-        found = []
-        for size, count in zip(sizes, pages):
+        start, found = -address(self.bytes) % HUGE_PAGE, []
+        for size in sizes:
             found.append(self.bytes[start : start + size])
-            start += count * HUGE_PAGE
+            start += room(size)
         return found
+
+
+def room(size):
+    """What a buffer of this size takes."""
+    return -(-size // HUGE_PAGE) * HUGE_PAGE
 
 
 def address(array):

@@ -108,6 +108,8 @@ def summary(records):
         yield from _listed("Tilework did not run", [
             (record["label"], record["failures"].get("Tilework", "?")) for record in rows if record["engine"] is None
         ])
+    if not any(record["best"] for record in records):
+        return
     wrong = {(name, why, record["label"]) for record in records for name, why in record["failures"].items()}
     wrong = sorted(each for each in wrong if each[0] != "Tilework")
     yield from _listed("peers that were not timed", [(f"{label}, {name}", why) for name, why, label in wrong])
