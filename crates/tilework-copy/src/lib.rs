@@ -18,7 +18,7 @@ mod convert;
 #[doc(hidden)]
 pub mod dev;
 mod exec;
-pub mod kernels;
+mod kernels;
 mod naive;
 mod nest;
 mod pool;
@@ -26,6 +26,8 @@ mod program;
 mod relayout;
 mod step;
 mod subbyte;
+#[cfg(test)]
+mod tests;
 
 pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
