@@ -21,6 +21,7 @@ mod exec;
 mod kernels;
 mod naive;
 mod nest;
+mod packed;
 mod pool;
 mod program;
 mod relayout;

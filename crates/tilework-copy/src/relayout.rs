@@ -5,6 +5,7 @@ use tilework::{Error, Layout, Plan, PlanOptions, Result};
 use crate::exec::Buffers;
 use crate::naive;
 use crate::program::Program;
+use crate::packed::Packed;
 use crate::pool::{Inline, Pool};
 
 /// A plan with the kernels chosen for it: made once, run as often as there is data.
@@ -12,6 +13,8 @@ use crate::pool::{Inline, Pool};
 pub struct Relayout {
     plan: Plan,
     program: Option<Program>,
+    /// Instead of it, where elements are no whole bytes.
+    packed: Option<Packed>,
 }
 
 impl Relayout {
@@ -25,8 +28,10 @@ impl Relayout {
 
     /// Chooses the kernels for a plan.
     pub fn of(plan: Plan) -> Relayout {
-        let program = plan.to().bits().is_multiple_of(8).then(|| Program::new(&plan));
-        Relayout { plan, program }
+        let whole = plan.to().bits().is_multiple_of(8);
+        let program = whole.then(|| Program::new(&plan));
+        let packed = if whole { None } else { Packed::new(&plan) };
+        Relayout { plan, program, packed }
     }
 
     /// The plan.
@@ -49,13 +54,15 @@ impl Relayout {
     pub fn run_on(&self, pool: &dyn Pool, from: &[u8], to: &mut [u8]) -> Result<()> {
         check_length("source", from.len(), self.plan.from())?;
         check_length("destination", to.len(), self.plan.to())?;
-        let Some(program) = &self.program else {
-            naive::run(&self.plan, from, to);
-            return Ok(());
-        };
         let buffers = Buffers { source: from.as_ptr(), destination: to.as_mut_ptr() };
         // SAFETY: both buffers are as long as their layouts, and a shared and an exclusive borrow do not overlap.
-        unsafe { program.run(pool, buffers) };
+        unsafe {
+            match (&self.program, &self.packed) {
+                (Some(program), _) => program.run(pool, buffers),
+                (None, Some(program)) => program.run(pool, buffers),
+                (None, None) => naive::run(&self.plan, from, to),
+            }
+        }
         Ok(())
     }
 
