@@ -23,17 +23,8 @@ pub(super) unsafe fn runs(runs: &Runs) {
         // SAFETY: the caller's.
         return unsafe { one_by_one(runs) };
     }
-    let mut table = [0u8; WIDTH];
-    let (mut read, mut written) = (0u64, 0u64);
-    for run in 0..together {
-        let from = place(runs.source_step, run, together);
-        let to = place(runs.destination_step, run, together);
-        for byte in 0..runs.length {
-            table[to + byte] = (from + byte) as u8;
-            read |= 1 << (from + byte);
-            written |= 1 << (to + byte);
-        }
-    }
+    let (written, table) = table(runs, runs.destination_step, runs.source_step, together);
+    let (read, _) = self::table(runs, runs.source_step, runs.destination_step, together);
     // The lowest byte of a register's worth of runs lies here from its first run.
     let source_low = runs.source_step.min(0) * (together as isize - 1);
     let destination_low = runs.destination_step.min(0) * (together as isize - 1);
@@ -59,9 +50,32 @@ fn fitting(step: usize, length: usize) -> usize {
     if step == 0 { WIDTH / length } else { 1 + (WIDTH - length) / step }
 }
 
-/// Where run `run` of `together` lies from the lowest byte of all.
-fn place(step: isize, run: usize, together: usize) -> usize {
-    if step < 0 { (together - 1 - run) * step.unsigned_abs() } else { run * step.unsigned_abs() }
+/// For a register's worth of `together` runs at the step `to`: which of its bytes belong to a run, and where the same
+/// bytes are in a register's worth at the step `from`.
+///
+/// The loop is over bytes and free of branches, so that the compiler makes vectors of it: it is run in every call.
+#[inline(always)]
+fn table(runs: &Runs, to: isize, from: isize, together: usize) -> (u64, [u8; WIDTH]) {
+    // Steps of 64 bytes and more do not get here (`together` would be 1), but steps of 0 do: then all is in run 0.
+    let (length, together) = (runs.length as u32, together as u32);
+    let (to_step, from_step) = (to.unsigned_abs() as u32, from.unsigned_abs() as u32);
+    // byte / step = byte * (4096 / step + 1) / 4096, exactly, for bytes and steps below 64.
+    let inverse = if to_step == 0 { 0 } else { 4096 / to_step + 1 };
+    let turned = (to < 0) != (from < 0);
+    let mut table = [0; WIDTH];
+    let mut taken = [false; WIDTH];
+    for byte in 0..WIDTH as u32 {
+        let run = (byte * inverse >> 12).min(together - 1);
+        let within = byte.wrapping_sub(run * to_step);
+        let there = if turned { together - 1 - run } else { run };
+        taken[byte as usize] = within < length;
+        table[byte as usize] = there.wrapping_mul(from_step).wrapping_add(within) as u8;
+    }
+    let mut mask = 0;
+    for (byte, &taken) in taken.iter().enumerate() {
+        mask |= u64::from(taken) << byte;
+    }
+    (mask, table)
 }
 
 /// # Safety

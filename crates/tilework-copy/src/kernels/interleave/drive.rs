@@ -35,12 +35,12 @@ pub(super) struct Shape {
     /// Bytes of every row in a block.
     pub bytes: usize,
     pub direction: Direction,
-    /// Whole blocks.
+    /// Any count.
     pub plain: ZipFn,
     /// Whole blocks with streaming stores: the destination is a multiple of `bytes`, and the stride if it is the
     /// destination's.
     pub stream: ZipFn,
-    /// Any count, slowly.
+    /// Very few elements, one by one.
     pub few: ZipFn,
 }
 
@@ -71,34 +71,13 @@ impl Shape {
     }
 }
 
-/// Any count, through the caches.
-///
-/// # Safety
-///
-/// As for [`ZipFn`].
-#[inline]
-pub(super) unsafe fn plain(zip: &Zip, shape: &Shape) {
-    let block = shape.block();
-    let whole = zip.count / block * block;
-    // SAFETY: the parts lie within the rows, and all elements but those of `few` are whole blocks.
-    unsafe {
-        if whole == zip.count {
-            (shape.plain)(zip);
-        } else if whole == 0 {
-            few(zip, shape);
-        } else {
-            (shape.plain)(&Zip { count: whole, ..*zip });
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
-        }
-    }
-}
-
 /// Fewer elements than a block.
 ///
 /// # Safety
 ///
 /// As for [`ZipFn`], and `zip.count` is less than a block.
-unsafe fn few(zip: &Zip, shape: &Shape) {
+#[cold]
+pub(super) unsafe fn few(zip: &Zip, shape: &Shape) {
     if zip.count * shape.ways < 24 {
         // SAFETY: the caller's.
         return unsafe { (shape.few)(zip) };
@@ -189,7 +168,7 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     let (block, step) = (shape.block(), shape.destination_step());
     if zip.count < 2 * block || zip.count * step < 4 * LINE {
         // SAFETY: the caller's.
-        return unsafe { plain(zip, shape) };
+        return unsafe { (shape.plain)(zip) };
     }
     let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;
     let start =
@@ -202,11 +181,7 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     // SAFETY: head, whole blocks and tail lie within the rows (`count` is at least a block beyond `start`), and the
     // blocks begin on lines.
     unsafe {
-        let mut at = 0;
-        while at < start {
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, at, block) });
-            at += block;
-        }
+        (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start) });
         (shape.stream)(&shape.part(zip, start, whole));
         if start + whole < zip.count {
             (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
@@ -242,14 +217,8 @@ unsafe fn buffered(zip: &Zip, shape: &Shape) {
         // or an earlier one put it.
         unsafe {
             let part = shape.part(zip, done, count);
-            plain(
-                &Zip {
-                    destination: buffer.add(LINE),
-                    stride: if rows == 1 { zip.stride } else { pitch as isize },
-                    ..part
-                },
-                shape,
-            );
+            let stride = if rows == 1 { zip.stride } else { pitch as isize };
+            (shape.plain)(&Zip { destination: buffer.add(LINE), stride, ..part });
             for (k, left) in left.iter_mut().enumerate().take(rows) {
                 let to = part.destination.offset(k as isize * zip.stride).wrapping_sub(*left);
                 let row = buffer.add(k * pitch);

@@ -174,43 +174,52 @@ mod x86 {
         /// # Safety
         ///
         /// As for [`super::ZipFn`].
-        unsafe fn plain<K: Kernel>(zip: &Zip) {
-            // SAFETY: the caller's.
-            unsafe { drive::plain(zip, const { &K::SHAPE }) }
-        }
-        /// # Safety
-        ///
-        /// As for [`super::ZipFn`].
         unsafe fn stream<K: Kernel>(zip: &Zip) {
             // SAFETY: the caller's.
             unsafe { drive::stream(zip, const { &K::SHAPE }) }
         }
-        Interleave { plain: plain::<K>, stream: stream::<K> }
+        Interleave { plain: K::SHAPE.plain, stream: stream::<K> }
     }
 
     macro_rules! kernel {
         ($kernel:ident, $network:ident, $vector:ident, $features:literal, $direction:ident, $few:ident) => {
             pub(super) struct $kernel<const SIZE: usize, const WAYS: usize>;
 
+            impl<const SIZE: usize, const WAYS: usize> $kernel<SIZE, WAYS> {
+                /// # Safety
+                ///
+                /// As for [`super::ZipFn`].
+                #[target_feature(enable = $features)]
+                unsafe fn plain(zip: &Zip) {
+                    // SAFETY: the caller's.
+                    unsafe {
+                        if zip.count >= <$vector as super::vector::Vector>::BYTES / SIZE {
+                            network::$network::<$vector, SIZE, WAYS, false>(zip)
+                        } else {
+                            drive::few(zip, const { &<Self as Kernel>::SHAPE })
+                        }
+                    }
+                }
+
+                /// # Safety
+                ///
+                /// As for the network.
+                #[target_feature(enable = $features)]
+                unsafe fn stream(zip: &Zip) {
+                    // SAFETY: the caller's.
+                    unsafe { network::$network::<$vector, SIZE, WAYS, true>(zip) }
+                }
+            }
+
             impl<const SIZE: usize, const WAYS: usize> Kernel for $kernel<SIZE, WAYS> {
-                const SHAPE: Shape = {
-                    /// # Safety
-                    ///
-                    /// As for the network.
-                    #[target_feature(enable = $features)]
-                    unsafe fn blocks<const SIZE: usize, const WAYS: usize, const STREAM: bool>(zip: &Zip) {
-                        // SAFETY: the caller's.
-                        unsafe { network::$network::<$vector, SIZE, WAYS, STREAM>(zip) }
-                    }
-                    Shape {
-                        size: SIZE,
-                        ways: WAYS,
-                        bytes: <$vector as super::vector::Vector>::BYTES,
-                        direction: Direction::$direction,
-                        plain: blocks::<SIZE, WAYS, false>,
-                        stream: blocks::<SIZE, WAYS, true>,
-                        few: $few::<SIZE, WAYS>,
-                    }
+                const SHAPE: Shape = Shape {
+                    size: SIZE,
+                    ways: WAYS,
+                    bytes: <$vector as super::vector::Vector>::BYTES,
+                    direction: Direction::$direction,
+                    plain: Self::plain,
+                    stream: Self::stream,
+                    few: $few::<SIZE, WAYS>,
                 };
             }
         };

@@ -138,20 +138,25 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
     }
 }
 
-/// Interleaves `zip.count` elements of each row, a multiple of `V::BYTES / SIZE`.
+/// Interleaves `zip.count` elements of each row, at least `V::BYTES / SIZE`. The last block overlaps the one before it.
 ///
 /// # Safety
 ///
-/// As for [`super::ZipFn`]; the machine has V's instructions; if `STREAM`, the destination is a multiple of `V::BYTES`.
+/// As for [`super::ZipFn`], with such a count; the machine has V's instructions; if `STREAM`, the destination is a
+/// multiple of `V::BYTES` and the count one of `V::BYTES / SIZE`.
 #[inline(always)]
 pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize, const STREAM: bool>(
     zip: &Zip,
 ) {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let groups = Network::<V, SIZE, WAYS>::GROUPS;
-    let (mut source, mut destination) = (zip.source, zip.destination);
-    for _ in 0..zip.count / (V::BYTES / SIZE) {
-        // SAFETY: V::BYTES / SIZE more elements of every row remain, V::BYTES bytes of each; a prefetch reads nothing.
+    let block = V::BYTES / SIZE;
+    let mut done = 0;
+    while done < zip.count {
+        let first = if STREAM { done } else { done.min(zip.count - block) };
+        let source = zip.source.wrapping_add(first * SIZE);
+        let destination = zip.destination.wrapping_add(first * (SIZE * WAYS));
+        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each; a prefetch reads nothing.
         unsafe {
             let mut x = [V::load(source); WAYS];
             for (row, x) in x.iter_mut().enumerate() {
@@ -180,26 +185,29 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
             }
             V::write_lanes::<WAYS, STREAM>(lines, destination);
         }
-        source = source.wrapping_add(V::BYTES);
-        destination = destination.wrapping_add(V::BYTES * WAYS);
+        done += block;
     }
 }
 
-/// Deinterleaves `zip.count` elements of each row, a multiple of `V::BYTES / SIZE`.
+/// Deinterleaves `zip.count` elements of each row, at least `V::BYTES / SIZE`. The last block overlaps the one before it.
 ///
 /// # Safety
 ///
-/// As for [`super::ZipFn`]; the machine has V's instructions; if `STREAM`, the destination and the stride are multiples
-/// of `V::BYTES`.
+/// As for [`super::ZipFn`], with such a count; the machine has V's instructions; if `STREAM`, the destination and the
+/// stride are multiples of `V::BYTES` and the count is one of `V::BYTES / SIZE`.
 #[inline(always)]
 pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usize, const STREAM: bool>(
     zip: &Zip,
 ) {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let groups = Network::<V, SIZE, WAYS>::GROUPS;
-    let (mut source, mut destination) = (zip.source, zip.destination);
-    for _ in 0..zip.count / (V::BYTES / SIZE) {
-        // SAFETY: V::BYTES / SIZE more elements of every row remain, V::BYTES bytes of each; a prefetch reads nothing.
+    let block = V::BYTES / SIZE;
+    let mut done = 0;
+    while done < zip.count {
+        let first = if STREAM { done } else { done.min(zip.count - block) };
+        let source = zip.source.wrapping_add(first * (SIZE * WAYS));
+        let destination = zip.destination.wrapping_add(first * SIZE);
+        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each; a prefetch reads nothing.
         unsafe {
             let lines = V::read_lanes::<WAYS>(source);
             if zip.ahead != 0 {
@@ -227,7 +235,6 @@ pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usiz
                 if STREAM { y.stream(to) } else { y.store(to) }
             }
         }
-        source = source.wrapping_add(V::BYTES * WAYS);
-        destination = destination.wrapping_add(V::BYTES);
+        done += block;
     }
 }
