@@ -32,7 +32,6 @@ pub(super) unsafe fn runs(runs: &Runs) {
     // SAFETY: every register's worth is `together` of the runs, of which there are at least as many; the last ones
     // overlap. A masked move touches the bytes under the mask and no other: here, those of the runs.
     unsafe {
-        let table = _mm512_loadu_si512(table.as_ptr().cast());
         while done < runs.count {
             let first = done.min(runs.count - together) as isize;
             let source = runs.source.wrapping_offset(first * runs.source_step + source_low);
@@ -52,30 +51,33 @@ fn fitting(step: usize, length: usize) -> usize {
 
 /// For a register's worth of `together` runs at the step `to`: which of its bytes belong to a run, and where the same
 /// bytes are in a register's worth at the step `from`.
-///
-/// The loop is over bytes and free of branches, so that the compiler makes vectors of it: it is run in every call.
-#[inline(always)]
-fn table(runs: &Runs, to: isize, from: isize, together: usize) -> (u64, [u8; WIDTH]) {
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+fn table(runs: &Runs, to: isize, from: isize, together: usize) -> (u64, __m512i) {
     // Steps of 64 bytes and more do not get here (`together` would be 1), but steps of 0 do: then all is in run 0.
-    let (length, together) = (runs.length as u32, together as u32);
-    let (to_step, from_step) = (to.unsigned_abs() as u32, from.unsigned_abs() as u32);
+    let (to_step, from_step) = (to.unsigned_abs() as i16, from.unsigned_abs() as i16);
     // byte / step = byte * (4096 / step + 1) / 4096, exactly, for bytes and steps below 64.
     let inverse = if to_step == 0 { 0 } else { 4096 / to_step + 1 };
-    let turned = (to < 0) != (from < 0);
-    let mut table = [0; WIDTH];
-    let mut taken = [false; WIDTH];
-    for byte in 0..WIDTH as u32 {
-        let run = (byte * inverse >> 12).min(together - 1);
-        let within = byte.wrapping_sub(run * to_step);
-        let there = if turned { together - 1 - run } else { run };
-        taken[byte as usize] = within < length;
-        table[byte as usize] = there.wrapping_mul(from_step).wrapping_add(within) as u8;
-    }
-    let mut mask = 0;
-    for (byte, &taken) in taken.iter().enumerate() {
-        mask |= u64::from(taken) << byte;
-    }
-    (mask, table)
+    let last = _mm512_set1_epi16(together as i16 - 1);
+    let half = |byte: __m512i| {
+        let run = _mm512_mulhi_epu16(_mm512_slli_epi16::<4>(byte), _mm512_set1_epi16(inverse));
+        let run = _mm512_min_epu16(run, last);
+        let within = _mm512_sub_epi16(byte, _mm512_mullo_epi16(run, _mm512_set1_epi16(to_step)));
+        let taken = _mm512_cmplt_epu16_mask(within, _mm512_set1_epi16(runs.length as i16));
+        let there = if (to < 0) != (from < 0) { _mm512_sub_epi16(last, run) } else { run };
+        let there = _mm512_add_epi16(_mm512_mullo_epi16(there, _mm512_set1_epi16(from_step)), within);
+        (u64::from(taken), _mm512_cvtepi16_epi8(there))
+    };
+    let low = _mm512_cvtepu8_epi16(_mm256_setr_epi64x(
+        0x0706_0504_0302_0100,
+        0x0f0e_0d0c_0b0a_0908,
+        0x1716_1514_1312_1110,
+        0x1f1e_1d1c_1b1a_1918,
+    ));
+    let (taken_low, table_low) = half(low);
+    let (taken_high, table_high) = half(_mm512_add_epi16(low, _mm512_set1_epi16(32)));
+    let table = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(table_low), table_high);
+    (taken_low | taken_high << 32, table)
 }
 
 /// # Safety
