@@ -13,11 +13,22 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
-#[allow(dead_code, unused_imports, reason = "the engine does not call every kernel yet")]
+mod choose;
+mod convert;
+#[doc(hidden)]
+pub mod dev;
+mod exec;
 mod kernels;
 mod naive;
+mod nest;
 mod pool;
+mod program;
 mod relayout;
+mod step;
+mod subbyte;
+#[cfg(test)]
+mod tests;
 
+pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;
