@@ -78,7 +78,7 @@ fn what_has_no_small_refinement_is_refused_and_the_limit_named() {
     );
     assert!(error.contains(&START_LIMIT.to_string()), "{error}");
     // A merge of two large dimensions that the tile does not divide.
-    let error = refusal("f32[1000003,1000033]", "f32[1000003,1000033]{1,0:T(*,1000037)}");
+    let error = refusal("f32[2,1000003,1000033]", "f32[2,1000003,1000033]{2,1,0:T(2,*,1000037)}");
     assert!(error.contains(&tilework::TABLE_LIMIT.to_string()), "{error}");
 }
 
