@@ -13,9 +13,17 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+mod choose;
+#[doc(hidden)]
+pub mod dev;
+mod exec;
+mod kernels;
 mod naive;
+mod nest;
 mod pool;
+mod program;
 mod relayout;
+mod step;
 
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;

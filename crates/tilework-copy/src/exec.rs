@@ -1,0 +1,196 @@
+//! Runs units of a step.
+
+use std::mem::MaybeUninit;
+
+use crate::kernels::rows::{self, Rows};
+use crate::kernels::splat::splat;
+use crate::kernels::vector::LINE;
+use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
+use crate::step::{Place, Step, Store, Walker, Work};
+
+/// The two buffers of a run, as every thread sees them.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffers {
+    pub(crate) source: *const u8,
+    pub(crate) destination: *mut u8,
+}
+
+// SAFETY: the source is only read, and no two units write the same byte.
+unsafe impl Send for Buffers {}
+// SAFETY: as above.
+unsafe impl Sync for Buffers {}
+
+/// A small buffer that stays in the cache: what goes past the cache in whole lines is put together here.
+#[repr(align(64))]
+pub(crate) struct Stage([MaybeUninit<u8>; Stage::BYTES]);
+
+impl Stage {
+    pub(crate) const BYTES: usize = 320 << 10;
+
+    pub(crate) fn new() -> Stage {
+        Stage([MaybeUninit::uninit(); Stage::BYTES])
+    }
+
+    fn start(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+/// Runs a range of units.
+///
+/// # Safety
+/// The step's places are within the buffers, and nobody else writes what these units write or reads it.
+pub(crate) unsafe fn run(set: InstructionSet, step: &Step, units: std::ops::Range<usize>, buffers: Buffers, stage: &mut Stage) {
+    let mut walker = Walker::at(step, units.start);
+    for unit in units.clone() {
+        let place = walker.place();
+        walker.advance();
+        let next = if unit + 1 < units.end { walker.place() } else { place };
+        // SAFETY: the caller's promise, for one of its units.
+        unsafe { one(set, step, place, next, buffers, stage) };
+    }
+}
+
+/// Runs one unit.
+///
+/// # Safety
+/// As for [`run`].
+#[inline]
+unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffers: Buffers, stage: &mut Stage) {
+    let source = buffers.source.wrapping_offset(place.from);
+    let destination = buffers.destination.wrapping_offset(place.to);
+    // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
+    // writes: its counts are those of the loops that were taken out of the nest.
+    unsafe {
+        match step.work {
+            Work::Copy { length, from, to, store } => {
+                let call = Rows {
+                    count: place.rows,
+                    length,
+                    source,
+                    source_step: from,
+                    destination,
+                    destination_step: to,
+                    next: buffers.source.wrapping_offset(next.from),
+                };
+                match store {
+                    Store::Plain => rows::copy(set, &call),
+                    Store::Stream => rows::stream(set, &call),
+                    Store::Stage | Store::StageWhole => {
+                        let staged = stage.start();
+                        let into = Rows { destination: staged, ..call };
+                        rows::copy(set, &into);
+                        rows::stream_out(set, staged, destination, place.rows * length);
+                    }
+                }
+            }
+            Work::Collect { length, along, from, to } => {
+                let stride = place.columns * length + LINE;
+                let staged = stage.start();
+                for column in 0..place.columns {
+                    let next = if column + 1 < place.columns {
+                        source.wrapping_offset((column as isize + 1) * along)
+                    } else {
+                        buffers.source.wrapping_offset(next.from)
+                    };
+                    let call = Rows {
+                        count: place.rows,
+                        length,
+                        source: source.wrapping_offset(column as isize * along),
+                        source_step: from,
+                        destination: staged.add(column * length),
+                        destination_step: stride as isize,
+                        next,
+                    };
+                    rows::copy(set, &call);
+                }
+                for row in 0..place.rows {
+                    let to = destination.offset(row as isize * to);
+                    rows::stream_out(set, staged.add(row * stride), to, place.columns * length);
+                }
+            }
+            Work::Runs { kernel, length, from, to } => kernel(&Runs {
+                count: place.rows,
+                length,
+                source,
+                source_step: from,
+                destination,
+                destination_step: to,
+            }),
+            Work::Transpose { plain, stream, size, from, to, store } => {
+                let block = Block {
+                    rows: place.rows,
+                    columns: place.columns,
+                    source,
+                    source_stride: from,
+                    destination,
+                    destination_stride: to,
+                    next: buffers.source.wrapping_offset(next.from),
+                };
+                let aligned = destination.addr().is_multiple_of(LINE);
+                match store {
+                    Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
+                    Store::Stage => staged(set, size, place, &block, plain, stage),
+                    Store::StageWhole => {
+                        let staged = stage.start();
+                        plain(&Block { destination: staged, ..block });
+                        rows::stream_out(set, staged, destination, place.columns * place.rows * size);
+                    }
+                    _ => plain(&block),
+                }
+            }
+            Work::Interleave { plain, stream, stride, ahead, store }
+            | Work::Deinterleave { plain, stream, stride, ahead, store } => {
+                let kernel = if store == Store::Stream { stream } else { plain };
+                kernel(&Zip { count: place.columns, source, destination, stride, ahead });
+            }
+            Work::Line { kernel, from, to } => kernel(&Line {
+                count: place.rows,
+                source,
+                source_step: from,
+                destination,
+                destination_step: to,
+            }),
+            Work::Splat { size, store } => {
+                splat(set, source, size, destination, place.rows, store != Store::Plain);
+            }
+        }
+    }
+}
+
+/// Transposes a block whose destination rows begin anywhere within a line, so that whole lines are written all the same.
+///
+/// The rows of the block that end a destination row's last line belong to the next block. So that no line is left to two
+/// blocks, each takes a line's worth of rows from the next one, and begins, in each destination row, at the first whole
+/// line.
+///
+/// # Safety
+/// As for [`run`].
+unsafe fn staged(
+    set: InstructionSet,
+    size: usize,
+    place: Place,
+    block: &Block,
+    plain: BlockFn,
+    stage: &mut Stage,
+) {
+    let borrowed = place.after.min(LINE / size);
+    let rows = place.rows + borrowed;
+    // An odd number of lines, so that rows of the buffer do not meet in one set of the cache.
+    let stride = ((rows * size).div_ceil(LINE) | 1) * LINE;
+    let staged = stage.start();
+    // SAFETY: what is borrowed is within the source, as so many rows come after this block's. Destination rows are
+    // written from their first whole line on (or from their beginning) to the next block's first whole line (or to their
+    // end), which is no further than what was borrowed.
+    unsafe {
+        plain(&Block { rows, destination: staged, destination_stride: stride as isize, ..*block });
+        for column in 0..block.columns {
+            let to = block.destination.offset(column as isize * block.destination_stride);
+            let skip = if place.before == 0 { 0 } else { to.addr().wrapping_neg() % LINE };
+            let end = to.wrapping_add(place.rows * size);
+            let more = if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
+            let bytes = (place.rows * size + more).saturating_sub(skip);
+            rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
+        }
+    }
+}
