@@ -83,6 +83,14 @@ fn what_has_no_small_refinement_is_refused_and_the_limit_named() {
 }
 
 #[test]
+fn periods_beyond_every_size_take_no_time() {
+    let start = std::time::Instant::now();
+    let plan = plan("s8[3000000,4]", "s8[3000000,4]{1,0:T(999983,2)(999979,1)(999961,1)(999959,1)}").unwrap();
+    assert_eq!(plan.copies().iter().map(Nest::elements).sum::<u64>(), 12_000_000);
+    assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[test]
 fn two_dimensions_in_uneven_tiles_stay_within_the_limits() {
     let plan = plan("f32[3000,5000]{1,0:T(127,127)}", "f32[3000,5000]{1,0:T(128,128)}").unwrap();
     assert!((plan.copies().len() as u64) < NEST_LIMIT);
