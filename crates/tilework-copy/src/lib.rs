@@ -15,6 +15,7 @@
 
 mod choose;
 mod convert;
+mod converting;
 #[doc(hidden)]
 pub mod dev;
 mod exec;

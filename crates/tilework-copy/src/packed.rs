@@ -30,9 +30,19 @@ pub(crate) struct Packed {
 impl Packed {
     /// Prepares the nests of a plan that moves elements without converting them; `None` if there are no kernels.
     pub(crate) fn new(plan: &Plan) -> Option<Packed> {
-        let bits = plan.to().bits();
+        let fill = plan.options().fill.unwrap_or(0);
+        Packed::of(plan.copies(), plan.fills(), plan.fills_first(), fill, plan.to().bits())
+    }
+
+    pub(crate) fn of(
+        copies: &[Nest],
+        fills: &[Nest],
+        fills_first: bool,
+        fill: u128,
+        bits: u32,
+    ) -> Option<Packed> {
         let (mut bytes, mut rest) = (Vec::new(), Vec::new());
-        for nest in plan.copies() {
+        for nest in copies {
             match split(nest, bits, LEAST) {
                 Some(split) => {
                     bytes.push(split.bytes);
@@ -48,9 +58,9 @@ impl Packed {
         Some(Packed {
             kernels: Kernels::new(InstructionSet::detect())?,
             bits,
-            fill: plan.options().fill.unwrap_or(0).to_le_bytes(),
-            fills: plan.fills().to_vec(),
-            fills_first: plan.fills_first(),
+            fill: fill.to_le_bytes(),
+            fills: fills.to_vec(),
+            fills_first,
             bytes,
             rest,
         })

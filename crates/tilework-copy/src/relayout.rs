@@ -2,6 +2,8 @@
 
 use tilework::{Error, Layout, Plan, PlanOptions, Result};
 
+use crate::convert::Conversion;
+use crate::converting::Converting;
 use crate::exec::Buffers;
 use crate::naive;
 use crate::program::Program;
@@ -15,6 +17,8 @@ pub struct Relayout {
     program: Option<Program>,
     /// Instead of it, where elements are no whole bytes.
     packed: Option<Packed>,
+    /// Instead of both, where elements are converted.
+    converting: Option<Converting>,
 }
 
 impl Relayout {
@@ -31,7 +35,22 @@ impl Relayout {
         let whole = plan.to().bits().is_multiple_of(8);
         let program = whole.then(|| Program::new(&plan));
         let packed = if whole { None } else { Packed::new(&plan) };
-        Relayout { plan, program, packed }
+        Relayout { plan, program, packed, converting: None }
+    }
+
+    /// Plans a move that converts each element on the way; the options need not say so.
+    ///
+    /// # Errors
+    /// Those of [`Plan::new`], and layouts whose elements are not as wide as the kinds of the conversion.
+    pub fn converting(
+        from: &Layout,
+        to: &Layout,
+        options: &PlanOptions,
+        conversion: Conversion,
+    ) -> Result<Relayout> {
+        let plan = Plan::new(from, to, &PlanOptions { converts: true, ..options.clone() })?;
+        let converting = Some(Converting::new(&plan, conversion)?);
+        Ok(Relayout { plan, program: None, packed: None, converting })
     }
 
     /// The plan.
@@ -52,17 +71,65 @@ impl Relayout {
     /// # Errors
     /// A buffer that is shorter than its layout; nothing is written then.
     pub fn run_on(&self, pool: &dyn Pool, from: &[u8], to: &mut [u8]) -> Result<()> {
+        self.check_widths()?;
         check_length("source", from.len(), self.plan.from())?;
         check_length("destination", to.len(), self.plan.to())?;
-        let buffers = Buffers { source: from.as_ptr(), destination: to.as_mut_ptr() };
         // SAFETY: both buffers are as long as their layouts, and a shared and an exclusive borrow do not overlap.
+        unsafe { self.run_checked(pool, from.as_ptr(), to.as_mut_ptr()) };
+        Ok(())
+    }
+
+    /// Elements of different widths move only if they are converted: the options of a plan may allow what a relayout
+    /// without a conversion cannot do.
+    fn check_widths(&self) -> Result<()> {
+        let (from, to) = (self.plan.from().bits(), self.plan.to().bits());
+        if from != to && self.converting.is_none() {
+            return Err(Error::new(format!("elements of {from} and of {to} bits"))
+                .rule("elements keep their width unless a conversion is given")
+                .accepts("Relayout::converting"));
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// Both buffers hold their layouts and do not overlap; nobody else writes the one or touches the other meanwhile.
+    unsafe fn run_checked(&self, pool: &dyn Pool, from: *const u8, to: *mut u8) {
+        let buffers = Buffers { source: from, destination: to };
+        // SAFETY: the caller's promise.
         unsafe {
-            match (&self.program, &self.packed) {
-                (Some(program), _) => program.run(pool, buffers),
-                (None, Some(program)) => program.run(pool, buffers),
-                (None, None) => naive::run(&self.plan, from, to),
+            match (&self.program, &self.packed, &self.converting) {
+                (Some(program), ..) => program.run(pool, buffers),
+                (None, Some(packed), _) => packed.run(pool, buffers),
+                (None, None, Some(converting)) => converting.run(pool, buffers),
+                (None, None, None) => {
+                    let bytes = |layout: &Layout| layout.bytes() as usize;
+                    let from = std::slice::from_raw_parts(from, bytes(self.plan.from()));
+                    naive::run(&self.plan, from, std::slice::from_raw_parts_mut(to, bytes(self.plan.to())));
+                }
             }
         }
+    }
+
+    /// The same for memory that is not Rust's.
+    ///
+    /// # Errors
+    /// A buffer that is shorter than its layout, and buffers that overlap; nothing is written then.
+    ///
+    /// # Safety
+    /// So many bytes can be read from the one and written to the other, and nobody else writes the one or touches the
+    /// other until this returns.
+    pub unsafe fn run_raw(
+        &self,
+        pool: &dyn Pool,
+        (from, from_length): (*const u8, usize),
+        (to, to_length): (*mut u8, usize),
+    ) -> Result<()> {
+        self.check_widths()?;
+        check_length("source", from_length, self.plan.from())?;
+        check_length("destination", to_length, self.plan.to())?;
+        check_overlap(from.addr(), self.plan.from().bytes(), to.addr(), self.plan.to().bytes())?;
+        // SAFETY: the caller's promise, and what was checked.
+        unsafe { self.run_checked(pool, from, to) };
         Ok(())
     }
 
@@ -95,4 +162,15 @@ fn check_length(name: &str, found: usize, layout: &Layout) -> Result<()> {
             .accepts(format!("{need} bytes or more")));
     }
     Ok(())
+}
+
+fn check_overlap(from: usize, from_bytes: u64, to: usize, to_bytes: u64) -> Result<()> {
+    let apart = from as u64 + from_bytes <= to as u64 || to as u64 + to_bytes <= from as u64;
+    if apart || from_bytes == 0 || to_bytes == 0 {
+        return Ok(());
+    }
+    Err(Error::new(format!("a destination of {to_bytes} bytes that overlaps the source of {from_bytes}"))
+        .field("destination")
+        .rule("source and destination are different memory: elements would be overwritten before they are read")
+        .accepts("a buffer of its own"))
 }
