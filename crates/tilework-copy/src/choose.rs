@@ -12,6 +12,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
 use crate::kernels::{self, InstructionSet};
 use crate::nest::{ByteNest, Turn, Turns};
@@ -217,7 +218,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     };
     let (row_bytes, column_bytes) = match store {
         Store::Stage => (tune("SR", 512), tune("SC", 128)),
-        Store::StageWhole => (rows.extent * size, tune("WC", 8192) / rows.extent),
+        Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
         Store::Stream => (tune("BR", (32 * size).clamp(128, 256)), tune("BC", 128)),
         Store::Plain => (tune("PR", 128), tune("PC", 128)),
     };
@@ -225,7 +226,12 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::StageWhole => rows.extent,
         _ => even(rows.extent, (row_bytes / size).max(tile), tile),
     };
-    let column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
+    let mut column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
+    if store == Store::Stage {
+        // What is borrowed from the next block, and a line that makes their number odd.
+        let row = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
+        column_piece = column_piece.min((STAGE / row / tile * tile).max(tile));
+    }
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
     outer.push(cut(columns, column_piece, Part::Columns));
