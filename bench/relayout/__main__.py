@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import peers
@@ -28,6 +29,8 @@ def arguments():
     add("--threads", default="1,2", metavar="1,2", help="how many threads, one table column group each")
     add("--peers", default="all", metavar="NAMES", help=f"none, or some of {','.join(peers.NAMES)}")
     add("--seconds", type=float, help="to measure each workload for; 2.5 by default, with --quick 1.2, without peers 0.4")
+    clock = "`processor` leaves out, with one thread, what other processes take: to tune on a busy machine"
+    add("--clock", choices=("wall", "processor"), default="wall", help=clock)
     add("--at-most", type=float, default=1e9, metavar="MIB", help="leave out larger workloads")
     add("--details", action="store_true", help="also print every peer's ratio")
     add("--list", action="store_true", help="print the workloads and their layouts, and measure nothing")
@@ -82,7 +85,7 @@ def main():
             by_threads = {}
             for count in threads:
                 peers.limit(count, pinned=bool(rivals))
-                record = figure(workload, data, library, rivals, count, seconds)
+                record = figure(workload, data, library, rivals, count, seconds, options.clock)
                 by_threads[count] = record
                 lines.write(json.dumps(record) + "\n")
             print(table.row(workload, by_threads), flush=True)
@@ -102,7 +105,7 @@ def shown(words):
     return [word for before, word in pairs if word not in hidden and before not in hidden]
 
 
-def figure(workload, data, library, rivals, threads, seconds):
+def figure(workload, data, library, rivals, threads, seconds, clock):
     """Measures one workload with so many threads."""
     source, destination = data.addresses
     contenders, failures = [], {}
@@ -130,7 +133,9 @@ def figure(workload, data, library, rivals, threads, seconds):
         for peer in rival.peers(workload, data, threads):
             enter(peer.name, "peer", peer.prepare, peer.result, peer.padding_free)
     memcpy = library.copy(source, destination, workload.bytes, threads)
-    plain = rounds.measure(memcpy, contenders, seconds, 61)
+    tick = time.process_time if clock == "processor" and threads == 1 else time.perf_counter
+    others = report.Others()
+    plain = rounds.measure(memcpy, contenders, seconds, 61, tick)
     named = {contender.name: contender for contender in contenders}
     ours = named.get("Tilework")
     best = max((each for each in contenders if each.role == "peer"), key=lambda each: each.ratio, default=None)
@@ -150,6 +155,7 @@ def figure(workload, data, library, rivals, threads, seconds):
         "best_name": best and best.name,
         "lead": ours and best and ours.ratio / best.ratio,
         "failures": failures,
+        "others": round(others.share(), 2),
         "peers": {each.name: [round(each.ratio, 4), each.second, len(each.seconds)] for each in contenders},
     }
 

@@ -38,15 +38,21 @@ class Contender:
         return statistics.median(self.ratios)
 
 
-def measure(memcpy, contenders, budget, rounds):
+def measure(memcpy, contenders, budget, rounds, clock=time.perf_counter):
     """Measures all contenders for about `budget` seconds and returns memcpy's median time."""
+
+    def seconds(run, times):
+        start = clock()
+        run(times)
+        return max(clock() - start, 1e-9)
+
     memcpy(1)
-    quick = min(_time(memcpy, 1) for _ in range(3))
+    quick = min(seconds(memcpy, 1) for _ in range(3))
     times = max(1, round(SHORTEST / max(quick, 1e-7)))
     share = budget / len(contenders)
     wanted = {}
     for contender in contenders:
-        once = _time(contender.run, 1)
+        once = seconds(contender.run, 1)
         repeats = max(1, min(times, round(SHORTEST * 4 / once)))
         cost = once * repeats + quick * times
         # The slow are measured a few times only: nobody asks for their third digit.
@@ -58,15 +64,10 @@ def measure(memcpy, contenders, budget, rounds):
         random.shuffle(order)
         for contender in order:
             repeats = wanted[contender.name][0]
-            plain = _time(memcpy, times) / times
-            second = _time(contender.run, repeats) / repeats
+            plain = seconds(memcpy, times) / times
+            second = seconds(contender.run, repeats) / repeats
             taken.append(plain)
             contender.seconds.append(second)
             contender.ratios.append(plain / second)
     return statistics.median(taken)
 
-
-def _time(run, times):
-    start = time.perf_counter()
-    run(times)
-    return time.perf_counter() - start
