@@ -28,7 +28,7 @@ def arguments():
     add("--quick", action="store_true", help="a third of the workloads, few rounds: about two minutes")
     add("--threads", default="1,2", metavar="1,2", help="how many threads, one table column group each")
     add("--peers", default="all", metavar="NAMES", help=f"none, or some of {','.join(peers.NAMES)}")
-    add("--seconds", type=float, help="to measure each workload for; 2.5 by default, with --quick 1.2, without peers 0.4")
+    add("--seconds", type=float, help="to measure each workload for; 2 by default, with --quick 1, without peers 0.4")
     clock = "`processor` leaves out, with one thread, what other processes take: to tune on a busy machine"
     add("--clock", choices=("wall", "processor"), default="wall", help=clock)
     add("--at-most", type=float, default=1e9, metavar="MIB", help="leave out larger workloads")
@@ -66,7 +66,7 @@ def main():
         sys.exit("--engine-library is missing; `cargo xtask bench relayout` builds it")
     threads = [int(word) for word in options.threads.split(",")]
     rivals, absent = peers.load(options, max(threads))
-    seconds = options.seconds or (0.4 if not rivals else 1.2 if options.quick else 2.5)
+    seconds = options.seconds or (0.4 if not rivals else 1.0 if options.quick else 2.0)
     library = Library(options.engine_library)
     memory = Memory(max(sum(map(room, needed(workload))) for workload in selection))
 
@@ -116,7 +116,9 @@ def figure(workload, data, library, rivals, threads, seconds, clock):
             run = prepare()
             if run is None:
                 return
+            start = time.perf_counter()
             run(1)
+            first = time.perf_counter() - start
             if role != "limit" and not data.right(result(), padding_free):
                 failures[name] = "wrong result"
                 return
@@ -125,7 +127,7 @@ def figure(workload, data, library, rivals, threads, seconds, clock):
         except Exception as error:
             failures[name] = f"{type(error).__name__}: {error}"[:200]
             return
-        contenders.append(rounds.Contender(name, run, role))
+        contenders.append(rounds.Contender(name, run, role, first))
 
     enter("Tilework", "engine", lambda: library.plan(*workload.texts()).run(source, destination, threads))
     enter("limit", "limit", lambda: library.copy(source, destination, workload.bytes, threads, streaming=True))

@@ -15,8 +15,11 @@ SHORTEST = 3e-4
 # Fewer rounds than this have no median worth the name.
 LEAST = 5
 
-# Except for those that are so slow, memcpy being 1, that they cannot be the best.
+# Except for those that are so slow, memcpy being 1, that they cannot be the best: their third digit interests nobody.
 HOPELESS = 0.1
+
+# From here on, in seconds, the first run tells well enough how slow something is.
+SLOW = 0.05
 
 
 @dataclass
@@ -24,6 +27,7 @@ class Contender:
     name: str
     run: object  # called with how often
     role: str  # "engine", "limit" or "peer"
+    first: float  # seconds of the first run
     seconds: list = field(default_factory=list)
     ratios: list = field(default_factory=list)
 
@@ -48,15 +52,15 @@ def measure(memcpy, contenders, budget, rounds, clock=time.perf_counter):
 
     memcpy(1)
     quick = min(seconds(memcpy, 1) for _ in range(3))
-    times = max(1, round(SHORTEST / max(quick, 1e-7)))
+    times = max(1, round(SHORTEST / quick))
     share = budget / len(contenders)
     wanted = {}
     for contender in contenders:
-        once = seconds(contender.run, 1)
+        # The first run touched everything for the first time; but a slow one is not worth a second for that.
+        once = contender.first if contender.first > SLOW else seconds(contender.run, 1)
         repeats = max(1, min(times, round(SHORTEST * 4 / once)))
         cost = once * repeats + quick * times
-        # The slow are measured a few times only: nobody asks for their third digit.
-        least = 2 if quick / once < HOPELESS else LEAST
+        least = 1 if quick / once < HOPELESS else LEAST
         wanted[contender.name] = repeats, max(least, min(rounds, round(share / cost)))
     taken = []
     for number in range(max(count for _, count in wanted.values())):
@@ -70,4 +74,3 @@ def measure(memcpy, contenders, budget, rounds, clock=time.perf_counter):
             contender.seconds.append(second)
             contender.ratios.append(plain / second)
     return statistics.median(taken)
-
