@@ -5,6 +5,7 @@ use tilework::directml::{BufferTensorDesc, Violation};
 use tilework::xla::{Dim, Shape, TileDim};
 use tilework::{Error, Growth, Layout, Level, Padding, Place};
 
+use crate::json_plan::Moves;
 use crate::size::Sizes;
 
 /// What was wrong.
@@ -363,6 +364,8 @@ pub struct Compared {
     pub holds: bool,
     /// Elements that lie side by side in the same order in both, from the first on; null if the dimensions differ.
     pub shared_run: Option<u64>,
+    /// What moves from A to B; null if nothing can.
+    pub moves: Option<Moves>,
 }
 
 /// An answer and its reason.

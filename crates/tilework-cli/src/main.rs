@@ -9,8 +9,10 @@ mod compare;
 mod desc_words;
 mod input;
 mod json;
+mod json_plan;
 mod output;
 mod page;
+mod plan;
 mod points;
 mod show;
 mod size;
@@ -59,6 +61,7 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
+        Command::Plan { a, b, fill } => plan::plan(a, b, fill.as_deref(), args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
         Command::Completions { shell } => {

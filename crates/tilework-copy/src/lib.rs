@@ -14,16 +14,21 @@
 //! ```
 
 mod choose;
+mod convert;
 #[doc(hidden)]
 pub mod dev;
 mod exec;
-pub mod kernels;
+mod kernels;
 mod naive;
 mod nest;
 mod pool;
 mod program;
 mod relayout;
 mod step;
+mod subbyte;
+#[cfg(test)]
+mod tests;
 
+pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;

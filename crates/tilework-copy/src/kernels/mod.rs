@@ -3,15 +3,23 @@
 //! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and extents;
 //! which instructions move it is decided once, by [`InstructionSet::detect`].
 
+mod interleave;
+#[cfg(target_arch = "x86_64")]
+mod pack;
 pub(crate) mod rows;
+mod runs;
 pub(crate) mod splat;
-mod stub;
+#[cfg(target_arch = "x86_64")]
+mod stepped;
+mod strided;
 mod transpose;
 pub(crate) mod vector;
 
-pub(crate) use stub::{Interleave, Line, LineFn, Runs, RunsFn, Zip, ZipFn, deinterleave, gather, interleave, runs};
-
 use std::sync::OnceLock;
+
+pub(crate) use interleave::{Interleave, Zip, ZipFn, deinterleave, interleave};
+pub(crate) use runs::{Runs, RunsFn, runs};
+pub(crate) use strided::{Line, LineFn, gather};
 
 /// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
 ///
@@ -52,9 +60,10 @@ pub(crate) struct Transpose {
     pub tile: usize,
     /// Any block at all: any rows and columns from 1 up, any alignment.
     pub plain: BlockFn,
-    /// The same with streaming stores, which the caller fences: `destination`, `destination_stride` and the bytes of a
-    /// destination row are multiples of 64. Or the destination rows are 16 or 32 bytes each and adjacent, and
-    /// `destination` and the bytes of all rows together are multiples of 64.
+    /// The same with streaming stores, which the caller fences. Straight from the registers if `destination`,
+    /// `destination_stride` and the bytes of a destination row are multiples of 64, or if the destination rows are 16
+    /// or 32 bytes each and adjacent, and `destination` and the bytes of all rows together are multiples of 64.
+    /// Else by way of a stage in the cache, which wants long destination rows: 512 bytes and more.
     pub stream: BlockFn,
 }
 

@@ -2,8 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Lanes, MOST, block};
 use super::super::{Block, Transpose};
+use super::fold::{fits, folded};
+use super::lanes::{Lanes, MOST, block};
+use super::stage::{pays, staged, streams};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -29,9 +31,19 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     let bytes = of.rows * SIZE;
     // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
     unsafe {
+        if STREAM && !streams(of, SIZE) {
+            // Nothing less than whole lines is worth streaming.
+            return if bytes < 64 {
+                run::<SIZE, false>(of)
+            } else {
+                staged::<Two, SIZE, true>(of, run::<SIZE, false>)
+            };
+        }
         match bytes {
+            64.. if !STREAM && pays(of, SIZE) => staged::<Two, SIZE, STREAM>(of, run::<SIZE, false>),
             32.. => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
             16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
@@ -63,6 +75,11 @@ impl Lanes for One {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe { Self(load_part(from[0], bytes)) }
     }
@@ -73,6 +90,11 @@ impl Lanes for One {
             let (low, high) = zip_1::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]
@@ -91,8 +113,18 @@ impl Lanes for One {
     }
 
     #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        unsafe { from.copy_to_nonoverlapping(to, bytes) }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         prefetch(at);
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        prefetch_to_write(at);
     }
 }
 
@@ -114,6 +146,11 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe {
             let low = load_part(from[0], bytes);
@@ -127,6 +164,16 @@ impl Lanes for Two {
         unsafe {
             let (low, high) = zip_2::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), ..] = vectors;
+        unsafe {
+            let (low, high) =
+                (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
+            [Self(low), Self(high), Self(low), Self(high)]
         }
     }
 
@@ -149,8 +196,18 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        unsafe { from.copy_to_nonoverlapping(to, bytes) }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         prefetch(at);
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        prefetch_to_write(at);
     }
 }
 
@@ -159,6 +216,13 @@ impl Lanes for Two {
 pub(super) fn prefetch(at: *const u8) {
     // SAFETY: a prefetch reads nothing that a program can see, and every x86-64 has it.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+}
+
+/// Into the first cache, with the right to write: a store that misses holds up all that follow it.
+#[inline(always)]
+pub(super) fn prefetch_to_write(at: *const u8) {
+    // SAFETY: as above; where the instruction is not known it does nothing.
+    unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
 }
 
 #[inline(always)]
