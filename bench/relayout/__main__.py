@@ -39,7 +39,16 @@ def arguments():
     add("--engine-library", metavar="PATH", help="measure this build of bench/engine")
     add("--peers-library", metavar="PATH", help=argparse.SUPPRESS)
     add("--lines", metavar="PATH", default="target/bench-relayout.jsonl", help="where every figure is appended as JSON")
-    return parser.parse_args()
+    options = parser.parse_args()
+    try:
+        peers.names(options.peers)
+        words = options.threads.split(",")
+        if not all(word.isdecimal() and int(word) for word in words):
+            raise ValueError("--threads wants numbers from 1 on, as in 1,2")
+        options.threads = [int(word) for word in words]
+    except ValueError as error:
+        parser.error(str(error))
+    return options
 
 
 def chosen(options):
@@ -64,7 +73,7 @@ def main():
         return
     if not options.engine_library:
         sys.exit("--engine-library is missing; `cargo xtask bench relayout` builds it")
-    threads = [int(word) for word in options.threads.split(",")]
+    threads = options.threads
     rivals, absent = peers.load(options, max(threads))
     seconds = options.seconds or (0.4 if not rivals else 1.0 if options.quick else 2.0)
     library = Library(options.engine_library)
