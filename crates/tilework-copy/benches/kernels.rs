@@ -144,7 +144,11 @@ impl Matrix {
             });
         }
         if bytes > (2 << 20) && !small_pages() && huge() < 2 * bytes / 1024 * 9 / 10 {
-            eprintln!("(the system granted huge pages for {} MiB of {} only)", huge() >> 10, 2 * bytes >> 20);
+            eprintln!(
+                "(the system granted huge pages for {} MiB of {} only)",
+                huge() >> 10,
+                (2 * bytes) >> 20
+            );
         }
         own.sort_by(f64::total_cmp);
         copy.sort_by(f64::total_cmp);
