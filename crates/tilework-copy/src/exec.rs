@@ -40,7 +40,13 @@ impl Stage {
 ///
 /// # Safety
 /// The step's places are within the buffers, and nobody else writes what these units write or reads it.
-pub(crate) unsafe fn run(set: InstructionSet, step: &Step, units: std::ops::Range<usize>, buffers: Buffers, stage: &mut Stage) {
+pub(crate) unsafe fn run(
+    set: InstructionSet,
+    step: &Step,
+    units: std::ops::Range<usize>,
+    buffers: Buffers,
+    stage: &mut Stage,
+) {
     let mut walker = Walker::at(step, units.start);
     for unit in units.clone() {
         let place = walker.place();
@@ -56,7 +62,14 @@ pub(crate) unsafe fn run(set: InstructionSet, step: &Step, units: std::ops::Rang
 /// # Safety
 /// As for [`run`].
 #[inline]
-unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffers: Buffers, stage: &mut Stage) {
+unsafe fn one(
+    set: InstructionSet,
+    step: &Step,
+    place: Place,
+    next: Place,
+    buffers: Buffers,
+    stage: &mut Stage,
+) {
     let source = buffers.source.wrapping_offset(place.from);
     let destination = buffers.destination.wrapping_offset(place.to);
     // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
@@ -188,7 +201,8 @@ unsafe fn staged(
             let to = block.destination.offset(column as isize * block.destination_stride);
             let skip = if place.before == 0 { 0 } else { to.addr().wrapping_neg() % LINE };
             let end = to.wrapping_add(place.rows * size);
-            let more = if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
+            let more =
+                if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
             let bytes = (place.rows * size + more).saturating_sub(skip);
             rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
         }

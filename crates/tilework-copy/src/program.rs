@@ -27,7 +27,8 @@ impl Program {
     /// Chooses the kernels for the nests of a plan whose elements are whole bytes.
     pub(crate) fn new(plan: &Plan) -> Program {
         let bytes = plan.to().bits() as usize / 8;
-        let total = plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum::<u64>() as usize * bytes;
+        let total =
+            plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum::<u64>() as usize * bytes;
         Program::with(plan, Setting::new(InstructionSet::detect(), total))
     }
 

@@ -4,8 +4,8 @@ use tilework::{Error, Layout, Plan, PlanOptions, Result};
 
 use crate::exec::Buffers;
 use crate::naive;
-use crate::program::Program;
 use crate::pool::{Inline, Pool};
+use crate::program::Program;
 
 /// A plan with the kernels chosen for it: made once, run as often as there is data.
 #[derive(Clone, Debug)]
