@@ -40,7 +40,8 @@ fn cut(from: u64, to: u64, loops: &[Loop], low: u64, high: u64, parts: &mut Vec<
     // Turns from `first` on are not wholly below the range, turns up to `last` not wholly above it.
     let first = (low + 1).saturating_sub(to + reach).div_ceil(step.max(1)).min(outer.extent);
     let last = if to >= high { 0 } else { ((high - 1 - to) / step.max(1) + 1).min(outer.extent) };
-    let place = |turn: u64| (from.wrapping_add_signed(outer.from.wrapping_mul(turn as i64)), to + turn * step);
+    let place =
+        |turn: u64| (from.wrapping_add_signed(outer.from.wrapping_mul(turn as i64)), to + turn * step);
     let whole = |turn: u64| place(turn).1 >= low && place(turn).1 + reach <= high;
     let mut turn = first;
     while turn < last {
@@ -64,9 +65,7 @@ fn cut(from: u64, to: u64, loops: &[Loop], low: u64, high: u64, parts: &mut Vec<
 fn push(from: u64, to: u64, loops: &[Loop], parts: &mut Vec<Nest>) {
     match parts.last_mut() {
         Some(nest) if nest.loops[..] == *loops => nest.starts.push((from, to)),
-        _ => parts.push(Nest {
-            starts: SmallVec::from_slice(&[(from, to)]),
-            loops: SmallVec::from_slice(loops),
-        }),
+        _ => parts
+            .push(Nest { starts: SmallVec::from_slice(&[(from, to)]), loops: SmallVec::from_slice(loops) }),
     }
 }

@@ -4,9 +4,8 @@ use crate::pool::Threads;
 use crate::program::Program;
 pub struct Dev(Program, usize);
 pub fn plan(bytes: usize, ext: &[i64], ss: &[i64], ds: &[i64], threads: usize) -> Dev {
-    let loops = (0..ext.len())
-        .map(|k| tilework::Loop { extent: ext[k] as u64, from: ss[k], to: ds[k] })
-        .collect();
+    let loops =
+        (0..ext.len()).map(|k| tilework::Loop { extent: ext[k] as u64, from: ss[k], to: ds[k] }).collect();
     let nest = tilework::Nest { starts: smallvec::smallvec![(0, 0)], loops };
     let total = nest.elements() as usize * bytes;
     let setting = crate::choose::Setting::new(crate::kernels::InstructionSet::detect(), total);

@@ -51,7 +51,13 @@ impl Scratch {
 ///
 /// # Safety
 /// The step's places are within the buffers, and nobody else writes what these units write or reads it.
-pub(crate) unsafe fn run(set: InstructionSet, step: &Step, units: std::ops::Range<usize>, buffers: Buffers, scratch: &mut Scratch) {
+pub(crate) unsafe fn run(
+    set: InstructionSet,
+    step: &Step,
+    units: std::ops::Range<usize>,
+    buffers: Buffers,
+    scratch: &mut Scratch,
+) {
     let mut walker = Walker::at(step, units.start);
     for unit in units.clone() {
         let place = walker.place();
@@ -67,7 +73,14 @@ pub(crate) unsafe fn run(set: InstructionSet, step: &Step, units: std::ops::Rang
 /// # Safety
 /// As for [`run`].
 #[inline]
-unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffers: Buffers, scratch: &mut Scratch) {
+unsafe fn one(
+    set: InstructionSet,
+    step: &Step,
+    place: Place,
+    next: Place,
+    buffers: Buffers,
+    scratch: &mut Scratch,
+) {
     let source = buffers.source.wrapping_offset(place.from);
     let destination = buffers.destination.wrapping_offset(place.to);
     // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
@@ -204,7 +217,8 @@ unsafe fn staged(
             let to = block.destination.offset(column as isize * block.destination_stride);
             let skip = if place.before == 0 { 0 } else { to.addr().wrapping_neg() % LINE };
             let end = to.wrapping_add(place.rows * size);
-            let more = if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
+            let more =
+                if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
             let bytes = (place.rows * size + more).saturating_sub(skip);
             rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
         }

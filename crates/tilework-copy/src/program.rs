@@ -98,7 +98,14 @@ impl Program {
     }
 
     /// Adds nests to the last phase, or as phases behind it.
-    fn add(&mut self, nests: &[Nest], bits: u32, converter: Option<Converter>, fills: bool, setting: Setting) {
+    fn add(
+        &mut self,
+        nests: &[Nest],
+        bits: u32,
+        converter: Option<Converter>,
+        fills: bool,
+        setting: Setting,
+    ) {
         let kernels = || subbyte::Kernels::new(setting.set);
         let mut shared = Vec::new();
         for nest in nests.iter().filter(|nest| nest.elements() > 0) {
@@ -162,7 +169,8 @@ impl Program {
                 continue;
             }
             pool.run(tasks, &|task| {
-                let share = |task: usize| part.start + (part.len() as u128 * task as u128 / tasks as u128) as usize;
+                let share =
+                    |task: usize| part.start + (part.len() as u128 * task as u128 / tasks as u128) as usize;
                 // SAFETY: the caller's promise; shares hold different units, which write different bytes.
                 unsafe { self.run_share(phase, share(task)..share(task + 1), buffers) };
             });

@@ -37,10 +37,12 @@ impl Relayout {
     pub fn of(plan: Plan) -> Result<Relayout> {
         let (from, to) = (plan.from().bits(), plan.to().bits());
         if from != to {
-            return Err(Error::new(format!("elements of {from} bits in the source, {to} in the destination"))
-                .field("conversion")
-                .rule("elements of another width are converted")
-                .accepts("Relayout::converting"));
+            return Err(Error::new(format!(
+                "elements of {from} bits in the source, {to} in the destination"
+            ))
+            .field("conversion")
+            .rule("elements of another width are converted")
+            .accepts("Relayout::converting"));
         }
         Ok(Relayout { program: Program::new(&plan, None), plan, converter: None })
     }
@@ -71,7 +73,9 @@ impl Relayout {
         options: &PlanOptions,
     ) -> Result<Relayout> {
         let wanted = [("source", conversion.from(), from), ("destination", conversion.to(), to)];
-        if let Some((side, kind, layout)) = wanted.iter().find(|(_, kind, layout)| kind.bits() != layout.bits()) {
+        if let Some((side, kind, layout)) =
+            wanted.iter().find(|(_, kind, layout)| kind.bits() != layout.bits())
+        {
             return Err(Error::new(format!("elements of {} bits in the {side}", layout.bits()))
                 .field("element bits")
                 .rule(format!("the conversion has elements of {} bits there", kind.bits()))
@@ -108,7 +112,14 @@ impl Relayout {
     ///
     /// # Errors
     /// A buffer that is shorter than its layout; nothing is written then.
-    pub fn run_step(&self, pool: &dyn Pool, step: usize, steps: usize, from: &[u8], to: &mut [u8]) -> Result<()> {
+    pub fn run_step(
+        &self,
+        pool: &dyn Pool,
+        step: usize,
+        steps: usize,
+        from: &[u8],
+        to: &mut [u8],
+    ) -> Result<()> {
         let source = (from.as_ptr(), from.len());
         // SAFETY: a shared and an exclusive borrow.
         unsafe { self.run_part(pool, (step, steps), source, (to.as_mut_ptr(), to.len())) }
@@ -122,7 +133,12 @@ impl Relayout {
     /// # Safety
     /// So many bytes can be read from the one and written to the other, and nobody else writes the one or touches the
     /// other until this returns.
-    pub unsafe fn run_raw(&self, pool: &dyn Pool, from: (*const u8, usize), to: (*mut u8, usize)) -> Result<()> {
+    pub unsafe fn run_raw(
+        &self,
+        pool: &dyn Pool,
+        from: (*const u8, usize),
+        to: (*mut u8, usize),
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.run_part(pool, (0, 1), from, to) }
     }
@@ -190,7 +206,8 @@ impl Relayout {
         let to = self.plan.to();
         let bits = u64::from(to.bits());
         // Whole bytes and whole elements: so many elements are so many times `bits` bytes.
-        let elements = ((chunk as u64).saturating_mul(8) / bits / 8 * 8).min(to.size().next_multiple_of(8)).max(8);
+        let elements =
+            ((chunk as u64).saturating_mul(8) / bits / 8 * 8).min(to.size().next_multiple_of(8)).max(8);
         let mut buffer = vec![0; (elements * bits / 8) as usize];
         for low in (0..to.size()).step_by(elements as usize) {
             let high = (low + elements).min(to.size());
@@ -248,11 +265,17 @@ fn check_width(name: &str, found: usize, layout: &Layout) -> Result<()> {
 
 fn check_overlap(from: usize, from_bytes: u64, to: usize, to_bytes: u64) -> Result<()> {
     let end = |start: usize, bytes: u64| start as u64 + bytes; // no buffer ends beyond the address space
-    if end(from, from_bytes) <= to as u64 || end(to, to_bytes) <= from as u64 || from_bytes == 0 || to_bytes == 0 {
+    if end(from, from_bytes) <= to as u64
+        || end(to, to_bytes) <= from as u64
+        || from_bytes == 0
+        || to_bytes == 0
+    {
         return Ok(());
     }
     Err(Error::new(format!("a destination of {to_bytes} bytes that overlaps the source of {from_bytes}"))
         .field("destination")
-        .rule("source and destination are different memory: elements would be overwritten before they are read")
+        .rule(
+            "source and destination are different memory: elements would be overwritten before they are read",
+        )
         .accepts("a buffer of its own"))
 }

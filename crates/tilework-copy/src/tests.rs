@@ -33,7 +33,8 @@ fn expected(from: &Layout, to: &Layout, fill: Option<u128>, source: &[u8], befor
         }
     }
     for index in indices(from.dims()) {
-        let (a, b) = (from.offset(&index).unwrap() as usize * width, to.offset(&index).unwrap() as usize * width);
+        let (a, b) =
+            (from.offset(&index).unwrap() as usize * width, to.offset(&index).unwrap() as usize * width);
         if width.is_multiple_of(8) {
             out[b / 8..][..width / 8].copy_from_slice(&source[a / 8..][..width / 8]);
             continue;

@@ -17,8 +17,11 @@ pub(crate) mod vector;
 
 use std::sync::OnceLock;
 
-pub(crate) use interleave::{Interleave, Zip, ZipFn, deinterleave, interleave};
+#[allow(unused_imports, reason = "a bench includes this module and takes what it measures")]
+pub(crate) use interleave::{Zip, ZipFn, deinterleave, interleave};
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use runs::{Runs, RunsFn, runs};
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use strided::{Line, LineFn, gather};
 
 /// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
