@@ -14,6 +14,7 @@
 //! ```
 
 mod choose;
+mod convert;
 #[doc(hidden)]
 pub mod dev;
 mod exec;
@@ -24,6 +25,10 @@ mod pool;
 mod program;
 mod relayout;
 mod step;
+mod subbyte;
+#[cfg(test)]
+mod tests;
 
+pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;
