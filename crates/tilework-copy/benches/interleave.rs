@@ -39,7 +39,7 @@ impl Arena {
                 madvise(start.cast(), bytes, 14);
             }
             for i in 0..bytes {
-                *start.add(i) = (i * 31 >> 3) as u8;
+                *start.add(i) = ((i * 31) >> 3) as u8;
             }
             Self(start, layout)
         }

@@ -14,15 +14,14 @@
 //! ```
 
 mod choose;
+mod clip;
 mod convert;
-mod converting;
 #[doc(hidden)]
 pub mod dev;
+mod elements;
 mod exec;
 mod kernels;
-mod naive;
 mod nest;
-mod packed;
 mod pool;
 mod program;
 mod relayout;
@@ -33,4 +32,4 @@ mod tests;
 
 pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
-pub use relayout::Relayout;
+pub use relayout::{Element, Relayout};

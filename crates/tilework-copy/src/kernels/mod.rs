@@ -17,8 +17,11 @@ pub(crate) mod vector;
 
 use std::sync::OnceLock;
 
-pub(crate) use interleave::{Interleave, Zip, ZipFn, deinterleave, interleave};
+#[allow(unused_imports, reason = "a bench includes this module and takes what it measures")]
+pub(crate) use interleave::{Zip, ZipFn, deinterleave, interleave};
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use runs::{Runs, RunsFn, runs};
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use strided::{Line, LineFn, gather};
 
 /// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
@@ -54,7 +57,7 @@ pub(crate) struct Block {
 pub(crate) type BlockFn = unsafe fn(&Block);
 
 /// The kernels that transpose elements of one size with one instruction set.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Transpose {
     /// Elements along a side of the register tile: what blocks should be multiples of, where they can.
     pub tile: usize,

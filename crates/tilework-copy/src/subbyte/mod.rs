@@ -28,7 +28,7 @@ mod transpose;
 use tilework::{Loop, Nest};
 
 use crate::kernels::{InstructionSet, transpose};
-pub(crate) use split::{pieces, split};
+pub(crate) use split::{shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
 
 /// The kernels that a nest of elements below a byte needs.

@@ -100,25 +100,6 @@ pub(crate) fn shares_no_bytes(nest: &Nest, divided: usize, bits: u32) -> bool {
     step % 8 == 0 && (last.div_euclid(8) - first.div_euclid(8) + 1) * 8 <= step
 }
 
-/// Divides a nest into about so many parts, no two of which have elements in one byte of the destination: turns of its
-/// longest loop that allows it, or else the nest as it is.
-pub(crate) fn pieces(nest: &Nest, bits: u32, parts: u64) -> Vec<Nest> {
-    let divisible = (0..nest.loops.len()).filter(|&k| shares_no_bytes(nest, k, bits));
-    let Some(divided) = divisible.max_by_key(|&k| nest.loops[k].extent) else { return vec![nest.clone()] };
-    let Loop { extent, from, to } = nest.loops[divided];
-    let parts = parts.clamp(1, extent);
-    let part = |part: u64| {
-        let bound = |part: u64| (u128::from(extent) * u128::from(part) / u128::from(parts)) as u64;
-        let (first, last) = (bound(part), bound(part + 1));
-        let moved = |place: u64, stride: i64| place.wrapping_add_signed(first as i64 * stride);
-        Nest {
-            starts: nest.starts.iter().map(|start| (moved(start.0, from), moved(start.1, to))).collect(),
-            loops: with_extent(nest, divided, last - first),
-        }
-    };
-    (0..parts).map(part).collect()
-}
-
 fn common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common_divisor(b, a % b) }
 }

@@ -126,14 +126,17 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
         // SAFETY: the caller's.
         return unsafe { buffered(zip, shape) };
     };
-    let whole = (zip.count - start) / block * block;
+    let line = LINE / shape.size;
+    let whole = (zip.count - start) / line * line;
     // SAFETY: head, whole blocks and tail lie within the rows (`count` is at least a block beyond `start`), and the
-    // blocks begin on lines.
+    // blocks begin on lines. Head and tail may overlap what is streamed: they write the same bytes.
     unsafe {
-        (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start) });
+        if start > 0 {
+            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start.max(block)) });
+        }
         (shape.stream)(&shape.part(zip, start, whole));
         if start + whole < zip.count {
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
+            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - line, line) });
         }
     }
 }
@@ -182,7 +185,9 @@ unsafe fn buffered(zip: &Zip, shape: &Shape) {
 }
 
 #[repr(align(64))]
-struct Buffer([u8; BUFFER + LINE * WAYS + LINE * WAYS]);
+struct Buffer {
+    _bytes: [u8; BUFFER + LINE * WAYS],
+}
 
 /// Streams `bytes` bytes up to the last whole line, and what is before the first one plainly. What is behind the last one
 /// is left for later and its bytes returned, or copied plainly if `last`.

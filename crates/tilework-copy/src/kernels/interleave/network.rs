@@ -229,6 +229,9 @@ pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
 
 /// Deinterleaves `zip.count` elements of each row, at least `V::BYTES / SIZE`. The last block overlaps the one before it.
 ///
+/// A register that is half a line waits for the other half, so that a row's line is written at once: lines that are
+/// written in turns, half by half, take twice as long, and streamed many times.
+///
 /// # Safety
 ///
 /// As for [`super::ZipFn`], with such a count; the machine has V's instructions; if `STREAM`, the destination and the
@@ -239,20 +242,36 @@ pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usiz
 ) {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let block = V::BYTES / SIZE;
+    let halves = V::BYTES < 64;
     let mut done = 0;
     while done < zip.count {
-        let first = if STREAM { done } else { done.min(zip.count - block) };
+        let two = halves && done + 2 * block <= zip.count;
+        let first = if STREAM || two { done } else { done.min(zip.count - block) };
         let source = zip.source.wrapping_add(first * (SIZE * WAYS));
         let destination = zip.destination.wrapping_add(first * SIZE);
-        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each; a prefetch reads nothing.
+        // SAFETY: one block or `two`, of `block` elements each, are within every row from `first` on.
         unsafe {
             let x = unzipped::<V, SIZE, WAYS>(source, zip.ahead);
-            for (row, x) in x.into_iter().enumerate() {
-                let y = if n > 1 { x.permute(&Network::<V, SIZE, WAYS>::ROWS_BACK[row % n]) } else { x };
+            let mut y = x;
+            if two {
+                y = unzipped::<V, SIZE, WAYS>(source.wrapping_add(V::BYTES * WAYS), zip.ahead);
+            }
+            for row in 0..WAYS {
                 let to = destination.offset(row as isize * zip.stride);
-                if STREAM { y.stream(to) } else { y.store(to) }
+                let table = &Network::<V, SIZE, WAYS>::ROWS_BACK[row % n];
+                let x = if n > 1 { x[row].permute(table) } else { x[row] };
+                if STREAM {
+                    x.stream(to)
+                } else {
+                    x.store(to)
+                }
+                if two {
+                    let y = if n > 1 { y[row].permute(table) } else { y[row] };
+                    let to = to.add(V::BYTES);
+                    if STREAM { y.stream(to) } else { y.store(to) }
+                }
             }
         }
-        done += block;
+        done += if two { 2 * block } else { block };
     }
 }
