@@ -26,7 +26,7 @@ fn check(from: (Kind, &str), to: (Kind, &str), fill: Option<u128>) {
     let conversion = Conversion::new(from.0, to.0).unwrap();
     let (source_layout, layout) = (xla(from.1), xla(to.1));
     let bits = (u64::from(from.0.bits()), u64::from(to.0.bits()));
-    let noise = |count: u64| -> Vec<u8> { (0..count).map(|k| (k * 2654435761 >> 13) as u8).collect() };
+    let noise = |count: u64| -> Vec<u8> { (0..count).map(|k| ((k * 2654435761) >> 13) as u8).collect() };
     let source = noise(source_layout.bytes());
     let mut found = noise(layout.bytes());
     let mut want = found.clone();

@@ -314,8 +314,10 @@ impl Converter {
     /// As for [`Converter::run`].
     unsafe fn stored(&self, elements: u64, staged: &mut Vec<u8>, from: From, to: To) {
         let width = (self.conversion.to.bits() / 8) as usize;
-        // A few bytes are not worth the way, and lines that are written in part should stay near.
-        if !self.streams || elements as usize * width < 512 {
+        // A few bytes are not worth the way, and lines that are written in part should stay near. Where elements become
+        // narrower, reading is most of the work, and going back and forth between reading and storing slows it down.
+        let widens = self.conversion.to.bits() > self.conversion.from.bits();
+        if !self.streams || !widens || elements as usize * width < 512 {
             // SAFETY: the caller's promise.
             return unsafe { self.contiguous(elements, from, to) };
         }
