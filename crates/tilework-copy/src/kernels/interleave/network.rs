@@ -108,6 +108,16 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
 
     /// The line whose wrapped slots belong in the register of line `line`: they are as many as its own, because the two
     /// turn alike.
+    const BEFORE: [usize; WAYS] = {
+        let mut table = [0; WAYS];
+        let mut line = 0;
+        while line < Self::WIDTH {
+            table[line] = Self::before(line);
+            line += 1;
+        }
+        table
+    };
+
     const fn before(line: usize) -> usize {
         let mut before = 0;
         while Self::next(before) != Self::register(line) {
@@ -243,7 +253,7 @@ pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
                 let mut y = slots[group * n + line];
                 let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
                 if wrapped != 0 {
-                    y = y.select(slots[group * n + Network::<V, SIZE, WAYS>::before(line)], wrapped);
+                    y = y.select(slots[group * n + Network::<V, SIZE, WAYS>::BEFORE[line]], wrapped);
                 }
                 x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;
             }
