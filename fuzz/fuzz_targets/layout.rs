@@ -5,7 +5,7 @@
 mod check;
 
 use libfuzzer_sys::fuzz_target;
-use tilework::{Layout, Result};
+use tilework::{Layout, Plan, PlanOptions, Result};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut numbers = Numbers(bytes.iter());
@@ -19,6 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     check::check(&one, !free, numbers.next());
     if let Ok(other) = other {
         compare(&one, &other);
+        plan(&one, &other);
     }
 });
 
@@ -48,6 +49,25 @@ fn compare(one: &Layout, other: &Layout) {
     let back = other.same_function(one);
     assert_eq!((verdict.is_yes(), verdict.is_no()), (back.is_yes(), back.is_no()), "{verdict}; {back}");
     assert!(one.same_buffer(one).is_yes() && one.reshape_bitcast(one).is_yes());
+}
+
+/// What is planned is moved: each element once, and nothing else; fills cover the places that are left.
+fn plan(one: &Layout, other: &Layout) {
+    let Ok(plan) = Plan::new(one, other, &PlanOptions { fill: Some(0), converts: true }) else { return };
+    let figures = plan.figures();
+    assert_eq!(figures.elements, other.len());
+    if !plan.fills_first() {
+        assert_eq!(figures.filled, other.size() - other.len());
+    }
+    if other.len() > 512 {
+        return;
+    }
+    let mut moved = Vec::new();
+    plan.copies().iter().for_each(|nest| nest.for_each(|from, to| moved.push((to, from))));
+    let mut naive: Vec<(u64, u64)> = offsets(other).into_iter().zip(offsets(one)).collect();
+    moved.sort_unstable();
+    naive.sort_unstable();
+    assert_eq!(moved, naive);
 }
 
 /// The offsets of all elements, in index order.

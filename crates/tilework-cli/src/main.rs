@@ -9,6 +9,7 @@ mod compare;
 mod desc_words;
 mod input;
 mod json;
+mod json_plan;
 mod output;
 mod page;
 mod plan;

@@ -7,6 +7,7 @@ use crate::kernels::splat::splat;
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
+use crate::{convert, subbyte};
 
 /// The two buffers of a run, as every thread sees them.
 #[derive(Clone, Copy)]
@@ -20,19 +21,29 @@ unsafe impl Send for Buffers {}
 // SAFETY: as above.
 unsafe impl Sync for Buffers {}
 
+/// What a thread works in, made when it is first needed.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    stage: Option<Box<Stage>>,
+    pub(crate) below_a_byte: subbyte::Scratch,
+    pub(crate) converting: convert::Scratch,
+}
+
 /// A small buffer that stays in the cache: what goes past the cache in whole lines is put together here.
 #[repr(align(64))]
-pub(crate) struct Stage([MaybeUninit<u8>; Stage::BYTES]);
+struct Stage([MaybeUninit<u8>; STAGE]);
 
-impl Stage {
-    pub(crate) const BYTES: usize = 320 << 10;
+/// Bytes of a [`Stage`].
+pub(crate) const STAGE: usize = 96 << 10;
 
-    pub(crate) fn new() -> Stage {
-        Stage([MaybeUninit::uninit(); Stage::BYTES])
-    }
-
-    fn start(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
+impl Scratch {
+    /// The beginning of [`STAGE`] bytes.
+    fn stage(&mut self) -> *mut u8 {
+        let stage = self.stage.get_or_insert_with(|| {
+            // SAFETY: bytes that may be uninitialised need no initialising.
+            unsafe { Box::new_uninit().assume_init() }
+        });
+        stage.0.as_mut_ptr().cast()
     }
 }
 
@@ -45,7 +56,7 @@ pub(crate) unsafe fn run(
     step: &Step,
     units: std::ops::Range<usize>,
     buffers: Buffers,
-    stage: &mut Stage,
+    scratch: &mut Scratch,
 ) {
     let mut walker = Walker::at(step, units.start);
     for unit in units.clone() {
@@ -53,7 +64,7 @@ pub(crate) unsafe fn run(
         walker.advance();
         let next = if unit + 1 < units.end { walker.place() } else { place };
         // SAFETY: the caller's promise, for one of its units.
-        unsafe { one(set, step, place, next, buffers, stage) };
+        unsafe { one(set, step, place, next, buffers, scratch) };
     }
 }
 
@@ -68,7 +79,7 @@ unsafe fn one(
     place: Place,
     next: Place,
     buffers: Buffers,
-    stage: &mut Stage,
+    scratch: &mut Scratch,
 ) {
     let source = buffers.source.wrapping_offset(place.from);
     let destination = buffers.destination.wrapping_offset(place.to);
@@ -90,7 +101,7 @@ unsafe fn one(
                     Store::Plain => rows::copy(set, &call),
                     Store::Stream => rows::stream(set, &call),
                     Store::Stage | Store::StageWhole => {
-                        let staged = stage.start();
+                        let staged = scratch.stage();
                         let into = Rows { destination: staged, ..call };
                         rows::copy(set, &into);
                         rows::stream_out(set, staged, destination, place.rows * length);
@@ -99,7 +110,7 @@ unsafe fn one(
             }
             Work::Collect { length, along, from, to } => {
                 let stride = place.columns * length + LINE;
-                let staged = stage.start();
+                let staged = scratch.stage();
                 for column in 0..place.columns {
                     let next = if column + 1 < place.columns {
                         source.wrapping_offset((column as isize + 1) * along)
@@ -143,18 +154,23 @@ unsafe fn one(
                 let aligned = destination.addr().is_multiple_of(LINE);
                 match store {
                     Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
-                    Store::Stage => staged(set, size, place, &block, plain, stage),
+                    Store::Stage => staged(set, size, place, &block, plain, scratch),
                     Store::StageWhole => {
-                        let staged = stage.start();
+                        let staged = scratch.stage();
                         plain(&Block { destination: staged, ..block });
                         rows::stream_out(set, staged, destination, place.columns * place.rows * size);
                     }
                     _ => plain(&block),
                 }
             }
-            Work::Interleave { plain, stream, stride, ahead, store }
-            | Work::Deinterleave { plain, stream, stride, ahead, store } => {
+            Work::Interleave { plain, stream, size, stride, store } => {
                 let kernel = if store == Store::Stream { stream } else { plain };
+                let ahead = ahead(store, place.columns * size, 1024, place, next);
+                kernel(&Zip { count: place.columns, source, destination, stride, ahead });
+            }
+            Work::Deinterleave { plain, stream, size, ways, stride, store } => {
+                let kernel = if store == Store::Stream { stream } else { plain };
+                let ahead = ahead(store, place.columns * ways * size, 1536, place, next);
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
             Work::Line { kernel, from, to } => kernel(&Line {
@@ -185,13 +201,13 @@ unsafe fn staged(
     place: Place,
     block: &Block,
     plain: BlockFn,
-    stage: &mut Stage,
+    scratch: &mut Scratch,
 ) {
     let borrowed = place.after.min(LINE / size);
     let rows = place.rows + borrowed;
     // An odd number of lines, so that rows of the buffer do not meet in one set of the cache.
     let stride = ((rows * size).div_ceil(LINE) | 1) * LINE;
-    let staged = stage.start();
+    let staged = scratch.stage();
     // SAFETY: what is borrowed is within the source, as so many rows come after this block's. Destination rows are
     // written from their first whole line on (or from their beginning) to the next block's first whole line (or to their
     // end), which is no further than what was borrowed.
@@ -206,5 +222,15 @@ unsafe fn staged(
             let bytes = (place.rows * size + more).saturating_sub(skip);
             rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
         }
+    }
+}
+
+/// How many bytes ahead an interleave fetches: `far` along rows that are long enough, else where the next unit begins.
+/// Within the cache there is nothing to fetch.
+fn ahead(store: Store, row: usize, far: usize, place: Place, next: Place) -> usize {
+    match store {
+        Store::Plain => 0,
+        _ if row >= 4096 => far,
+        _ => usize::try_from(next.from - place.from).unwrap_or(0),
     }
 }

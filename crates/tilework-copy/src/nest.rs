@@ -90,9 +90,4 @@ impl ByteNest {
             None => self.size,
         }
     }
-
-    /// Bytes that the nest writes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.turns.iter().map(|turn| turn.extent).product::<usize>() * self.size * self.starts.len()
-    }
 }

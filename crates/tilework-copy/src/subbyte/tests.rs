@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use smallvec::{SmallVec, smallvec};
 use tilework::{Loop, Nest};
 
-use super::{Kernels, Scratch, move_nest, shares_no_bytes, split, walk};
+use super::{Kernels, Scratch, move_nest, pieces, split, split::shares_no_bytes, walk};
 use crate::kernels::InstructionSet;
 
 fn nest(starts: &[(u64, u64)], loops: &[(u64, i64, i64)]) -> Nest {
@@ -126,6 +126,8 @@ fn loops_that_run_backward_or_stand_still_in_the_source_are_exact() {
         check(&nest(&[(0, 40)], &[(41, 1, -1)]), bits);
         check(&nest(&[(40, 40)], &[(41, -1, -1)]), bits);
         check(&nest(&[(3, 1)], &[(50, 0, 1)]), bits);
+        check(&nest(&[(3, 0)], &[(4, 0, 20), (16, 0, 1)]), bits);
+        check(&nest(&[(3, 1)], &[(2, 0, 1)]), bits);
         check(&nest(&[(3, 1)], &[(5, 7, 30), (20, 2, 1)]), bits);
         check(&nest(&[(3, 1)], &[(5, 1, 30), (20, 7, 1)]), bits);
         check(&nest(&[(600, 1)], &[(5, 1, 130), (120, -5, 1)]), bits);
@@ -220,6 +222,23 @@ proptest! {
             parts.sort_unstable();
             prop_assert_eq!(parts, all);
         }
+    }
+
+    #[test]
+    fn pieces_are_the_nest_and_share_no_byte(nest in any_nest(), width in 0_u32..3, parts in 1_u64..5) {
+        let bits = 1 << width;
+        let mut owner = std::collections::HashMap::new();
+        let mut all = Vec::new();
+        for (number, piece) in pieces(&nest, bits, parts).iter().enumerate() {
+            for (from, to) in elements(piece) {
+                prop_assert_eq!(*owner.entry(to * u64::from(bits) / 8).or_insert(number), number);
+                all.push((from, to));
+            }
+        }
+        let mut whole = elements(&nest);
+        whole.sort_unstable();
+        all.sort_unstable();
+        prop_assert_eq!(all, whole);
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub(super) fn pays(block: &Block, size: usize) -> bool {
     !aligned
         && rows * size >= 8 * LINE
         && columns * size >= LINE
-        && falls_into_one_set(LINE / size, destination_stride)
+        // Every row has two lines in use, and they are in use for long.
+        && falls_into_one_set(2 * LINE / size, destination_stride, 8)
 }
 
 /// Whether a block can be streamed as it is: its destination rows are whole lines, or half or quarter lines that adjoin.
