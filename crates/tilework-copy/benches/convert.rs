@@ -7,7 +7,7 @@
 //!
 //! A ratio above 1 is faster than the copy.
 
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 #[path = "../src/convert/mod.rs"]
 mod convert;
 #[allow(dead_code, unused_imports)]

@@ -16,6 +16,7 @@
 mod choose;
 mod clip;
 mod convert;
+mod converting;
 #[doc(hidden)]
 pub mod dev;
 mod elements;

@@ -22,6 +22,7 @@ fn put(bytes: &mut [u8], place: u64, bits: u64, value: u64) {
 /// Moves an array and looks at every bit of the destination.
 fn check(from: &Layout, to: &Layout, fill: Option<u128>, pool: &dyn Pool) {
     let bits = u64::from(to.bits());
+    assert!(bits < 8, "an element of {bits} bits is not what is tested here");
     let noise = |count: u64, seed: u64| -> Vec<u8> {
         (0..count).map(|k| ((k + seed) * 2654435761 >> 13) as u8).collect()
     };
@@ -46,15 +47,15 @@ fn xla(text: &str) -> Layout {
 #[test]
 fn packed_weights_move_between_rows_columns_and_tiles() {
     for (from, to) in [
-        ("s4[300,500]{1,0}", "s4[300,500]{0,1}"),
-        ("s4[301,503]{1,0}", "s4[301,503]{0,1}"),
-        ("s4[64,300]{1,0}", "s4[64,300]{1,0:T(8,128)(8,1)}"),
-        ("s4[61,300]{1,0:T(8,128)(8,1)}", "s4[61,300]{1,0}"),
-        ("u2[100,200]{1,0}", "u2[100,200]{1,0:T(16,128)(16,1)}"),
-        ("s4[40,256]{1,0}", "s4[40,256]{1,0:T(8,128)}"),
-        ("s4[5,7,300]{2,1,0}", "s4[5,7,300]{2,0,1}"),
+        ("s4[300,500]{1,0:E(4)}", "s4[300,500]{0,1:E(4)}"),
+        ("s4[301,503]{1,0:E(4)}", "s4[301,503]{0,1:E(4)}"),
+        ("s4[64,300]{1,0:E(4)}", "s4[64,300]{1,0:T(8,128)(8,1)E(4)}"),
+        ("s4[61,300]{1,0:T(8,128)(8,1)E(4)}", "s4[61,300]{1,0:E(4)}"),
+        ("u2[100,200]{1,0:E(2)}", "u2[100,200]{1,0:T(16,128)(16,1)E(2)}"),
+        ("s4[40,256]{1,0:E(4)}", "s4[40,256]{1,0:T(8,128)E(4)}"),
+        ("s4[5,7,300]{2,1,0:E(4)}", "s4[5,7,300]{2,0,1:E(4)}"),
     ] {
-        for fill in [None, Some(9)] {
+        for fill in [None, Some(2)] {
             check(&xla(from), &xla(to), fill, &Inline);
         }
     }
@@ -62,9 +63,9 @@ fn packed_weights_move_between_rows_columns_and_tiles() {
 
 #[test]
 fn threads_share_no_byte() {
-    check(&xla("s4[2000,1111]{1,0}"), &xla("s4[2000,1111]{0,1}"), None, &Threads::new(4));
-    check(&xla("s4[1111,2001]{1,0}"), &xla("s4[1111,2001]{0,1}"), Some(3), &Threads::new(3));
-    check(&xla("s4[3000,1001]{1,0}"), &xla("s4[3000,1001]{1,0:T(8,128)}"), Some(5), &Threads::new(4));
+    check(&xla("s4[2000,1111]{1,0:E(4)}"), &xla("s4[2000,1111]{0,1:E(4)}"), None, &Threads::new(4));
+    check(&xla("s4[1111,2001]{1,0:E(4)}"), &xla("s4[1111,2001]{0,1:E(4)}"), Some(3), &Threads::new(3));
+    check(&xla("s4[3000,1001]{1,0:E(4)}"), &xla("s4[3000,1001]{1,0:T(8,128)E(4)}"), Some(5), &Threads::new(4));
 }
 
 proptest! {
@@ -82,7 +83,7 @@ proptest! {
         let name = ["u1", "u2", "s4"][width];
         let layout = |order: bool, tile: (u64, u64)| {
             let order = if order { "1,0" } else { "0,1" };
-            xla(&format!("{name}[{rows},{columns}]{{{order}:T({},{})}}", tile.0, tile.1))
+            xla(&format!("{name}[{rows},{columns}]{{{order}:T({},{})E({})}}", tile.0, tile.1, 1 << width))
         };
         check(&layout(orders.0, tiles[0]), &layout(orders.1, tiles[1]), fill, &Threads::new(2));
     }
