@@ -16,9 +16,6 @@
 mod choose;
 mod clip;
 mod convert;
-mod converting;
-#[doc(hidden)]
-pub mod dev;
 mod elements;
 mod exec;
 mod kernels;
