@@ -1,11 +1,12 @@
-//! How fast the kernels are beside a memory copy of the same bytes, timed in turns: `cargo bench -p tilework-copy`.
+//! How fast the kernels are beside a memory copy of the same bytes, timed in turns:
+//! `cargo bench -p tilework-copy`.
 //!
 //! ```text
 //! cargo bench -p tilework-copy -- [WORD]...      only the lines that hold all words, as `avx512 u32 L2`
 //! ```
 //!
-//! A ratio above 1 is faster than the copy. One matrix of your own, with the bytes after its rows and before its first
-//! element for source and destination, and how it is cut into blocks:
+//! A ratio above 1 is faster than the copy. One matrix of your own, with the bytes after its rows and before
+//! its first element for source and destination, and how it is cut into blocks:
 //!
 //! ```text
 //! cargo bench -p tilework-copy -- set=avx512 size=4 shape=4096x4096 gaps=64,64 offsets=0,0 block=64x16 stream prefetch
@@ -46,7 +47,8 @@ impl Memory {
                 fn madvise(address: *mut u8, length: usize, advice: i32) -> i32;
             }
             let page = bytes.as_mut_ptr().align_offset(4096);
-            // SAFETY: 14 and 15 (MADV_HUGEPAGE, MADV_NOHUGEPAGE) change how the pages within the allocation are backed, nothing else.
+            // SAFETY: 14 and 15 (MADV_HUGEPAGE, MADV_NOHUGEPAGE) change how the pages within the allocation are
+            // backed, nothing else.
             unsafe {
                 madvise(
                     bytes.as_mut_ptr().wrapping_add(page),
@@ -119,8 +121,8 @@ impl Matrix {
         }
     }
 
-    /// Seconds of the transpose and of a copy of the same bytes: what one of ten rounds is faster than, since other programs
-    /// only ever slow a round down.
+    /// Seconds of the transpose and of a copy of the same bytes: what one of ten rounds is faster than, since
+    /// other programs only ever slow a round down.
     fn time(&self, set: InstructionSet, size: usize) -> (f64, f64) {
         let bytes = self.rows * self.columns * size;
         let source = Memory::new(self.rows * (self.columns * size + self.gaps.0) + self.offsets.0);

@@ -16,8 +16,6 @@
 mod choose;
 mod clip;
 mod convert;
-#[doc(hidden)]
-pub mod dev;
 mod elements;
 mod exec;
 mod kernels;

@@ -9,6 +9,7 @@
 //! cache, and whole lines are streamed from there.
 
 use super::{Zip, ZipFn};
+use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
@@ -227,16 +228,9 @@ unsafe fn drain(from: *const u8, to: *mut u8, bytes: usize, last: bool) -> usize
 #[inline(always)]
 unsafe fn stream_line(from: *const u8, to: *mut u8) {
     // SAFETY: the caller's; these instructions are part of x86-64.
-    #[cfg(target_arch = "x86_64")]
     unsafe {
-        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
         for i in 0..4 {
             _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)));
         }
-    }
-    // SAFETY: the caller's.
-    #[cfg(not(target_arch = "x86_64"))]
-    unsafe {
-        *to.cast() = *from.cast::<[u8; LINE]>();
     }
 }

@@ -96,6 +96,12 @@ fn five_and_seven_ways_are_as_defined() {
 }
 
 #[test]
+fn six_and_twelve_ways_are_as_defined() {
+    every_shape(6);
+    every_shape(12);
+}
+
+#[test]
 fn eight_ways_are_as_defined() {
     every_shape(8);
 }

@@ -66,8 +66,8 @@ struct One(__m128i);
 #[derive(Clone, Copy)]
 struct Two(__m256i);
 
-// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and write
-// is what the trait says, and the callers vouch for it.
+// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
+// write is what the trait says, and the callers vouch for it.
 
 impl Lanes for One {
     const LANES: usize = 1;

@@ -77,8 +77,8 @@ struct Two(__m256i);
 #[derive(Clone, Copy)]
 struct Four(__m512i);
 
-// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and write
-// is what the trait says, and the callers vouch for it.
+// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
+// write is what the trait says, and the callers vouch for it.
 
 impl Lanes for One {
     const LANES: usize = 1;

@@ -14,8 +14,8 @@ impl Dice {
     }
 }
 
-/// Bytes that begin `offset` bytes after a line begins, and end where their allocation ends, so that an address sanitizer
-/// tells when more is read.
+/// Bytes that begin `offset` bytes after a line begins, and end where their allocation ends, so that an address
+/// sanitizer tells when more is read.
 struct Memory {
     allocation: *mut u8,
     offset: usize,
@@ -67,7 +67,8 @@ struct Case {
 fn check(set: InstructionSet, size: usize, run: unsafe fn(&Block), case: Case, prefetch: bool) {
     let Case { rows, columns, source_stride, destination_stride, .. } = case;
     let span = |count: usize, stride: isize, row: usize| (count - 1) * stride.unsigned_abs() + row * size;
-    // No slack around the source, so that a sanitizer or a page's end could tell; a line of it around the destination.
+    // No slack around the source, so that a sanitizer or a page's end could tell; a line of it around the
+    // destination.
     let (source_len, canary) = (span(rows, source_stride, columns), 64);
     let source = Memory::new(source_len, case.source_offset, |k| (k * 7 + k / 251 + 1) as u8);
     let len = span(columns, destination_stride, rows) + 2 * canary;
