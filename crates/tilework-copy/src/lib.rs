@@ -13,9 +13,13 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+mod buffer;
+mod map;
 mod naive;
 mod pool;
 mod relayout;
 
+pub use buffer::Buffer;
+pub use map::{Mapped, MappedMut};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;
