@@ -10,12 +10,7 @@ use tilework::{Error, Layout, Result};
 /// The first element, in row-major order, or else the first place of padding that differs; layouts of other dimensions or
 /// element bits, and buffers shorter than their layouts.
 pub fn check(from: &Layout, old: &[u8], to: &Layout, new: &[u8], padding: u128) -> Result<()> {
-    if from.dims() != to.dims() || from.bits() != to.bits() {
-        return Err(Error::new("arrays of other dimensions or element bits cannot be compared"));
-    }
-    if (old.len() as u64) < from.bytes() || (new.len() as u64) < to.bytes() {
-        return Err(Error::new("a buffer is shorter than its layout"));
-    }
+    comparable(from, old, to, new)?;
     let bits = to.bits();
     let mut first: Option<Error> = None;
     from.for_each_in_index_order(|index, source| {
@@ -24,12 +19,7 @@ pub fn check(from: &Layout, old: &[u8], to: &Layout, new: &[u8], padding: u128) 
         }
         first = match to.offset(index) {
             Ok(place) if same(old, source, new, place, bits) => None,
-            Ok(place) => Some(
-                Error::new(format!(
-                    "element {index:?} is another at place {place} than at place {source} of the source"
-                ))
-                .rule("each element is the same in both"),
-            ),
+            Ok(place) => Some(differs(index, source, place)),
             Err(error) => Some(error),
         };
     });
@@ -55,6 +45,49 @@ pub fn check(from: &Layout, old: &[u8], to: &Layout, new: &[u8], padding: u128) 
         Some(place) => Err(Error::new(format!("place {place} does not hold the padding's value"))
             .rule("places without an element hold what was asked for")),
     }
+}
+
+/// Compares some elements of an array in two layouts: all of them if there are no more than `elements`, and else so many,
+/// spread over the whole.
+///
+/// # Errors
+/// As of [`check`].
+pub fn check_sample(from: &Layout, old: &[u8], to: &Layout, new: &[u8], elements: u64) -> Result<()> {
+    comparable(from, old, to, new)?;
+    let mut index = vec![0; from.rank()];
+    let count = from.len().min(elements);
+    for number in 0..count {
+        // Evenly spread; a step aside by turns, so that not all of them stand in the first column.
+        let mut rest = match from.len() == count {
+            true => number,
+            false => (u128::from(number) * u128::from(from.len()) / u128::from(count)) as u64 + number % 7,
+        }
+        .min(from.len() - 1);
+        for (at, &size) in index.iter_mut().zip(from.dims()).rev() {
+            (*at, rest) = (rest % size, rest / size);
+        }
+        let (source, place) = (from.offset(&index)?, to.offset(&index)?);
+        if !same(old, source, new, place, to.bits()) {
+            return Err(differs(&index, source, place));
+        }
+    }
+    Ok(())
+}
+
+/// Both arrays have the same elements, and are all there.
+fn comparable(from: &Layout, old: &[u8], to: &Layout, new: &[u8]) -> Result<()> {
+    if from.dims() != to.dims() || from.bits() != to.bits() {
+        return Err(Error::new("arrays of other dimensions or element bits cannot be compared"));
+    }
+    if (old.len() as u64) < from.bytes() || (new.len() as u64) < to.bytes() {
+        return Err(Error::new("a buffer is shorter than its layout"));
+    }
+    Ok(())
+}
+
+fn differs(index: &[u64], source: u64, place: u64) -> Error {
+    Error::new(format!("element {index:?} is another at place {place} than at place {source} of the source"))
+        .rule("each element is the same in both")
 }
 
 /// Whether two elements have the same bits. Bits of a byte count from the least significant.
@@ -92,6 +125,9 @@ mod tests {
             let options = PlanOptions { fill: Some(1), ..PlanOptions::default() };
             Relayout::new(&from, &to, &options)?.run(&old, &mut new)?;
             check(&from, &old, &to, &new, 1)?;
+            check_sample(&from, &old, &to, &new, 100)?;
+            check_sample(&from, &old, &to, &new, 7)?;
+            assert!(check_sample(&from, &old, &to, &vec![255; new.len()], 100).is_err());
             assert!(check(&from, &old, &to, &new, 0).is_err());
             for bit in 0..to.size() * u64::from(bits) {
                 let mut wrong = new.clone();

@@ -35,7 +35,7 @@ mod source;
 mod value;
 mod write;
 
-pub use check::check;
+pub use check::{check, check_sample};
 pub use destination::{Destination, NewFile};
 pub use element::{descr_of, element_of};
 pub use source::{Part, Source};
