@@ -60,7 +60,9 @@ fn run(bench: &BenchArgs, args: &Args) -> Result<Measured, Failure> {
     from.agrees_with(&to)?;
     let payload = from.layout.element_bytes();
     if payload == 0 {
-        return Err(Error::new(format!("{} has no elements", from.subject)).accepts("an array with elements").into());
+        return Err(Error::new(format!("{} has no elements", from.subject))
+            .accepts("an array with elements")
+            .into());
     }
     fit_memory(u128::from(from.layout.bytes()) + u128::from(to.layout.bytes()))?;
     let relayout = Relayout::new(&from.layout, &to.layout, &PlanOptions::default())?;
@@ -135,9 +137,8 @@ impl Buffers {
         let mut repeats = [1_u32; 2];
         while relayouts.len() < ROUNDS || start.elapsed() < time {
             let first = relayouts.is_empty();
-            relayouts.push(timed(&mut repeats[0], first, || {
-                relayout.run_on(pool, &self.from, &mut self.to)
-            })?);
+            relayouts
+                .push(timed(&mut repeats[0], first, || relayout.run_on(pool, &self.from, &mut self.to))?);
             copies.push(timed(&mut repeats[1], first, || {
                 copy(pool, &self.from[..copied], &mut self.to[..copied]);
                 Ok(())
@@ -155,7 +156,11 @@ impl Buffers {
 }
 
 /// The seconds of one run: of as many together as the clock needs, which the first time finds out.
-fn timed(repeats: &mut u32, first: bool, mut run: impl FnMut() -> tilework::Result<()>) -> tilework::Result<f64> {
+fn timed(
+    repeats: &mut u32,
+    first: bool,
+    mut run: impl FnMut() -> tilework::Result<()>,
+) -> tilework::Result<f64> {
     if first {
         let start = Instant::now();
         run()?;
@@ -172,7 +177,8 @@ fn timed(repeats: &mut u32, first: bool, mut run: impl FnMut() -> tilework::Resu
 /// A copy, each thread its part.
 fn copy(pool: &dyn Pool, from: &[u8], to: &mut [u8]) {
     let part = from.len().div_ceil(pool.width()).next_multiple_of(4096);
-    let parts: Vec<_> = to.chunks_mut(part).zip(from.chunks(part)).map(|part| Mutex::new(Some(part))).collect();
+    let parts: Vec<_> =
+        to.chunks_mut(part).zip(from.chunks(part)).map(|part| Mutex::new(Some(part))).collect();
     if let [only] = parts.as_slice() {
         return take(only);
     }
@@ -258,7 +264,8 @@ impl Measured {
             ("elements".to_owned(), size::bytes(self.payload)),
         ];
         for row in &self.rows {
-            let threads = if row.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", row.threads) };
+            let threads =
+                if row.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", row.threads) };
             let text = format!(
                 "{}, {:.1} GB/s read and written; a copy {}, {:.1} GB/s; ratio {:.2}",
                 seconds(row.relayout),
@@ -281,7 +288,13 @@ fn seconds(seconds: f64) -> String {
         s if s >= 1e-3 => (s * 1e3, "ms"),
         s => (s * 1e6, "µs"),
     };
-    let digits = if value >= 100.0 { 0 } else if value >= 10.0 { 1 } else { 2 };
+    let digits = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
     format!("{value:.digits$} {unit}")
 }
 

@@ -300,7 +300,9 @@ impl Done {
             let what = match stored.shape == to.dims() {
                 true if stored.fortran_order => "in Fortran order",
                 true => "in C order",
-                false if stored.shape.len() == to.rank() => "in C order, the dimensions as they lie in memory",
+                false if stored.shape.len() == to.rank() => {
+                    "in C order, the dimensions as they lie in memory"
+                }
                 false => "the flat buffer",
             };
             rows.push(("stored as".to_owned(), format!("{} [{}], {what}", stored.descr, sizes.join(","))));

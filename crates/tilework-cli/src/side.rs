@@ -67,7 +67,11 @@ impl Side {
         };
         if self.layout.dims() != to.layout.dims() {
             let found = format!("dimensions {:?} and {:?}", self.layout.dims(), to.layout.dims());
-            return fail(found, "both layouts have the same dimensions", format!("{:?} in both", self.layout.dims()));
+            return fail(
+                found,
+                "both layouts have the same dimensions",
+                format!("{:?} in both", self.layout.dims()),
+            );
         }
         // DirectML has no bool, so its bytes may be those of one.
         let same = self.element == to.element
@@ -78,12 +82,20 @@ impl Side {
             };
         if !same {
             let found = format!("element types {} and {}", self.element, to.element);
-            return fail(found, "elements are moved, not converted", format!("{} in both layouts", self.element));
+            return fail(
+                found,
+                "elements are moved, not converted",
+                format!("{} in both layouts", self.element),
+            );
         }
         let bits = [self.layout.bits(), to.layout.bits()];
         if bits[0] != bits[1] {
             let found = format!("{} of {} bits and of {} bits each", self.element, bits[0], bits[1]);
-            return fail(found, "elements are moved, not converted", format!("E({}) in both layouts", bits[0]));
+            return fail(
+                found,
+                "elements are moved, not converted",
+                format!("E({}) in both layouts", bits[0]),
+            );
         }
         Ok(())
     }
@@ -99,7 +111,10 @@ fn element_of(data_type: DataType) -> Option<PrimitiveType> {
 
 /// Whether this is the layout of a shape without the shape, and no descriptor in JSON.
 pub fn is_braces(text: &OsStr) -> bool {
-    text.to_string_lossy().trim_start().strip_prefix('{').is_some_and(|rest| !rest.trim_start().starts_with('"'))
+    text.to_string_lossy()
+        .trim_start()
+        .strip_prefix('{')
+        .is_some_and(|rest| !rest.trim_start().starts_with('"'))
 }
 
 #[cfg(test)]
@@ -115,11 +130,9 @@ mod tests {
 
     #[test]
     fn every_type_of_directml_has_a_word() {
-        let words: Vec<String> =
-            DataType::all().map(|data_type| element_of(data_type).map_or("none", |x| x.name()).to_owned()).collect();
-        assert_eq!(
-            words.join(" "),
-            "f32 f16 u32 u16 u8 s32 s16 s8 f64 u64 s64 u4 s4"
-        );
+        let words: Vec<String> = DataType::all()
+            .map(|data_type| element_of(data_type).map_or("none", |x| x.name()).to_owned())
+            .collect();
+        assert_eq!(words.join(" "), "f32 f16 u32 u16 u8 s32 s16 s8 f64 u64 s64 u4 s4");
     }
 }

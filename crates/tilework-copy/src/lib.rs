@@ -14,10 +14,18 @@
 //! ```
 
 mod buffer;
+mod choose;
+#[doc(hidden)]
+pub mod dev;
+mod exec;
+pub mod kernels;
 mod map;
 mod naive;
+mod nest;
 mod pool;
+mod program;
 mod relayout;
+mod step;
 
 pub use buffer::Buffer;
 pub use map::{Mapped, MappedMut};

@@ -2,13 +2,16 @@
 
 use tilework::{Error, Layout, Plan, PlanOptions, Result};
 
+use crate::exec::Buffers;
 use crate::naive;
+use crate::program::Program;
 use crate::pool::{Inline, Pool};
 
 /// A plan with the kernels chosen for it: made once, run as often as there is data.
 #[derive(Clone, Debug)]
 pub struct Relayout {
     plan: Plan,
+    program: Option<Program>,
 }
 
 impl Relayout {
@@ -22,7 +25,8 @@ impl Relayout {
 
     /// Chooses the kernels for a plan.
     pub fn of(plan: Plan) -> Relayout {
-        Relayout { plan }
+        let program = plan.to().bits().is_multiple_of(8).then(|| Program::new(&plan));
+        Relayout { plan, program }
     }
 
     /// The plan.
@@ -42,10 +46,16 @@ impl Relayout {
     ///
     /// # Errors
     /// A buffer that is shorter than its layout; nothing is written then.
-    pub fn run_on(&self, _pool: &dyn Pool, from: &[u8], to: &mut [u8]) -> Result<()> {
+    pub fn run_on(&self, pool: &dyn Pool, from: &[u8], to: &mut [u8]) -> Result<()> {
         check_length("source", from.len(), self.plan.from())?;
         check_length("destination", to.len(), self.plan.to())?;
-        naive::run(&self.plan, from, to);
+        let Some(program) = &self.program else {
+            naive::run(&self.plan, from, to);
+            return Ok(());
+        };
+        let buffers = Buffers { source: from.as_ptr(), destination: to.as_mut_ptr() };
+        // SAFETY: both buffers are as long as their layouts, and a shared and an exclusive borrow do not overlap.
+        unsafe { program.run(pool, buffers) };
         Ok(())
     }
 

@@ -1,0 +1,312 @@
+//! Which kernel moves a nest, and in what order the loops around it go.
+//!
+//! What decides is which loops are *unit* loops, those that move one element: in the source, in the destination, or in
+//! both.
+//!
+//! ```text
+//! both sides, the same loop          rows                  copied, long or short
+//! both sides, two loops              a transpose           in blocks; if one of the loops is short, an interleave
+//! the destination repeats an element a broadcast           splat
+//! one side or none                   elements at steps     line after line
+//! ```
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::kernels::vector::LINE;
+use crate::kernels::{self, InstructionSet};
+use crate::nest::{ByteNest, Turn, Turns};
+use crate::step::{Cut, Outer, Part, Step, Store, Work};
+
+/// Above so many bytes of the destination, stores go past the cache: source and destination no longer fit.
+const STREAM_FROM: usize = 12 << 20;
+
+/// Rows of so many bytes are copied by the row kernel; shorter ones by one that has no call for each.
+const SHORT: usize = 64;
+
+/// Bytes that a unit should move: large against the cost of finding its place, small against a share of the work.
+const UNIT: usize = 16 << 10;
+
+/// What the steps of a program share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) set: InstructionSet,
+    /// Whether stores go past the cache.
+    pub(crate) streams: bool,
+}
+
+impl Setting {
+    /// For a program that writes so many bytes.
+    pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
+        Setting { set, streams: bytes >= STREAM_FROM }
+    }
+
+    fn store(self) -> Store {
+        if self.streams { Store::Stream } else { Store::Plain }
+    }
+}
+
+/// Chooses the kernel of a nest.
+pub(crate) fn choose(mut nest: ByteNest, setting: Setting) -> Step {
+    if nest.turns.iter().all(|turn| turn.from == 0) && nest.turns.last().is_some_and(|turn| turn.to == nest.size as isize) {
+        return splat(nest, setting);
+    }
+    let run = nest.take_run();
+    if run > nest.size {
+        if !matches!(run, 2 | 4 | 8 | 16) || nest.turns.is_empty() {
+            return rows(nest, run, setting);
+        }
+        nest.size = run;
+    }
+    if nest.turns.is_empty() {
+        return rows(nest, run, setting);
+    }
+    transpose(nest, setting)
+}
+
+/// Rows of `length` bytes that lie next to each other on both sides.
+fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
+    // A single long row is cut into rows, so that there is something to share.
+    let mut length = length;
+    if nest.turns.is_empty() && length >= 2 * UNIT {
+        let pieces = length / UNIT;
+        let rest = length % UNIT;
+        if rest == 0 {
+            nest.turns.push(Turn { extent: pieces, from: UNIT as isize, to: UNIT as isize });
+            length = UNIT;
+        }
+    }
+    if setting.streams && length >= SHORT && length < 1024 {
+        let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
+        let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
+        let along = nest.turns.iter().position(|turn| turn.to == length as isize);
+        let nearest = (0..nest.turns.len()).min_by_key(|&k| nest.turns[k].from.unsigned_abs());
+        if let (false, Some(along), Some(nearest)) = (whole_lines, along, nearest)
+            && along != nearest
+        {
+            return collect(nest, length, along, nearest);
+        }
+    }
+    order(&mut nest.turns);
+    let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
+    let adjacent = inner.to == length as isize;
+    let piece = (UNIT / length).max(1);
+    let work = if length < SHORT {
+        let kernel = kernels::runs(setting.set, length);
+        Work::Runs { kernel, length, from: inner.from, to: inner.to }
+    } else {
+        let whole_lines = length.is_multiple_of(LINE) && inner.to.unsigned_abs().is_multiple_of(LINE);
+        let store = match setting.streams {
+            false => Store::Plain,
+            true if whole_lines || length >= 1024 => Store::Stream,
+            true if adjacent && nest.turns.iter().all(|turn| turn.to != 0) => Store::Stage,
+            true => Store::Plain,
+        };
+        Work::Copy { length, from: inner.from, to: inner.to, store }
+    };
+    let mut outer = whole(&nest.turns);
+    outer.push(cut(inner, piece, Part::Rows));
+    finish(nest, outer, work, piece.min(inner.extent) * length)
+}
+
+/// Rows of `length` bytes that make up longer ones in the destination (along the loop `along`), which are no whole
+/// lines, while it is another loop (`nearest`) that brings the source's rows one after the other.
+fn collect(nest: ByteNest, length: usize, along: usize, nearest: usize) -> Step {
+    let (columns, rows) = (nest.turns[along], nest.turns[nearest]);
+    let others: Turns =
+        nest.turns.iter().enumerate().filter(|&(k, _)| k != along && k != nearest).map(|(_, turn)| *turn).collect();
+    let column_piece = (tune("CC", 2048) / length).clamp(1, columns.extent);
+    let row_piece = (tune("CR", 32768) / (column_piece * length + LINE)).clamp(1, rows.extent);
+    let mut outer = whole(&others);
+    outer.push(cut(rows, row_piece, Part::Rows));
+    outer.push(cut(columns, column_piece, Part::Columns));
+    sort(&mut outer);
+    let work = Work::Collect { length, along: columns.from, from: rows.from, to: rows.to };
+    finish(nest, outer, work, row_piece * column_piece * length)
+}
+
+/// One element, repeated.
+fn splat(mut nest: ByteNest, setting: Setting) -> Step {
+    let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: 0, to: nest.size as isize });
+    let piece = UNIT / nest.size;
+    let mut outer = whole(&nest.turns);
+    outer.push(cut(inner, piece, Part::Rows));
+    let work = Work::Splat { size: nest.size, store: setting.store() };
+    let weight = piece.min(inner.extent) * nest.size;
+    finish(nest, outer, work, weight)
+}
+
+/// Elements that are not in runs.
+fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
+    let size = nest.size as isize;
+    let in_destination = nest.turns.iter().position(|turn| turn.to == size);
+    let in_source = nest.turns.iter().position(|turn| turn.from.abs() == size);
+    let (Some(b), Some(a)) = (in_destination, in_source) else { return lines(nest, setting) };
+    let (mut columns, rows) = (nest.turns[a], nest.turns[b]);
+    if a == b || rows.from == 0 && rows.extent > 16 {
+        return lines(nest, setting);
+    }
+    if columns.from < 0 {
+        // Forward in the source, and so backward in the destination.
+        let steps = columns.extent as isize - 1;
+        for start in &mut nest.starts {
+            *start = (start.0 + steps * columns.from, start.1 + steps * columns.to);
+        }
+        columns = Turn { from: -columns.from, to: -columns.to, ..columns };
+    }
+    let outer: Turns =
+        nest.turns.iter().enumerate().filter(|&(k, _)| k != a && k != b).map(|(_, turn)| *turn).collect();
+    let bytes = nest.size;
+    let (ways, count) = (rows.extent, columns.extent);
+    if columns.to == size * ways as isize
+        && count >= ways
+        && let Some(kernel) = kernels::interleave(setting.set, bytes, ways)
+    {
+        let work = Work::Interleave {
+            plain: kernel.plain,
+            stream: kernel.stream,
+            stride: rows.from,
+            ahead: 1024,
+            store: setting.store(),
+        };
+        return zip(nest, outer, columns, ways, work);
+    }
+    let (ways, count) = (columns.extent, rows.extent);
+    if rows.from == size * ways as isize
+        && columns.to > 0
+        && count >= ways
+        && let Some(kernel) = kernels::deinterleave(setting.set, bytes, ways)
+    {
+        let work = Work::Deinterleave {
+            plain: kernel.plain,
+            stream: kernel.stream,
+            stride: columns.to,
+            ahead: 1024,
+            store: setting.store(),
+        };
+        return zip(nest, outer, rows, ways, work);
+    }
+    blocks(nest, outer, rows, columns, setting)
+}
+
+/// Rows that alternate on one side; `long` is the loop along them.
+fn zip(nest: ByteNest, outer: Turns, long: Turn, ways: usize, work: Work) -> Step {
+    let mut outer = whole(&outer);
+    let line = LINE / nest.size;
+    let piece = (UNIT / (ways * nest.size)).next_multiple_of(line);
+    outer.push(cut(long, piece, Part::Columns));
+    let weight = piece.min(long.extent) * ways * nest.size;
+    sort(&mut outer);
+    finish(nest, outer, work, weight)
+}
+
+/// Blocks to transpose: `rows` is the loop along the destination, `columns` the one along the source.
+fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Setting) -> Step {
+    let size = nest.size;
+    let Some(kernel) = kernels::transpose(setting.set, size) else { return lines(nest, setting) };
+    let tile = kernel.tile;
+    let lines = |step: isize| step.unsigned_abs().is_multiple_of(LINE);
+    let whole_lines =
+        lines(columns.to) && (rows.extent * size).is_multiple_of(LINE) && others.iter().all(|turn| lines(turn.to));
+    let store = match setting.streams {
+        false => Store::Plain,
+        true if whole_lines => Store::Stream,
+        true if rows.extent * size >= 256 => Store::Stage,
+        true => Store::Plain,
+    };
+    let (row_bytes, column_bytes) = match store {
+        Store::Stage => (tune("SR", 256), tune("SC", 256)),
+        Store::Stream => (tune("BR", 1024), tune("BC", 256)),
+        Store::Plain => (tune("PR", 1024), tune("PC", 256)),
+    };
+    let row_piece = even(rows.extent, (row_bytes / size).max(tile), tile);
+    let column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
+    let mut outer = whole(&others);
+    outer.push(cut(rows, row_piece, Part::Rows));
+    outer.push(cut(columns, column_piece, Part::Columns));
+    sort(&mut outer);
+    let work = Work::Transpose {
+        plain: kernel.plain,
+        stream: kernel.stream,
+        size,
+        from: rows.from,
+        to: columns.to,
+        store,
+    };
+    let weight = row_piece.min(rows.extent) * column_piece.min(columns.extent) * size;
+    finish(nest, outer, work, weight)
+}
+
+/// Elements at any steps: the innermost loop is the one with the smallest step in the destination, and the loop with
+/// the smallest step in the source goes around it in short pieces, so that its lines are used while they are near.
+fn lines(mut nest: ByteNest, setting: Setting) -> Step {
+    let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: 0, to: 0 });
+    let kernel = kernels::gather(setting.set, nest.size, inner.from, inner.to);
+    let mut outer = whole(&nest.turns);
+    let piece = if nest.turns.is_empty() { UNIT / nest.size } else { 256 };
+    outer.push(cut(inner, piece, Part::Rows));
+    sort(&mut outer);
+    let work = Work::Line { kernel, from: inner.from, to: inner.to };
+    let weight = piece.min(inner.extent) * nest.size;
+    finish(nest, outer, work, weight)
+}
+
+fn finish(nest: ByteNest, outer: SmallVec<[Outer; 8]>, work: Work, weight: usize) -> Step {
+    Step { starts: nest.starts, outer, work, weight: weight.max(1), fills: false }
+}
+
+/// Loops that tell the kernel nothing.
+fn whole(turns: &[Turn]) -> SmallVec<[Outer; 8]> {
+    turns.iter().map(|&turn| Outer { turn, part: Part::Whole }).collect()
+}
+
+/// A loop over pieces of another.
+fn cut(turn: Turn, piece: usize, part: fn(Cut) -> Part) -> Outer {
+    let piece = piece.clamp(1, turn.extent);
+    let pieces = Turn {
+        extent: turn.extent.div_ceil(piece),
+        from: turn.from * piece as isize,
+        to: turn.to * piece as isize,
+    };
+    Outer { turn: pieces, part: part(Cut { whole: turn.extent, piece }) }
+}
+
+/// A piece of about `piece`, of whole tiles, so that the last piece is not much smaller than the others.
+fn even(whole: usize, piece: usize, tile: usize) -> usize {
+    let pieces = (whole + piece / 2) / piece;
+    whole.div_ceil(pieces.max(1)).next_multiple_of(tile)
+}
+
+/// The order of loops around rows: the smaller of both steps decides.
+fn order(turns: &mut Turns) {
+    let mode = tune("RORDER", 0);
+    turns.sort_by_key(|turn| {
+        let (from, to) = (turn.from.unsigned_abs(), turn.to.unsigned_abs());
+        std::cmp::Reverse(match mode {
+            0 => (to, from),
+            1 => (from, to),
+            _ => (from.min(to), to),
+        })
+    });
+}
+
+/// The order of loops around a block.
+fn sort(outer: &mut [Outer]) {
+    let mode = tune("ORDER", 0);
+    outer.sort_by_key(|outer| {
+        let (from, to) = (outer.turn.from.unsigned_abs(), outer.turn.to.unsigned_abs());
+        std::cmp::Reverse(match mode {
+            0 => (from.min(to), from),
+            1 => (from, to),
+            _ => (to, from),
+        })
+    });
+}
+
+pub(crate) fn tune(name: &str, default: usize) -> usize {
+    std::env::var(format!("TW_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[allow(dead_code)]
+fn unused() -> SmallVec<[usize; 1]> {
+    smallvec![]
+}

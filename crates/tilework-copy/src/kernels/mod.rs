@@ -1,0 +1,114 @@
+//! What touches bytes: one kernel for one shape of block, once for every instruction set.
+//!
+//! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and extents;
+//! which instructions move it is decided once, by [`InstructionSet::detect`].
+
+pub(crate) mod rows;
+pub(crate) mod splat;
+mod stub;
+mod transpose;
+pub(crate) mod vector;
+
+pub(crate) use stub::{Interleave, Line, LineFn, Runs, RunsFn, Zip, ZipFn, deinterleave, gather, interleave, runs};
+
+use std::sync::OnceLock;
+
+/// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
+///
+/// ```text
+/// element (r, c):   source + r * source_stride + c * SIZE   ->   destination + c * destination_stride + r * SIZE
+/// ```
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    /// Rows of the source, at least 1.
+    pub rows: usize,
+    /// Columns of the source, at least 1.
+    pub columns: usize,
+    /// The element of row 0 and column 0.
+    pub source: *const u8,
+    /// Bytes from one source row to the next; any sign.
+    pub source_stride: isize,
+    /// Where that element goes.
+    pub destination: *mut u8,
+    /// Bytes from one destination row to the next; any sign.
+    pub destination_stride: isize,
+    /// Where the next block's source begins: its lines (same rows, columns and stride) are prefetched meanwhile.
+    /// It is never read, so it may lie anywhere. Null: nothing is prefetched.
+    pub next: *const u8,
+}
+
+/// Moves one block.
+///
+/// # Safety
+///
+/// Every element of the source can be read, every element of the destination written, no destination element overlaps
+/// a source element or another destination element, and the machine has the instructions the kernel was made for.
+pub(crate) type BlockFn = unsafe fn(&Block);
+
+/// The kernels that transpose elements of one size with one instruction set.
+#[derive(Clone, Copy)]
+pub(crate) struct Transpose {
+    /// Elements along a side of the register tile: what blocks should be multiples of, where they can.
+    pub tile: usize,
+    /// Any block at all: any rows and columns from 1 up, any alignment.
+    pub plain: BlockFn,
+    /// The same with streaming stores, which the caller fences: `destination`, `destination_stride` and the bytes of a
+    /// destination row are multiples of 64. Or the destination rows are 16 or 32 bytes each and adjacent, and
+    /// `destination` and the bytes of all rows together are multiples of 64.
+    pub stream: BlockFn,
+}
+
+/// The kernels for elements of `size` bytes: 1, 2, 4, 8 or 16, else none. The set must be one that this machine has
+/// ([`InstructionSet::all_here`]).
+pub(crate) fn transpose(set: InstructionSet, size: usize) -> Option<Transpose> {
+    transpose::kernels(set, size)
+}
+
+/// The instructions that kernels are made of, the better the later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub enum InstructionSet {
+    /// Nothing but Rust: what the compiler makes of plain loops.
+    Portable,
+    /// The vectors of every 64-bit ARM.
+    Neon,
+    /// 32-byte vectors.
+    Avx2,
+    /// 64-byte vectors with masks and byte permutes (F, BW, VL, DQ, VBMI): Zen 4, Ice Lake and newer.
+    Avx512,
+}
+
+impl InstructionSet {
+    /// The best that this machine has. `TILEWORK_INSTRUCTIONS=portable|avx2|avx512` in the environment caps it;
+    /// machine and environment are looked at once.
+    pub fn detect() -> Self {
+        static FOUND: OnceLock<InstructionSet> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            let cap = match std::env::var("TILEWORK_INSTRUCTIONS").as_deref() {
+                Ok("portable") => Self::Portable,
+                Ok("avx2") => Self::Avx2,
+                _ => Self::Avx512,
+            };
+            Self::all_here().into_iter().filter(|&set| set <= cap).max().unwrap_or(Self::Portable)
+        })
+    }
+
+    /// All that this machine has, whatever the environment says.
+    pub fn all_here() -> Vec<Self> {
+        let mut sets = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                sets.push(Self::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vbmi")
+            {
+                sets.push(Self::Avx512);
+            }
+        }
+        sets
+    }
+}

@@ -1,0 +1,242 @@
+//! Transposes with 32-byte vectors (AVX2).
+
+use std::arch::x86_64::*;
+
+use super::lanes::{Lanes, MOST, block};
+use super::super::{Block, Transpose};
+
+/// The kernels for elements of `size` bytes.
+pub(super) fn kernels(size: usize) -> Option<Transpose> {
+    match size {
+        1 => Some(of::<1>()),
+        2 => Some(of::<2>()),
+        4 => Some(of::<4>()),
+        8 => Some(of::<8>()),
+        16 => Some(of::<16>()),
+        _ => None,
+    }
+}
+
+fn of<const SIZE: usize>() -> Transpose {
+    Transpose { tile: 32 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true> }
+}
+
+/// # Safety
+///
+/// As [`crate::kernels::BlockFn`], on a machine with AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
+    let bytes = of.rows * SIZE;
+    // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
+    unsafe {
+        match bytes {
+            32.. => block::<Two, SIZE, STREAM, 2>(of),
+            17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 => block::<One, SIZE, STREAM, 1>(of),
+            _ => block::<One, SIZE, STREAM, 0>(of),
+        }
+    }
+}
+
+/// One lane.
+#[derive(Clone, Copy)]
+struct One(__m128i);
+
+/// Two lanes.
+#[derive(Clone, Copy)]
+struct Two(__m256i);
+
+// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and write
+// is what the trait says, and the callers vouch for it.
+
+impl Lanes for One {
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        unsafe { Self(_mm_setzero_si128()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: [*const u8; MOST]) -> Self {
+        unsafe { Self(_mm_loadu_si128(from[0].cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
+        unsafe { Self(load_part(from[0], bytes)) }
+    }
+
+    #[inline(always)]
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let (low, high) = zip_1::<SIZE>(self.0, other.0);
+            (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm_storeu_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        unsafe { store_part(self.0, to, bytes) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        unsafe { _mm_stream_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        prefetch(at);
+    }
+}
+
+impl Lanes for Two {
+    const LANES: usize = 2;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        unsafe { Self(_mm256_setzero_si256()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: [*const u8; MOST]) -> Self {
+        unsafe {
+            let low = _mm_loadu_si128(from[0].cast());
+            let high = _mm_loadu_si128(from[1].cast());
+            Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
+        unsafe {
+            let low = load_part(from[0], bytes);
+            let high = load_part(from[1], bytes);
+            Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let (low, high) = zip_2::<SIZE>(self.0, other.0);
+            (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        unsafe {
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self.0));
+            store_part(_mm256_extracti128_si256::<1>(self.0), to.add(16), bytes - 16);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        prefetch(at);
+    }
+}
+
+/// Into the second cache: the first is too small for the next block beside this one.
+#[inline(always)]
+pub(super) fn prefetch(at: *const u8) {
+    // SAFETY: a prefetch reads nothing that a program can see, and every x86-64 has it.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+}
+
+#[inline(always)]
+pub(super) unsafe fn zip_1<const SIZE: usize>(a: __m128i, b: __m128i) -> (__m128i, __m128i) {
+    unsafe {
+        match SIZE {
+            1 => (_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)),
+            2 => (_mm_unpacklo_epi16(a, b), _mm_unpackhi_epi16(a, b)),
+            4 => (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b)),
+            _ => (_mm_unpacklo_epi64(a, b), _mm_unpackhi_epi64(a, b)),
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) unsafe fn zip_2<const SIZE: usize>(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    unsafe {
+        match SIZE {
+            1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+            2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+            4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+            _ => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+        }
+    }
+}
+
+/// `bytes` bytes, less than 16, in at most two reads that overlap.
+#[inline(always)]
+unsafe fn load_part(from: *const u8, bytes: usize) -> __m128i {
+    unsafe {
+        let (low, high) = match bytes {
+            8.. => {
+                let low = from.cast::<u64>().read_unaligned();
+                let end = from.add(bytes - 8).cast::<u64>().read_unaligned();
+                // Moved down to where its first new byte is the ninth; by 64 bits at `bytes == 8`.
+                (low, (end >> 8) >> (120 - 8 * bytes))
+            }
+            4.. => {
+                let low = from.cast::<u32>().read_unaligned();
+                let end = from.add(bytes - 4).cast::<u32>().read_unaligned();
+                (u64::from(low) | u64::from(end) << (8 * bytes - 32), 0)
+            }
+            2.. => {
+                let low = from.cast::<u16>().read_unaligned();
+                let end = from.add(bytes - 2).cast::<u16>().read_unaligned();
+                (u64::from(low) | u64::from(end) << (8 * bytes - 16), 0)
+            }
+            _ => (u64::from(from.read()), 0),
+        };
+        _mm_set_epi64x(high as i64, low as i64)
+    }
+}
+
+/// The first `bytes` bytes, at most 16, a power of two at a time.
+#[inline(always)]
+unsafe fn store_part(value: __m128i, mut to: *mut u8, bytes: usize) {
+    unsafe {
+        if bytes >= 16 {
+            return _mm_storeu_si128(to.cast(), value);
+        }
+        let mut low = _mm_cvtsi128_si64(value);
+        if bytes & 8 != 0 {
+            to.cast::<i64>().write_unaligned(low);
+            to = to.add(8);
+            low = _mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
+        }
+        if bytes & 4 != 0 {
+            to.cast::<i32>().write_unaligned(low as i32);
+            to = to.add(4);
+            low >>= 32;
+        }
+        if bytes & 2 != 0 {
+            to.cast::<i16>().write_unaligned(low as i16);
+            to = to.add(2);
+            low >>= 16;
+        }
+        if bytes & 1 != 0 {
+            to.write(low as u8);
+        }
+    }
+}

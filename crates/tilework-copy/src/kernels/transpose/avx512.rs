@@ -1,0 +1,243 @@
+//! Transposes with 64-byte vectors and masks (AVX-512).
+
+use std::arch::x86_64::*;
+
+use super::avx2::{prefetch, zip_1, zip_2};
+use super::lanes::{Lanes, MOST, block};
+use super::super::{Block, Transpose};
+
+/// The kernels for elements of `size` bytes.
+pub(super) fn kernels(size: usize) -> Option<Transpose> {
+    match size {
+        1 => Some(of::<1>()),
+        2 => Some(of::<2>()),
+        4 => Some(of::<4>()),
+        8 => Some(of::<8>()),
+        16 => Some(of::<16>()),
+        _ => None,
+    }
+}
+
+fn of<const SIZE: usize>() -> Transpose {
+    Transpose { tile: 64 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true> }
+}
+
+/// # Safety
+///
+/// As [`crate::kernels::BlockFn`], on a machine with these instructions.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
+    let bytes = of.rows * SIZE;
+    // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
+    unsafe {
+        match bytes {
+            64.. => block::<Four, SIZE, STREAM, 4>(of),
+            49.. => block::<Four, SIZE, STREAM, 3>(of),
+            33.. => block::<Four, SIZE, STREAM, 2>(of),
+            32 => block::<Two, SIZE, STREAM, 2>(of),
+            17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 => block::<One, SIZE, STREAM, 1>(of),
+            _ => block::<One, SIZE, STREAM, 0>(of),
+        }
+    }
+}
+
+/// One lane.
+#[derive(Clone, Copy)]
+struct One(__m128i);
+
+/// Two lanes.
+#[derive(Clone, Copy)]
+struct Two(__m256i);
+
+/// Four lanes.
+#[derive(Clone, Copy)]
+struct Four(__m512i);
+
+// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and write
+// is what the trait says, and the callers vouch for it.
+
+impl Lanes for One {
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        unsafe { Self(_mm_setzero_si128()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: [*const u8; MOST]) -> Self {
+        unsafe { Self(_mm_loadu_si128(from[0].cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
+        unsafe { Self(load_part(from[0], bytes)) }
+    }
+
+    #[inline(always)]
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let (low, high) = zip_1::<SIZE>(self.0, other.0);
+            (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm_storeu_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        unsafe { _mm_mask_storeu_epi8(to.cast(), first(bytes) as u16, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        unsafe { _mm_stream_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        prefetch(at);
+    }
+}
+
+impl Lanes for Two {
+    const LANES: usize = 2;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        unsafe { Self(_mm256_setzero_si256()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: [*const u8; MOST]) -> Self {
+        unsafe {
+            let low = _mm_loadu_si128(from[0].cast());
+            let high = _mm_loadu_si128(from[1].cast());
+            Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
+        unsafe {
+            let low = load_part(from[0], bytes);
+            let high = load_part(from[1], bytes);
+            Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let (low, high) = zip_2::<SIZE>(self.0, other.0);
+            (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        unsafe { _mm256_mask_storeu_epi8(to.cast(), first(bytes) as u32, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        prefetch(at);
+    }
+}
+
+impl Lanes for Four {
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        unsafe { Self(_mm512_setzero_si512()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: [*const u8; MOST]) -> Self {
+        unsafe {
+            let lane = |k: usize| _mm_loadu_si128(from[k].cast());
+            Self(four(lane(0), lane(1), lane(2), lane(3)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
+        unsafe {
+            let lane = |k: usize| load_part(from[k], bytes);
+            Self(four(lane(0), lane(1), lane(2), lane(3)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self) {
+        let (a, b) = (self.0, other.0);
+        unsafe {
+            let (low, high) = match SIZE {
+                1 => (_mm512_unpacklo_epi8(a, b), _mm512_unpackhi_epi8(a, b)),
+                2 => (_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)),
+                4 => (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)),
+                _ => (_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)),
+            };
+            (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), first(bytes), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        unsafe { _mm512_stream_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        prefetch(at);
+    }
+}
+
+/// A mask of the first `bytes` bytes, 1 to 64.
+#[inline(always)]
+fn first(bytes: usize) -> u64 {
+    u64::MAX >> ((64 - bytes) & 63)
+}
+
+#[inline(always)]
+unsafe fn load_part(from: *const u8, bytes: usize) -> __m128i {
+    unsafe { _mm_maskz_loadu_epi8(first(bytes) as u16, from.cast()) }
+}
+
+/// Four lanes in one vector.
+///
+/// Broadcasts under a mask, since they take each lane from memory without the one port that shuffles.
+#[inline(always)]
+unsafe fn four(a: __m128i, b: __m128i, c: __m128i, d: __m128i) -> __m512i {
+    unsafe {
+        let vector = _mm512_castsi128_si512(a);
+        let vector = _mm512_mask_broadcast_i32x4(vector, 0x00f0, b);
+        let vector = _mm512_mask_broadcast_i32x4(vector, 0x0f00, c);
+        _mm512_mask_broadcast_i32x4(vector, 0xf000, d)
+    }
+}

@@ -1,0 +1,217 @@
+//! The algorithm that [`super`] describes, for vectors of any number of lanes.
+
+use std::mem::MaybeUninit;
+
+use super::super::Block;
+
+/// Bytes of a lane.
+pub(super) const LANE: usize = 16;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// The most lanes a vector has.
+pub(super) const MOST: usize = 4;
+
+/// A vector of lanes of 16 bytes. All functions are inlined into one that has the instructions they need.
+pub(super) trait Lanes: Copy {
+    /// How many lanes: 1, 2 or 4.
+    const LANES: usize;
+
+    /// Nothing yet.
+    unsafe fn zero() -> Self;
+
+    /// Lane `k` is read at `from[k]`.
+    unsafe fn load(from: [*const u8; MOST]) -> Self;
+
+    /// The same, but only the first `bytes` bytes of each lane are read; less than 16.
+    unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self;
+
+    /// Zips the elements of `self` and `other` within each lane: the first holds the lower half of the pairs.
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self);
+
+    /// Writes all bytes.
+    unsafe fn store(self, to: *mut u8);
+
+    /// Writes the first `bytes` bytes; at least one of the last lane that has any, at most all.
+    unsafe fn store_part(self, to: *mut u8, bytes: usize);
+
+    /// Writes all bytes past the caches; `to` is aligned to the vector.
+    unsafe fn stream(self, to: *mut u8);
+
+    /// Asks for a line of memory.
+    fn prefetch(at: *const u8);
+}
+
+/// Moves a block with vectors `W`. `PART` is the lane in which the rows end if they do not fill one vector, else the number of lanes.
+///
+/// # Safety
+///
+/// As [`crate::kernels::BlockFn`]; if `STREAM`, as [`crate::kernels::Transpose::stream`]. With `PART < W::LANES` the rows end in that lane, else they fill
+/// at least one vector.
+#[inline(always)]
+pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, const PART: usize>(block: &Block) {
+    let side = LANE / SIZE;
+    let tile = W::LANES * side;
+    let &Block { rows, columns, source_stride, destination_stride, .. } = block;
+    let scratch_needed = columns >= LINE / SIZE && falls_into_one_set(tile, source_stride);
+    let mut scratch = Scratch(MaybeUninit::uninit());
+    // The lanes in which the rows of a piece begin; those past the end of the rows read row 0, and are not stored.
+    let begin = |lane: usize| if lane > PART { 0 } else { lane * side };
+    let in_part = if PART < W::LANES { rows - PART * side } else { 0 };
+
+    let mut line = 0;
+    while line < columns {
+        // One line of each source row, or the last columns of it.
+        let end = columns.min(line + LINE / SIZE);
+        let base = if end - line < LINE / SIZE { columns.saturating_sub(LINE / SIZE) } else { line };
+        let pieces = (end - line).div_ceil(side);
+        let share = tile.min(rows).div_ceil(pieces);
+        let mut top = 0;
+        while top < rows {
+            let row = if PART < W::LANES { 0 } else { top.min(rows - tile) };
+            let at = |start: *const u8| start.wrapping_offset(row as isize * source_stride).wrapping_add(base * SIZE);
+            let (mut from, mut stride) = (at(block.source), source_stride);
+            if scratch_needed {
+                // SAFETY: rows and columns fill the tile (a block of fewer rows is not conflicting), all within the block.
+                unsafe { scratch.fill::<W>(from, source_stride, tile.min(rows)) };
+                (from, stride) = (scratch.0.as_ptr().cast(), LINE as isize);
+            }
+            for piece in 0..pieces {
+                if !block.next.is_null() {
+                    let next = at(block.next);
+                    for k in piece * share..((piece + 1) * share).min(tile.min(rows)) {
+                        W::prefetch(next.wrapping_offset(k as isize * source_stride));
+                    }
+                }
+                let wanted = line + piece * side;
+                let column = wanted.min(columns.saturating_sub(side));
+                let piece_from = from.wrapping_add((column - base) * SIZE);
+                let mut lanes = [piece_from; MOST];
+                for (k, lane) in lanes.iter_mut().enumerate() {
+                    *lane = piece_from.wrapping_offset(begin(k) as isize * stride);
+                }
+                let to = block
+                    .destination
+                    .wrapping_offset(column as isize * destination_stride)
+                    .wrapping_add(row * SIZE);
+                let piece = Piece { lanes, stride, in_part, to, to_stride: destination_stride, bytes: rows * SIZE };
+                // SAFETY: rows `row..` and columns `column..` lie within the block; if there are fewer columns than in a piece,
+                // only those are read and written.
+                unsafe {
+                    if columns < side {
+                        piece.go::<W, SIZE, STREAM, PART, true>(0, columns);
+                    } else if STREAM && column < wanted {
+                        // Lines are streamed once: the columns that overlap are skipped.
+                        piece.go::<W, SIZE, STREAM, PART, true>(wanted - column, side);
+                    } else {
+                        piece.go::<W, SIZE, STREAM, PART, false>(0, side);
+                    }
+                }
+            }
+            top += tile;
+        }
+        line = end;
+    }
+}
+
+/// Whether the lines of `rows` rows share so few sets of the nearest cache that they push each other out.
+///
+/// That cache finds a line by 6 bits of its address (64 sets of 64 bytes) on every machine of interest, and holds 8 to 12 of a set.
+fn falls_into_one_set(rows: usize, stride: isize) -> bool {
+    let period = LINE * 64;
+    let apart = 1 << stride.trailing_zeros().min(period.trailing_zeros());
+    rows * apart >= period * 12
+}
+
+/// A tile of source lines, next to each other.
+#[repr(align(64))]
+struct Scratch(MaybeUninit<[u8; LINE * LINE]>);
+
+impl Scratch {
+    /// Copies one line of each of `rows` rows.
+    ///
+    /// # Safety
+    ///
+    /// The lines can be read, and there are at most 64.
+    #[inline(always)]
+    unsafe fn fill<W: Lanes>(&mut self, from: *const u8, stride: isize, rows: usize) {
+        for row in 0..rows.min(LINE) {
+            let from = from.wrapping_offset(row as isize * stride);
+            let mut done = 0;
+            while done < LINE {
+                let lane = |k: usize| from.wrapping_add(done + k % W::LANES * LANE);
+                // SAFETY: `done` stays below the line's length, the row below the scratch's rows.
+                unsafe { W::load([lane(0), lane(1), lane(2), lane(3)]).store(self.0.as_mut_ptr().cast::<u8>().add(row * LINE + done)) };
+                done += W::LANES * LANE;
+            }
+        }
+    }
+}
+
+/// A vector of destination rows by a lane of source columns.
+struct Piece {
+    /// Where each lane's first row begins.
+    lanes: [*const u8; MOST],
+    /// From one row to the next.
+    stride: isize,
+    /// Rows in the lane where the rows end.
+    in_part: usize,
+    to: *mut u8,
+    to_stride: isize,
+    /// Bytes of a destination row, where it is less than a vector.
+    bytes: usize,
+}
+
+impl Piece {
+    /// Moves the columns `first..last` of the piece; all of them unless `RAGGED`.
+    ///
+    /// # Safety
+    ///
+    /// The rows of each lane can be read and the rows at `to` written, as far as `first..last` and `bytes` tell.
+    #[inline(always)]
+    unsafe fn go<W: Lanes, const SIZE: usize, const STREAM: bool, const PART: usize, const RAGGED: bool>(
+        &self,
+        first: usize,
+        last: usize,
+    ) {
+        let side = LANE / SIZE;
+        // SAFETY (of the whole): the caller's promise, and rows past the last are never asked for.
+        unsafe {
+            let mut offset = 0_isize;
+            let mut held = 0;
+            let mut vectors = [W::zero(); LANE];
+            for row in 0..side {
+                let mut from = self.lanes;
+                for (lane, from) in from.iter_mut().enumerate() {
+                    *from = from.wrapping_offset(if lane == PART { held } else { offset });
+                }
+                vectors[row] =
+                    if RAGGED && last < side { W::load_part(from, last * SIZE) } else { W::load(from) };
+                offset = offset.wrapping_add(self.stride);
+                if row + 1 < self.in_part {
+                    held = offset;
+                }
+            }
+            let mut rounds = side;
+            while rounds > 1 {
+                let before = vectors;
+                for k in 0..side / 2 {
+                    (vectors[2 * k], vectors[2 * k + 1]) = before[k].zip::<SIZE>(before[k + side / 2]);
+                }
+                rounds /= 2;
+            }
+            let mut to = self.to;
+            for (row, vector) in vectors.iter().enumerate().take(side) {
+                if !RAGGED || (first <= row && row < last) {
+                    if STREAM {
+                        vector.stream(to);
+                    } else if PART < W::LANES {
+                        vector.store_part(to, self.bytes);
+                    } else {
+                        vector.store(to);
+                    }
+                }
+                to = to.wrapping_offset(self.to_stride);
+            }
+        }
+    }
+}

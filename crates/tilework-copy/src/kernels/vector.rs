@@ -1,0 +1,184 @@
+//! A cache line in registers: what kernels that only move whole lines need of an instruction set.
+
+/// Bytes of a cache line, and what is written past the cache at once.
+pub(crate) const LINE: usize = 64;
+
+/// A line's worth of registers.
+///
+/// The functions are inlined into kernels that have the instructions enabled; elsewhere they must not be called.
+pub(crate) trait Lines: Copy {
+    /// # Safety
+    /// A line can be read here, at any alignment.
+    unsafe fn load(source: *const u8) -> Self;
+
+    /// # Safety
+    /// A line can be written here, at any alignment.
+    unsafe fn store(self, destination: *mut u8);
+
+    /// Past the cache. The caller fences.
+    ///
+    /// # Safety
+    /// A line can be written here, and the address is a multiple of [`LINE`].
+    unsafe fn stream(self, destination: *mut u8);
+
+    /// Copies fewer bytes than a line has.
+    ///
+    /// # Safety
+    /// `length` is below [`LINE`], and so many bytes can be read and written.
+    #[inline(always)]
+    unsafe fn part(source: *const u8, destination: *mut u8, length: usize) {
+        if length > 0 {
+            // SAFETY: the caller's promise; source and destination are different buffers.
+            unsafe { std::ptr::copy_nonoverlapping(source, destination, length) }
+        }
+    }
+
+    /// The first `length` bytes of this line.
+    ///
+    /// # Safety
+    /// `length` is below [`LINE`], and so many bytes can be written.
+    #[inline(always)]
+    unsafe fn store_part(self, destination: *mut u8, length: usize) {
+        let mut line = [0_u8; LINE];
+        // SAFETY: the array is a line, and the destination has room by the caller's promise.
+        unsafe {
+            self.store(line.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(line.as_ptr(), destination, length);
+        }
+    }
+
+    /// Asks for the line of an address, which need not be one.
+    fn prefetch(_place: *const u8) {}
+}
+
+/// Whatever the compiler makes of an array.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable([u64; 8]);
+
+impl Lines for Portable {
+    #[inline(always)]
+    unsafe fn load(source: *const u8) -> Self {
+        // SAFETY: the caller's promise.
+        Portable(unsafe { source.cast::<[u64; 8]>().read_unaligned() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, destination: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { destination.cast::<[u64; 8]>().write_unaligned(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, destination: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { self.store(destination) }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{LINE, Lines};
+
+    /// One register of 512 bits.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx512(__m512i);
+
+    impl Lines for Avx512 {
+        #[inline(always)]
+        unsafe fn load(source: *const u8) -> Self {
+            // SAFETY: the caller's promise.
+            Avx512(unsafe { _mm512_loadu_si512(source.cast()) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, destination: *mut u8) {
+            // SAFETY: the caller's promise.
+            unsafe { _mm512_storeu_si512(destination.cast(), self.0) }
+        }
+
+        #[inline(always)]
+        unsafe fn stream(self, destination: *mut u8) {
+            // SAFETY: the caller's promise.
+            unsafe { _mm512_stream_si512(destination.cast(), self.0) }
+        }
+
+        #[inline(always)]
+        unsafe fn part(source: *const u8, destination: *mut u8, length: usize) {
+            if length > 0 {
+                // SAFETY: masked bytes are neither read nor written.
+                unsafe {
+                    let mask = u64::MAX >> (LINE - length);
+                    _mm512_mask_storeu_epi8(
+                        destination.cast(),
+                        mask,
+                        _mm512_maskz_loadu_epi8(mask, source.cast()),
+                    );
+                }
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn store_part(self, destination: *mut u8, length: usize) {
+            if length > 0 {
+                // SAFETY: masked bytes are not written.
+                unsafe { _mm512_mask_storeu_epi8(destination.cast(), u64::MAX >> (LINE - length), self.0) }
+            }
+        }
+
+        #[inline(always)]
+        fn prefetch(place: *const u8) {
+            // SAFETY: a hint; any address will do.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
+        }
+    }
+
+    /// Two registers of 256 bits.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2(__m256i, __m256i);
+
+    impl Lines for Avx2 {
+        #[inline(always)]
+        unsafe fn load(source: *const u8) -> Self {
+            // SAFETY: the caller's promise.
+            unsafe { Avx2(_mm256_loadu_si256(source.cast()), _mm256_loadu_si256(source.add(32).cast())) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, destination: *mut u8) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                _mm256_storeu_si256(destination.cast(), self.0);
+                _mm256_storeu_si256(destination.add(32).cast(), self.1);
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn stream(self, destination: *mut u8) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                _mm256_stream_si256(destination.cast(), self.0);
+                _mm256_stream_si256(destination.add(32).cast(), self.1);
+            }
+        }
+
+        #[inline(always)]
+        fn prefetch(place: *const u8) {
+            // SAFETY: a hint; any address will do.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
+        }
+    }
+}
+
+/// Makes stores past the cache visible to other threads, as all others are.
+pub(crate) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has this instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}

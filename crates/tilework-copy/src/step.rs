@@ -1,0 +1,178 @@
+//! A step of a program: loops around one kernel call.
+
+use smallvec::SmallVec;
+
+use crate::kernels::{BlockFn, LineFn, RunsFn, ZipFn};
+use crate::nest::Turn;
+
+/// A nest with its kernel.
+///
+/// The loops around the kernel are counted as one: a *unit* is one turn of them all, and any range of units can be done
+/// by itself. That is how work is divided among threads, and how a run can be done in parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// Where the whole begins, once for each repetition, in bytes.
+    pub(crate) starts: SmallVec<[(isize, isize); 1]>,
+    /// The loops around the kernel, from the outermost to the innermost.
+    pub(crate) outer: SmallVec<[Outer; 8]>,
+    pub(crate) work: Work,
+    /// Bytes that one unit writes, about.
+    pub(crate) weight: usize,
+    /// Whether the source is the one element that padding is filled with.
+    pub(crate) fills: bool,
+}
+
+/// A loop around the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outer {
+    pub(crate) turn: Turn,
+    pub(crate) part: Part,
+}
+
+/// What a loop around the kernel tells the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Nothing.
+    Whole,
+    /// Each turn takes so many of the kernel's rows, the last turn what is left.
+    Rows(Cut),
+    /// Each turn takes so many of the kernel's columns, the last turn what is left.
+    Columns(Cut),
+}
+
+/// A count cut into pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) whole: usize,
+    pub(crate) piece: usize,
+}
+
+impl Cut {
+    /// How many are in piece number `turn`.
+    fn length(self, turn: usize) -> usize {
+        self.piece.min(self.whole - turn * self.piece)
+    }
+}
+
+/// The kernel, and what it is told beside the place and the counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Work {
+    /// Rows of `length` bytes, next to each other on both sides.
+    Copy { length: usize, from: isize, to: isize, store: Store },
+    /// Runs of `length` bytes, one column of them after the other, collected into rows that are stored past the cache.
+    /// In the source, a column is `along` bytes from the next and a row `from`; a row of the destination is `to` bytes
+    /// from the next, and its runs lie next to each other.
+    Collect { length: usize, along: isize, from: isize, to: isize },
+    /// The same for short rows.
+    Runs { kernel: RunsFn, length: usize, from: isize, to: isize },
+    /// Blocks to transpose: a source row is `from` bytes from the next, a destination row `to`.
+    Transpose { plain: BlockFn, stream: BlockFn, size: usize, from: isize, to: isize, store: Store },
+    /// So many rows, `stride` bytes apart in the source, that alternate in the destination.
+    Interleave { plain: ZipFn, stream: ZipFn, stride: isize, ahead: usize, store: Store },
+    /// The way back: the stride is in the destination.
+    Deinterleave { plain: ZipFn, stream: ZipFn, stride: isize, ahead: usize, store: Store },
+    /// Elements at any steps.
+    Line { kernel: LineFn, from: isize, to: isize },
+    /// One element repeated: `size` bytes.
+    Splat { size: usize, store: Store },
+}
+
+/// How a kernel stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Store {
+    /// Through the cache.
+    Plain,
+    /// Past the cache, straight from the kernel; plainly if the destination's address turns out not to allow it.
+    Stream,
+    /// Into a small buffer, and from there past the cache: for destination rows that are no whole lines.
+    Stage,
+}
+
+impl Step {
+    /// Number of units.
+    pub(crate) fn units(&self) -> usize {
+        self.starts.len() * self.outer.iter().map(|outer| outer.turn.extent).product::<usize>()
+    }
+}
+
+/// The place of a unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) from: isize,
+    pub(crate) to: isize,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+}
+
+/// Walks over units.
+pub(crate) struct Walker<'a> {
+    step: &'a Step,
+    start: usize,
+    index: SmallVec<[usize; 8]>,
+    place: Place,
+}
+
+impl<'a> Walker<'a> {
+    /// Stands at a unit of the step.
+    pub(crate) fn at(step: &'a Step, mut unit: usize) -> Walker<'a> {
+        let mut index = SmallVec::from_elem(0, step.outer.len());
+        for (i, outer) in index.iter_mut().zip(&step.outer).rev() {
+            *i = unit % outer.turn.extent;
+            unit /= outer.turn.extent;
+        }
+        let start = unit.min(step.starts.len().saturating_sub(1));
+        let mut walker =
+            Walker { step, start, index, place: Place { from: 0, to: 0, rows: 0, columns: 0 } };
+        walker.locate();
+        walker
+    }
+
+    /// Computes the place from the index.
+    fn locate(&mut self) {
+        let (mut from, mut to) = self.step.starts.get(self.start).copied().unwrap_or((0, 0));
+        for (k, outer) in self.step.outer.iter().enumerate() {
+            let i = self.index[k];
+            from += i as isize * outer.turn.from;
+            to += i as isize * outer.turn.to;
+            self.count(outer.part, i);
+        }
+        self.place.from = from;
+        self.place.to = to;
+    }
+
+    fn count(&mut self, part: Part, turn: usize) {
+        match part {
+            Part::Whole => {}
+            Part::Rows(cut) => self.place.rows = cut.length(turn),
+            Part::Columns(cut) => self.place.columns = cut.length(turn),
+        }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Goes to the next unit; stays behind the last one.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        for k in (0..self.index.len()).rev() {
+            let Outer { turn, part } = self.step.outer[k];
+            self.index[k] += 1;
+            if self.index[k] < turn.extent {
+                self.place.from += turn.from;
+                self.place.to += turn.to;
+                self.count(part, self.index[k]);
+                return;
+            }
+            let steps = turn.extent as isize - 1;
+            self.place.from -= steps * turn.from;
+            self.place.to -= steps * turn.to;
+            self.index[k] = 0;
+            self.count(part, 0);
+        }
+        if self.start + 1 < self.step.starts.len() {
+            self.start += 1;
+            self.locate();
+        }
+    }
+}
