@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Relayout, Threads};
-use tilework_files::{Destination, Move, Part, Source, StreamError, bits_of, descr_of, element_of, npy};
+use tilework_files::{
+    Destination, Move, Part, Source, StreamError, bits_of, descr_of, element_of, npy, numpy_reads,
+};
 
 use crate::NO;
 use crate::args::{Args, ConvertArgs};
@@ -77,9 +79,9 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     let fill = fill(convert, &to)?;
     let as_npy = !streams_out && ends_in_npy(&convert.output);
     let stored = as_npy.then(|| {
-        let kept = header.as_ref().map(|header| header.descr.clone());
+        let kept = header.as_ref().map(|header| header.descr.clone()).filter(|descr| numpy_reads(descr));
         let descr = kept.or_else(|| descr_of(to.element)).unwrap_or_default();
-        npy::Header::of(&to.layout, &descr)
+        npy::Header::of(&to.layout, to.minor_to_major(), &descr)
     });
     let head = stored.as_ref().map_or(Ok(Vec::new()), npy::Header::bytes)?;
 

@@ -36,6 +36,8 @@ impl Side {
 
     /// The shape with this type and these dimensions; `braces` say its layout, or nothing for row-major.
     pub fn dense(element: PrimitiveType, dims: &[u64], braces: &str, args: &Args) -> Result<Side, Bad> {
+        // A scalar has no braces at all.
+        let braces = if dims.is_empty() && braces.trim() == "{}" { "" } else { braces };
         let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
         let text = format!("{element}[{}]{braces}", dims.join(","));
         let shape = if args.strict_xla { Shape::parse_strict_xla(&text) } else { Shape::parse(&text) };
@@ -57,6 +59,12 @@ impl Side {
     /// The value that the layout itself gives its padding.
     pub fn padding_value(&self) -> Option<PaddingValue> {
         self.subject.as_array()?.layout()?.padding().map(|padding| padding.value)
+    }
+
+    /// The order of the dimensions that is written down, if one is.
+    pub fn minor_to_major(&self) -> Option<&[usize]> {
+        let layout = self.subject.as_array()?.layout()?;
+        layout.strides().is_none().then(|| layout.minor_to_major())
     }
 
     /// Whether elements can be moved from here to there without being changed.

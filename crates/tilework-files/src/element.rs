@@ -78,6 +78,13 @@ pub fn element_of(descr: &str, given: Option<PrimitiveType>) -> Result<Primitive
     }
 }
 
+/// Whether NumPy reads a word for a type that it may have written: it writes `<f1` for some types of the package ml_dtypes,
+/// and does not read it.
+pub fn numpy_reads(descr: &str) -> bool {
+    let is_native = NATIVE.iter().any(|row| row.0[1..] == *descr.trim_start_matches(['<', '>', '|', '=']));
+    is_native || descr.trim_start_matches(['<', '|']).starts_with(['V', 'S', 'm', 'M'])
+}
+
 /// A type of so many bytes that NumPy has no word for.
 fn example(bytes: u32) -> &'static str {
     match bytes {
@@ -116,6 +123,12 @@ mod tests {
             element_of("<f4", Some(P::S32)).is_err_and(|error| error.to_string().contains("accepted: f32"))
         );
         assert_eq!(element_of("<M8[ns]", Some(P::S64)), Ok(P::S64));
+    }
+
+    #[test]
+    fn a_word_that_numpy_writes_and_does_not_read_is_read_but_not_written() {
+        assert_eq!(element_of("<f1", Some(P::F8e5m2)), Ok(P::F8e5m2));
+        assert!(!numpy_reads("<f1") && numpy_reads("<f2") && numpy_reads("|u1") && numpy_reads("<V2"));
     }
 
     #[test]

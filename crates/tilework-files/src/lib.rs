@@ -37,7 +37,7 @@ mod write;
 
 pub use check::{check, check_sample};
 pub use destination::{Destination, NewFile};
-pub use element::{descr_of, element_of};
+pub use element::{descr_of, element_of, numpy_reads};
 pub use source::{Part, Source};
 pub use value::bits_of;
 pub use write::{Move, StreamError};

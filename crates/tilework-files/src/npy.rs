@@ -143,50 +143,45 @@ impl Header {
     }
 
     /// The header that says a layout, as far as `.npy` can: first, the same array in C or in Fortran order; second, where the
-    /// layout is row-major in another order of the dimensions, an array with the dimensions in that order; third, where it
-    /// has tiles, padding or other strides, the flat buffer with all its places in one dimension.
+    /// layout is compact in another order of the dimensions, an array with the dimensions as they lie in memory; third, where
+    /// it has tiles, padding or other strides, the flat buffer with all its places in one dimension.
+    ///
+    /// `minor_to_major` is the order that somebody wrote down, if there is one. Without it dimensions of size 1 could stand
+    /// anywhere, and what is stored would depend on the sizes.
     ///
     /// ```
     /// use tilework_files::npy::Header;
     /// use tilework::Layout;
     /// let nhwc = Layout::builder(&[1, 3, 8, 9], 32)?.minor_to_major(&[1, 3, 2, 0])?.build()?;
-    /// assert_eq!(Header::of(&nhwc, "<f4").shape, [1, 8, 9, 3]);
+    /// assert_eq!(Header::of(&nhwc, Some(&[1, 3, 2, 0]), "<f4").shape, [1, 8, 9, 3]);
     /// let tiled = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
-    /// assert_eq!(Header::of(&tiled, "<f4").shape, [24]);
+    /// assert_eq!(Header::of(&tiled, None, "<f4").shape, [24]);
     /// # Ok::<(), tilework::Error>(())
     /// ```
-    pub fn of(layout: &Layout, descr: &str) -> Header {
+    pub fn of(layout: &Layout, minor_to_major: Option<&[usize]>, descr: &str) -> Header {
         let header =
             |fortran_order, shape| Header { descr: descr.to_owned(), fortran_order, shape, data_offset: 0 };
         let dims = layout.dims();
-        for fortran_order in [false, true] {
-            let found = header(fortran_order, dims.to_vec());
-            if found.layout(layout.bits()).is_ok_and(|known| known.same_buffer(layout).is_yes()) {
-                return found;
-            }
-        }
+        let ascending: Vec<usize> = (0..dims.len()).collect();
+        let descending: Vec<usize> = (0..dims.len()).rev().collect();
         // Elements narrower than a byte, side by side: NumPy has none, so its bytes are counted.
         if !layout.bits().is_multiple_of(8) {
             return Header { descr: "|u1".to_owned(), ..header(false, vec![layout.bytes()]) };
         }
-        if let Ok(strides) = layout.to_strides() {
-            // Dimensions of size 1 stand anywhere, so they stay where they are.
-            let mut moving: Vec<usize> = (0..dims.len()).filter(|&dim| dims[dim] != 1).collect();
-            moving.sort_by_key(|&dim| std::cmp::Reverse(strides[dim]));
-            let mut moving = moving.into_iter();
-            let order: Vec<usize> = (0..dims.len())
-                .map(|dim| if dims[dim] == 1 { dim } else { moving.next().unwrap_or(dim) })
-                .collect();
-            let memory = layout.permute(&order);
-            let shape: Vec<u64> = order.iter().map(|&dim| dims[dim]).collect();
-            let found = header(false, shape);
-            if let (Ok(memory), Ok(known)) = (memory, found.layout(layout.bits()))
-                && known.same_buffer(&memory).is_yes()
-            {
-                return found;
-            }
+        let written = minor_to_major.map(<[usize]>::to_vec);
+        let orders = [written, Some(descending.clone()), Some(ascending.clone()), order_of(layout)];
+        let is_compact = |order: &[usize]| {
+            let compact = Layout::builder(dims, layout.bits())
+                .and_then(|builder| builder.minor_to_major(order))
+                .and_then(|builder| builder.build());
+            compact.is_ok_and(|compact| compact.same_buffer(layout).is_yes())
+        };
+        match orders.into_iter().flatten().find(|order| is_compact(order)) {
+            Some(order) if order == descending => header(false, dims.to_vec()),
+            Some(order) if order == ascending => header(true, dims.to_vec()),
+            Some(order) => header(false, order.iter().rev().map(|&dim| dims[dim]).collect()),
+            None => header(false, vec![layout.size()]),
         }
-        header(false, vec![layout.size()])
     }
 
     /// The bytes of the header, up to the data: version 1.0 where it fits, as NumPy writes it, else 2.0.
@@ -224,6 +219,19 @@ impl Header {
         bytes.push(b'\n');
         Ok(bytes)
     }
+}
+
+/// The minor-to-major order that the strides give, if strides alone say the layout; dimensions of size 1 stay where they are.
+fn order_of(layout: &Layout) -> Option<Vec<usize>> {
+    let (dims, strides) = (layout.dims(), layout.to_strides().ok()?);
+    let mut moving: Vec<usize> = (0..dims.len()).filter(|&dim| dims[dim] != 1).collect();
+    moving.sort_by_key(|&dim| std::cmp::Reverse(strides[dim]));
+    let mut moving = moving.into_iter();
+    let major_to_minor =
+        (0..dims.len()).map(|dim| if dims[dim] == 1 { dim } else { moving.next().unwrap_or(dim) });
+    let mut order: Vec<usize> = major_to_minor.collect();
+    order.reverse();
+    Some(order)
 }
 
 /// Where errors of the header are.
@@ -344,7 +352,7 @@ mod tests {
         let ordered =
             |dims: &[u64], order: &[usize]| Layout::builder(dims, 16)?.minor_to_major(order)?.build();
         let said = |layout: &Layout| {
-            let header = Header::of(layout, "<f2");
+            let header = Header::of(layout, None, "<f2");
             (header.shape, header.fortran_order)
         };
         assert_eq!(said(&ordered(&[2, 3], &[1, 0])?), (vec![2, 3], false));
@@ -354,11 +362,13 @@ mod tests {
         assert_eq!(said(&Layout::strided(&[2, 3], 16, &[3, -1], None, None)?), (vec![6], false));
         assert_eq!(said(&Layout::strided(&[2, 3], 16, &[4, 1], None, None)?), (vec![7], false));
         assert_eq!(said(&Layout::row_major(&[], 16)?), (vec![], false));
-        let packed = ordered(&[2, 3], &[0, 1])?;
-        assert_eq!(Header::of(&Layout::row_major(&[3, 5], 4)?, "|V1").descr, "|V1");
-        assert_eq!(packed.bits(), 16);
+        let written = |dims: &[u64], order: &[usize]| {
+            Ok::<Vec<u64>, Error>(Header::of(&ordered(dims, order)?, Some(order), "<f2").shape)
+        };
+        assert_eq!(written(&[2, 1, 8, 9], &[1, 3, 2, 0])?, [2, 8, 9, 1]);
+        assert_eq!(written(&[2, 3, 8, 9], &[1, 3, 2, 0])?, [2, 8, 9, 3]);
         let nibbles = Layout::builder(&[3, 5], 4)?.tile(&[Some(2), Some(2)])?.build()?;
-        let header = Header::of(&nibbles, "|V1");
+        let header = Header::of(&nibbles, None, "|V1");
         assert_eq!((header.descr.as_str(), header.shape), ("|u1", vec![12]));
         Ok(())
     }
