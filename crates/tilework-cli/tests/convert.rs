@@ -229,9 +229,13 @@ fn layouts_that_do_not_agree_are_told_with_both_names() {
     refused(&[&input, &output, "--from", "s32[3,5]{0,1}"], "s32 for a file of \"<f4\"");
     refused(&[&input, &output, "--to", "{1,1}"], "error");
     refused(&[&input, &output, "--to", "(f32[3,5])"], "not an array");
+    refused(&[&input, &output, "--to", "f32[3,5]{strides(0,1)}"], "");
+    refused(&[&input, &output, "--to", "INT32 [3,5]"], "element types f32 and s32");
     assert_eq!(folder.names(), ["in.npy"]);
     done(&[&input, &output, "--to", "FLOAT32 [3,5] strides [8,1]"]);
     assert_eq!(folder.read("out.raw").len(), 4 * 21);
+    let input = folder.write("bool.npy", &npy(1, "|b1", "False", "(2,)", &[1, 0]));
+    done(&[&input, &output, "--to", "UINT8 [2]"]);
 }
 
 #[test]
@@ -408,6 +412,7 @@ fn a_measurement_is_of_what_fits_memory() {
         (["u8[0,5]", "{0,1}"], "no elements"),
         (["u8[5]", "s8[5]"], "element types u8 and s8"),
         (["{0,1}", "{0,1}"], "the braces of a shape alone"),
+        (["u8[5]", "u8[5]{strides(0)}"], "error"),
     ] {
         let Ran { stderr, code, .. } = run(&["bench", args[0], args[1], "--seconds=0"]);
         assert!(code == 2 && stderr.contains(expected), "{args:?}: {stderr}");
