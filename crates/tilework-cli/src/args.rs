@@ -32,6 +32,7 @@ Examples:
   tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3       17
   tilework locate 'f32[3,5]{1,0:T(2,2)}' 17       2,3
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
+  tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'
   tilework show 'FLOAT16 NHWC [1,64,56,56]'       a DirectML descriptor
   tilework check model.json                       every rule that descriptors break
   tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
@@ -170,6 +171,28 @@ Examples:
         /// The sense that decides the exit code
         #[arg(long, value_name = "SENSE", default_value = "buffer")]
         sense: Sense,
+    },
+
+    /// Print the loops that move an array from one layout to another
+    ///
+    /// Says how much moves in how many nests of loops, in runs of how many bytes, and writes the loops: at each turn, by
+    /// how many elements they move in A, from where the array is read, and in B, to where it is written. Both have the
+    /// same dimensions and element bits; no two elements of B may share a place.
+    #[command(after_long_help = "\
+Examples:
+  tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'
+  tilework plan 'bf16[64,300]' 'bf16[64,300]{1,0:T(8,128)(2,1)}' --fill zero
+  tilework plan 'f32[8,6]{1,0:T(2,3)}' 'f32[8,6]{1,0:T(2,2)}' --json
+  tilework plan 'FLOAT32 NHWC [1,3,8,8]' 'FLOAT32 NCHW [1,3,8,8]'")]
+    Plan {
+        /// Where it is read from
+        a: OsString,
+        /// Where it is written to; `-`: one a line on standard input
+        b: OsString,
+        /// Fill B's padding: zero, one, lowest, highest, or the bits of one element such as 0x7fc0 [default: what
+        /// B's text says, as in pad(3,5)=zero, or nothing]
+        #[arg(long, value_name = "VALUE")]
+        fill: Option<String>,
     },
 
     /// Check DirectML descriptors in JSON files against every rule

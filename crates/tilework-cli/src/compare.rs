@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use tilework::{Layout, Verdict};
+use tilework::{Kind, Layout, Plan, PlanOptions, Result, Verdict};
 use tilework_picture::shared_run;
 
 use crate::NO;
@@ -54,11 +54,16 @@ struct Comparison<'a> {
     reshape: Verdict,
     transpose: Verdict,
     run: Option<u64>,
+    /// The copy, where the dimensions agree.
+    plan: Option<Result<Plan>>,
 }
 
 impl<'a> Comparison<'a> {
     fn new(a: &'a Side, b: &'a Side) -> Comparison<'a> {
+        let options = PlanOptions { fill: None, converts: true };
+        let agree = a.layout.dims() == b.layout.dims();
         Comparison {
+            plan: agree.then(|| Plan::new(&a.layout, &b.layout, &options)),
             sides: [a, b],
             function: a.layout.same_function(&b.layout),
             buffer: a.layout.same_buffer(&b.layout),
@@ -100,6 +105,7 @@ impl<'a> Comparison<'a> {
             sense,
             holds,
             shared_run: self.run,
+            moves: self.plan.as_ref().and_then(|plan| Some(json::Moves::new(plan.as_ref().ok()?))),
         }
     }
 
@@ -183,14 +189,26 @@ impl<'a> Comparison<'a> {
                 _ => None,
             };
         }
-        let run = self.run?;
-        let bytes = size::bytes((u128::from(run) * u128::from(a.layout.bits())).div_ceil(8));
-        moves(match run {
-            1 => format!("elements move one by one ({bytes})"),
-            LONGEST_RUN => format!("elements move in runs of {run} ({bytes}) or more, from the first on"),
-            _ => format!("elements move in runs of {run} ({bytes}), from the first on"),
-        })
+        match self.plan.as_ref()? {
+            Ok(plan) => moves(movement(plan)?),
+            Err(error) => moves(format!("no copy: {error}")),
+        }
     }
+}
+
+/// What a plan does, in one sentence.
+fn movement(plan: &Plan) -> Option<String> {
+    let figures = plan.figures();
+    let bits = u128::from(plan.to().bits());
+    let bytes = |elements: u64| size::bytes((u128::from(elements) * bits).div_ceil(8));
+    let nests = if figures.nests == 1 { "nest" } else { "nests" };
+    let how = match plan.main_kind()? {
+        Kind::Single => "one by one".to_owned(),
+        Kind::Rows => format!("rows of up to {} ({})", figures.longest_run, bytes(figures.longest_run)),
+        kind => kind.to_string(),
+    };
+    let most = if figures.nests > 1 { "mostly " } else { "" };
+    Some(format!("{} move in {} {nests} of loops: {most}{how}", bytes(figures.elements), figures.nests))
 }
 
 fn answer(verdict: &Verdict) -> json::Answer {

@@ -13,6 +13,7 @@ mod input;
 mod json;
 mod output;
 mod page;
+mod plan;
 mod points;
 mod progress;
 mod show;
@@ -63,6 +64,7 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
+        Command::Plan { a, b, fill } => plan::plan(a, b, fill.as_deref(), args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
         Command::Convert(convert) => convert::convert(convert, args, output),

@@ -69,6 +69,19 @@ impl Page {
         }
     }
 
+    /// Lines with their own indentation.
+    pub fn text(&mut self, text: &str) {
+        self.space();
+        for line in text.lines() {
+            let words = line.trim_start();
+            let indent = " ".repeat(2 + line.len() - words.len());
+            for part in wrap(&self.spell(words), self.width.saturating_sub(indent.len()).max(8)) {
+                let line = if part.is_empty() { String::new() } else { format!("{indent}{part}") };
+                self.lines.push(Line::new().with(line, Style::Plain));
+            }
+        }
+    }
+
     /// Lines that are made already.
     pub fn indented(&mut self, lines: Vec<Line>) {
         for line in lines {

@@ -4,7 +4,12 @@
 //! cargo bench -p tilework-copy -- [WORD]...      only the lines that hold all words, as `avx512 u32 L2`
 //! ```
 //!
-//! A ratio above 1 is faster than the copy.
+//! A ratio above 1 is faster than the copy. One matrix of your own, with the bytes after its rows and before its first
+//! element for source and destination, and how it is cut into blocks:
+//!
+//! ```text
+//! cargo bench -p tilework-copy -- set=avx512 size=4 shape=4096x4096 gaps=64,64 offsets=0,0 block=64x16 stream prefetch
+//! ```
 
 #[allow(dead_code)]
 #[path = "../src/kernels/mod.rs"]
@@ -115,7 +120,9 @@ impl Matrix {
             };
             // SAFETY: both memories are long enough for the matrix, and so for its bytes.
             measure(&mut own, &|| unsafe { self.run(set, size, black_box(from), black_box(to)) });
-            measure(&mut copy, &|| unsafe { std::ptr::copy_nonoverlapping(black_box(from), black_box(to), bytes) });
+            measure(&mut copy, &|| unsafe {
+                std::ptr::copy_nonoverlapping(black_box(from), black_box(to), bytes)
+            });
         }
         own.sort_by(f64::total_cmp);
         copy.sort_by(f64::total_cmp);
@@ -123,12 +130,52 @@ impl Matrix {
     }
 }
 
+/// The matrix that the words describe.
+fn one(words: &[String]) {
+    let value = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let pair = |name: &str| {
+        let (a, b) = value(name).unwrap_or("0,0").split_once(['x', ',']).expect("two numbers");
+        (a.parse().expect("a number"), b.parse().expect("a number"))
+    };
+    let (rows, columns) = pair("shape");
+    let block: (usize, usize) = pair("block");
+    let block = if block.0 == 0 { (rows, columns) } else { block };
+    let has = |word: &str| words.iter().any(|other| other == word);
+    let (gaps, offsets) = (pair("gaps"), pair("offsets"));
+    let matrix =
+        Matrix { rows, columns, gaps, offsets, block, stream: has("stream"), prefetch: has("prefetch") };
+    let size = value("size").map_or(4, |size| size.parse().expect("a number"));
+    for set in InstructionSet::all_here() {
+        if value("set").is_none_or(|set_| format!("{set:?}").to_lowercase() == set_) {
+            let (own, copy) = matrix.time(set, size);
+            let bytes = (rows * columns * size) as f64;
+            println!(
+                "{set:58?} {:9.1} {:9.2} {:7.2}",
+                2.0 * bytes / own / 1e9,
+                own * 64e9 / bytes,
+                copy / own
+            );
+        }
+    }
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     println!("{:58} {:>9} {:>9} {:>7}", "", "GB/s", "ns/line", "ratio");
+    if words.iter().any(|word| word.starts_with("shape=")) {
+        return one(&words);
+    }
     let line = |name: &str, set: InstructionSet, size: usize, matrix: &Matrix| {
-        let name = format!("{name} {set:?} u{} {}x{} blocks {}x{}{}{}", size * 8, matrix.rows, matrix.columns,
-            matrix.block.0, matrix.block.1, if matrix.stream { " stream" } else { "" }, if matrix.prefetch { " prefetch" } else { "" });
+        let name = format!(
+            "{name} {set:?} u{} {}x{} blocks {}x{}{}{}",
+            size * 8,
+            matrix.rows,
+            matrix.columns,
+            matrix.block.0,
+            matrix.block.1,
+            if matrix.stream { " stream" } else { "" },
+            if matrix.prefetch { " prefetch" } else { "" }
+        );
         if !words.iter().all(|word| name.to_lowercase().split(' ').any(|part| part == word.to_lowercase())) {
             return;
         }
@@ -140,11 +187,19 @@ fn main() {
         for size in [1, 2, 4, 8, 16] {
             let tile = 64 / size;
             let plain = |rows: usize, columns: usize| Matrix {
-                rows, columns, gaps: (0, 0), offsets: (0, 0), block: (256.min(rows), tile), stream: false, prefetch: false,
+                rows,
+                columns,
+                gaps: (0, 0),
+                offsets: (0, 0),
+                block: (256.min(rows), tile),
+                stream: false,
+                prefetch: false,
             };
             let side = |bytes: usize| {
                 let mut side = 1;
-                while side * side * size < bytes { side *= 2 }
+                while side * side * size < bytes {
+                    side *= 2
+                }
                 side
             };
             // Rows of whole lines, an odd number of them.
@@ -154,21 +209,68 @@ fn main() {
             };
             line("L1", set, size, &odd(8 << 10));
             line("L2", set, size, &odd(128 << 10));
-            line("L2-skew", set, size, &Matrix { gaps: (64 + size, 64 + size), offsets: (size, size), ..odd(128 << 10) });
+            line(
+                "L2-skew",
+                set,
+                size,
+                &Matrix { gaps: (64 + size, 64 + size), offsets: (size, size), ..odd(128 << 10) },
+            );
+            line(
+                "L2-skew-source",
+                set,
+                size,
+                &Matrix { gaps: (64 + size, 64), offsets: (size, 0), ..odd(128 << 10) },
+            );
+            line(
+                "L2-skew-destination",
+                set,
+                size,
+                &Matrix { gaps: (64, 64 + size), offsets: (0, size), ..odd(128 << 10) },
+            );
             line("L2-power", set, size, &Matrix { gaps: (0, 0), ..odd(256 << 10) });
             line("L3", set, size, &Matrix { block: (128, tile), ..odd(4 << 20) });
             line("L3", set, size, &Matrix { block: (128, tile), prefetch: true, ..odd(4 << 20) });
-            line("L3-power", set, size, &Matrix { gaps: (0, 0), block: (128, tile), prefetch: true, ..odd(4 << 20) });
+            line(
+                "L3-power",
+                set,
+                size,
+                &Matrix { gaps: (0, 0), block: (128, tile), prefetch: true, ..odd(4 << 20) },
+            );
             for (rows, columns) in [(64, 1), (128, 1), (256, 1), (128, 4)] {
                 for stream in [false, true] {
                     let matrix = odd(256 << 20);
-                    line("DRAM", set, size, &Matrix { block: (rows, columns * tile), stream, prefetch: true, ..matrix });
-                    line("DRAM-power", set, size, &Matrix { gaps: (0, 0), block: (rows, columns * tile), stream, prefetch: true, ..matrix });
+                    line(
+                        "DRAM",
+                        set,
+                        size,
+                        &Matrix { block: (rows, columns * tile), stream, prefetch: true, ..matrix },
+                    );
+                    line(
+                        "DRAM-power",
+                        set,
+                        size,
+                        &Matrix {
+                            gaps: (0, 0),
+                            block: (rows, columns * tile),
+                            stream,
+                            prefetch: true,
+                            ..matrix
+                        },
+                    );
                 }
             }
             for rows in [15, 16, 28] {
                 for columns in [15, 16, 28, 32, 48, 75] {
-                    line("small", set, size, &Matrix { gaps: (columns * size * 14, rows * size * 14), block: (rows, columns), ..plain(rows, columns) });
+                    line(
+                        "small",
+                        set,
+                        size,
+                        &Matrix {
+                            gaps: (columns * size * 14, rows * size * 14),
+                            block: (rows, columns),
+                            ..plain(rows, columns)
+                        },
+                    );
                 }
             }
         }

@@ -37,7 +37,7 @@ pub(crate) struct Setting {
 impl Setting {
     /// For a program that writes so many bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
-        Setting { set, streams: bytes >= STREAM_FROM }
+        Setting { set, streams: bytes >= tune("FROM", STREAM_FROM) }
     }
 
     fn store(self) -> Store {
@@ -210,15 +210,20 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let store = match setting.streams {
         false => Store::Plain,
         true if whole_lines => Store::Stream,
+        true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => Store::StageWhole,
         true if rows.extent * size >= 256 => Store::Stage,
         true => Store::Plain,
     };
     let (row_bytes, column_bytes) = match store {
-        Store::Stage => (tune("SR", 256), tune("SC", 256)),
-        Store::Stream => (tune("BR", 1024), tune("BC", 256)),
-        Store::Plain => (tune("PR", 1024), tune("PC", 256)),
+        Store::Stage => (tune("SR", 512), tune("SC", 128)),
+        Store::StageWhole => (rows.extent * size, tune("WC", 8192) / rows.extent),
+        Store::Stream => (tune("BR", (32 * size).clamp(128, 256)), tune("BC", 128)),
+        Store::Plain => (tune("PR", 128), tune("PC", 128)),
     };
-    let row_piece = even(rows.extent, (row_bytes / size).max(tile), tile);
+    let row_piece = match store {
+        Store::StageWhole => rows.extent,
+        _ => even(rows.extent, (row_bytes / size).max(tile), tile),
+    };
     let column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));

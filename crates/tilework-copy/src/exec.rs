@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use crate::kernels::rows::{self, Rows};
 use crate::kernels::splat::splat;
 use crate::kernels::vector::LINE;
-use crate::kernels::{Block, InstructionSet, Line, Runs, Zip};
+use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
 
 /// The two buffers of a run, as every thread sees them.
@@ -25,7 +25,7 @@ unsafe impl Sync for Buffers {}
 pub(crate) struct Stage([MaybeUninit<u8>; Stage::BYTES]);
 
 impl Stage {
-    pub(crate) const BYTES: usize = 80 << 10;
+    pub(crate) const BYTES: usize = 320 << 10;
 
     pub(crate) fn new() -> Stage {
         Stage([MaybeUninit::uninit(); Stage::BYTES])
@@ -76,7 +76,7 @@ unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffe
                 match store {
                     Store::Plain => rows::copy(set, &call),
                     Store::Stream => rows::stream(set, &call),
-                    Store::Stage => {
+                    Store::Stage | Store::StageWhole => {
                         let staged = stage.start();
                         let into = Rows { destination: staged, ..call };
                         rows::copy(set, &into);
@@ -130,21 +130,11 @@ unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffe
                 let aligned = destination.addr().is_multiple_of(LINE);
                 match store {
                     Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
-                    Store::Stage => {
-                        let bytes = place.rows * size;
-                        let lines = bytes.div_ceil(LINE) + 1;
-                        // An odd number of lines, so that rows of the buffer do not meet in one set of the cache.
-                        let stride = (lines | 1) * LINE;
-                        if stride * place.columns > Stage::BYTES {
-                            plain(&block);
-                            return;
-                        }
+                    Store::Stage => staged(set, size, place, &block, plain, stage),
+                    Store::StageWhole => {
                         let staged = stage.start();
-                        plain(&Block { destination: staged, destination_stride: stride as isize, ..block });
-                        for column in 0..place.columns {
-                            let row = staged.add(column * stride);
-                            rows::stream_out(set, row, destination.offset(column as isize * to), bytes);
-                        }
+                        plain(&Block { destination: staged, ..block });
+                        rows::stream_out(set, staged, destination, place.columns * place.rows * size);
                     }
                     _ => plain(&block),
                 }
@@ -164,6 +154,43 @@ unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffe
             Work::Splat { size, store } => {
                 splat(set, source, size, destination, place.rows, store != Store::Plain);
             }
+        }
+    }
+}
+
+/// Transposes a block whose destination rows begin anywhere within a line, so that whole lines are written all the same.
+///
+/// The rows of the block that end a destination row's last line belong to the next block. So that no line is left to two
+/// blocks, each takes a line's worth of rows from the next one, and begins, in each destination row, at the first whole
+/// line.
+///
+/// # Safety
+/// As for [`run`].
+unsafe fn staged(
+    set: InstructionSet,
+    size: usize,
+    place: Place,
+    block: &Block,
+    plain: BlockFn,
+    stage: &mut Stage,
+) {
+    let borrowed = place.after.min(LINE / size);
+    let rows = place.rows + borrowed;
+    // An odd number of lines, so that rows of the buffer do not meet in one set of the cache.
+    let stride = ((rows * size).div_ceil(LINE) | 1) * LINE;
+    let staged = stage.start();
+    // SAFETY: what is borrowed is within the source, as so many rows come after this block's. Destination rows are
+    // written from their first whole line on (or from their beginning) to the next block's first whole line (or to their
+    // end), which is no further than what was borrowed.
+    unsafe {
+        plain(&Block { rows, destination: staged, destination_stride: stride as isize, ..*block });
+        for column in 0..block.columns {
+            let to = block.destination.offset(column as isize * block.destination_stride);
+            let skip = if place.before == 0 { 0 } else { to.addr().wrapping_neg() % LINE };
+            let end = to.wrapping_add(place.rows * size);
+            let more = if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
+            let bytes = (place.rows * size + more).saturating_sub(skip);
+            rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
         }
     }
 }

@@ -18,7 +18,7 @@ mod choose;
 #[doc(hidden)]
 pub mod dev;
 mod exec;
-pub mod kernels;
+mod kernels;
 mod map;
 mod naive;
 mod nest;

@@ -86,6 +86,8 @@ pub(crate) enum Store {
     Stream,
     /// Into a small buffer, and from there past the cache: for destination rows that are no whole lines.
     Stage,
+    /// The same for destination rows that are next to each other, and so one long row.
+    StageWhole,
 }
 
 impl Step {
@@ -102,6 +104,9 @@ pub(crate) struct Place {
     pub(crate) to: isize,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
+    /// Rows that come before and after these in the whole that was cut.
+    pub(crate) before: usize,
+    pub(crate) after: usize,
 }
 
 /// Walks over units.
@@ -122,7 +127,7 @@ impl<'a> Walker<'a> {
         }
         let start = unit.min(step.starts.len().saturating_sub(1));
         let mut walker =
-            Walker { step, start, index, place: Place { from: 0, to: 0, rows: 0, columns: 0 } };
+            Walker { step, start, index, place: Place { from: 0, to: 0, rows: 0, columns: 0, before: 0, after: 0 } };
         walker.locate();
         walker
     }
@@ -143,7 +148,11 @@ impl<'a> Walker<'a> {
     fn count(&mut self, part: Part, turn: usize) {
         match part {
             Part::Whole => {}
-            Part::Rows(cut) => self.place.rows = cut.length(turn),
+            Part::Rows(cut) => {
+                self.place.rows = cut.length(turn);
+                self.place.before = turn * cut.piece;
+                self.place.after = cut.whole - self.place.before - self.place.rows;
+            }
             Part::Columns(cut) => self.place.columns = cut.length(turn),
         }
     }

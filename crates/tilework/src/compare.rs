@@ -9,8 +9,9 @@
 use std::fmt;
 
 use crate::canon::Canon;
+use crate::components::{Component, Quotients, value_of};
 use crate::layout::Layout;
-use crate::linear::{Linear, Quotient, Table, Term, gcd};
+use crate::linear::{Linear, Table, Term};
 use crate::pieces::{Pieces, may_be_exchanged, pieces};
 use crate::view::common_factors;
 
@@ -19,7 +20,7 @@ pub const TABLE_LIMIT: u64 = 1 << 22;
 
 /// The work that one comparison may spend on tables, in terms added up: under a second. An entry costs as many as its
 /// quotients have.
-const WORK_LIMIT: u64 = 1 << 29;
+pub(crate) const WORK_LIMIT: u64 = 1 << 29;
 
 /// The answer to a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,7 +239,7 @@ impl Layout {
 /// The difference of two layouts' functions over the same dimensions, in one table of quotients.
 struct Difference<'a> {
     dims: &'a [u64],
-    quotients: Vec<Quotient>,
+    quotients: Quotients,
     form: Linear,
     layouts: [&'a Layout; 2],
 }
@@ -250,7 +251,7 @@ impl<'a> Difference<'a> {
         let mut form = import(a.canon());
         let other = import(b.canon());
         form.add(&other, -1);
-        Difference { dims: a.dims(), quotients: table.into_quotients(), form, layouts: [a, b] }
+        Difference { dims: a.dims(), quotients: Quotients(table.into_quotients()), form, layouts: [a, b] }
     }
 
     fn is_zero(&self, work: &mut u64) -> Verdict {
@@ -262,7 +263,7 @@ impl<'a> Difference<'a> {
             return self.witness(&origin);
         }
         let mut verdict = Verdict::Yes;
-        for component in self.components() {
+        for component in self.quotients.components(self.form.terms.iter().map(|entry| entry.0)) {
             match self.component_is_zero(&component, work) {
                 Verdict::Yes => {}
                 Verdict::No(why) => return Verdict::No(why),
@@ -270,52 +271,6 @@ impl<'a> Difference<'a> {
             }
         }
         verdict
-    }
-
-    /// The terms of the difference, grouped so that groups share no dimension. Dimensions without a term are left out.
-    fn components(&self) -> Vec<Component> {
-        let mut components: Vec<Component> = Vec::new();
-        for &(term, _) in &self.form.terms {
-            let mut dims = Vec::new();
-            self.dims_of(term, &mut dims);
-            let mut joined = Component { dims, plain: self.is_plain(term) };
-            components.retain(|component| {
-                let shares = component.dims.iter().any(|dim| joined.dims.contains(dim));
-                if shares {
-                    joined.dims.extend(&component.dims);
-                    joined.plain &= component.plain;
-                }
-                !shares
-            });
-            joined.dims.sort_unstable();
-            joined.dims.dedup();
-            components.push(joined);
-        }
-        components
-    }
-
-    fn is_plain(&self, term: Term) -> bool {
-        match term {
-            Term::Dim(_) => true,
-            Term::Quotient(place) => self.quotients[place as usize].is_plain(),
-        }
-    }
-
-    fn dims_of(&self, term: Term, dims: &mut Vec<usize>) {
-        // A quotient uses earlier quotients only; marking them once keeps shared ones from being walked repeatedly.
-        let mut marked = vec![false; self.quotients.len()];
-        let mut open = vec![term];
-        while let Some(term) = open.pop() {
-            match term {
-                Term::Dim(dim) if !dims.contains(&(dim as usize)) => dims.push(dim as usize),
-                Term::Dim(_) => {}
-                Term::Quotient(place) if !marked[place as usize] => {
-                    marked[place as usize] = true;
-                    open.extend(self.quotients[place as usize].of.terms.iter().map(|entry| entry.0));
-                }
-                Term::Quotient(_) => {}
-            }
-        }
     }
 
     fn component_is_zero(&self, component: &Component, work: &mut u64) -> Verdict {
@@ -327,7 +282,7 @@ impl<'a> Difference<'a> {
             let first = self.form.terms.iter().filter_map(|&(term, _)| match term {
                 Term::Dim(own) if own as usize == dim => Some(1),
                 Term::Quotient(place) => {
-                    let quotient = &self.quotients[place as usize];
+                    let quotient = &self.quotients.0[place as usize];
                     (quotient.of.terms[0].0 == Term::Dim(dim as u32)).then_some(quotient.by)
                 }
                 Term::Dim(_) => None,
@@ -335,7 +290,7 @@ impl<'a> Difference<'a> {
             index[dim] = first.min().unwrap_or(0);
             return self.witness(&index);
         }
-        let periods = self.periods();
+        let periods = self.quotients.periods(self.dims.len());
         let spans: Vec<u64> =
             component.dims.iter().map(|&dim| self.dims[dim].min(periods[dim].saturating_add(1))).collect();
         let entries = spans.iter().try_fold(1_u64, |entries, &span| entries.checked_mul(span));
@@ -380,63 +335,16 @@ impl<'a> Difference<'a> {
         ))
     }
 
-    /// For each dimension a number after which every quotient repeats, up to a constant.
-    ///
-    /// When x moves by p and every part of a numerator moves by a whole number, moving by p·by moves the numerator by
-    /// a multiple of `by` and the quotient by a whole number.
-    fn periods(&self) -> Vec<u64> {
-        let rank = self.dims.len();
-        let mut own: Vec<Vec<u64>> = Vec::with_capacity(self.quotients.len());
-        let mut all = vec![1_u64; rank];
-        for quotient in &self.quotients {
-            let mut periods = vec![1_u64; rank];
-            let mut present = vec![false; rank];
-            for &(term, _) in &quotient.of.terms {
-                match term {
-                    Term::Dim(dim) => present[dim as usize] = true,
-                    Term::Quotient(place) => {
-                        for (dim, &period) in own[place as usize].iter().enumerate() {
-                            if period > 1 {
-                                present[dim] = true;
-                                periods[dim] = lcm(periods[dim], period);
-                            }
-                        }
-                    }
-                }
-            }
-            for dim in 0..rank {
-                if present[dim] {
-                    periods[dim] = periods[dim].saturating_mul(quotient.by);
-                    all[dim] = lcm(all[dim], periods[dim]);
-                }
-            }
-            own.push(periods);
-        }
-        all
-    }
-
     /// What a value costs, in terms. A division is worth several.
     fn terms(&self) -> u64 {
-        let terms: usize = self.quotients.iter().map(|quotient| quotient.of.terms.len() + 8).sum();
+        let terms: usize = self.quotients.0.iter().map(|quotient| quotient.of.terms.len() + 8).sum();
         (terms + self.form.terms.len() + 8) as u64
     }
 
     fn value(&self, index: &[u64]) -> i128 {
-        let mut values: Vec<i128> = Vec::with_capacity(self.quotients.len());
-        let sum = |form: &Linear, values: &[i128]| {
-            form.terms.iter().fold(form.constant, |sum, &(term, coefficient)| {
-                let value = match term {
-                    Term::Dim(dim) => i128::from(index[dim as usize]),
-                    Term::Quotient(place) => values[place as usize],
-                };
-                sum.wrapping_add(coefficient.wrapping_mul(value))
-            })
-        };
-        for quotient in &self.quotients {
-            let value = sum(&quotient.of, &values).div_euclid(i128::from(quotient.by));
-            values.push(value);
-        }
-        sum(&self.form, &values)
+        let mut values: Vec<i128> = Vec::with_capacity(self.quotients.0.len());
+        self.quotients.evaluate(index, &mut values);
+        value_of(&self.form, index, &values)
     }
 
     fn witness(&self, index: &[u64]) -> Verdict {
@@ -444,17 +352,6 @@ impl<'a> Difference<'a> {
         let [a, b] = self.layouts.map(|layout| layout.canon().eval(index));
         no(format!("element ({}) is at {a} and {b}", text.join(", ")))
     }
-}
-
-/// Dimensions that the difference couples.
-struct Component {
-    dims: Vec<usize>,
-    /// One dimension, in plain terms.
-    plain: bool,
-}
-
-fn lcm(a: u64, b: u64) -> u64 {
-    (a / gcd(a, b)).saturating_mul(b)
 }
 
 /// The next order, lexicographically.

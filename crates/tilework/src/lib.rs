@@ -127,6 +127,7 @@
 mod build;
 mod canon;
 mod compare;
+mod components;
 pub mod directml;
 mod error;
 mod eval;
@@ -151,5 +152,5 @@ pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use measure::Growth;
 pub use parts::{Axis, Part, PartKind};
-pub use plan::{Loop, Nest, Plan, PlanOptions};
+pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
 pub use walk::Run;

@@ -53,6 +53,12 @@ impl Linear {
         }
     }
 
+    /// What multiplies a term; 0 if it does not appear.
+    pub(crate) fn coefficient(&self, term: Term) -> i128 {
+        let found = self.terms.binary_search_by_key(&term, |entry| entry.0);
+        found.map_or(0, |found| self.terms[found].1)
+    }
+
     /// The quotient that this form is, if it is exactly one.
     fn single_quotient(&self) -> Option<u32> {
         match self.terms.as_slice() {

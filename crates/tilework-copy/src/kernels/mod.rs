@@ -3,15 +3,23 @@
 //! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and extents;
 //! which instructions move it is decided once, by [`InstructionSet::detect`].
 
+mod interleave;
+#[cfg(target_arch = "x86_64")]
+mod pack;
 pub(crate) mod rows;
+mod runs;
 pub(crate) mod splat;
-mod stub;
+#[cfg(target_arch = "x86_64")]
+mod stepped;
+mod strided;
 mod transpose;
 pub(crate) mod vector;
 
-pub(crate) use stub::{Interleave, Line, LineFn, Runs, RunsFn, Zip, ZipFn, deinterleave, gather, interleave, runs};
-
 use std::sync::OnceLock;
+
+pub(crate) use interleave::{Interleave, Zip, ZipFn, deinterleave, interleave};
+pub(crate) use runs::{Runs, RunsFn, runs};
+pub(crate) use strided::{Line, LineFn, gather};
 
 /// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
 ///

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 /// One loop of a nest: `extent` turns, each moving so many elements on either side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Loop {
     /// Number of turns, at least 2.
     pub extent: u64,
@@ -24,17 +24,53 @@ pub struct Loop {
 ///
 /// Loops stand from the largest stride in the destination to the smallest. There is more than one start only where the
 /// two layouts have tiles that do not divide each other, or merged dimensions that no loop can follow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nest {
     /// Offsets in the source and the destination, in elements.
     pub starts: SmallVec<[(u64, u64); 1]>,
     /// The loops, from the outermost to the innermost.
-    pub loops: SmallVec<[Loop; 6]>,
+    pub loops: Loops,
 }
+
+/// Loops, from the outermost to the innermost.
+pub(crate) type Loops = SmallVec<[Loop; 6]>;
 
 impl Nest {
     /// Number of elements that the nest writes.
     pub fn elements(&self) -> u64 {
         self.loops.iter().map(|l| l.extent).product::<u64>() * self.starts.len() as u64
+    }
+
+    /// Calls `visit` with the offsets of each element, in the source and in the destination, in the order of the loops.
+    ///
+    /// ```
+    /// use tilework::{Layout, Plan, PlanOptions};
+    /// let rows = Layout::row_major(&[2, 3], 8)?;
+    /// let columns = Layout::builder(&[2, 3], 8)?.minor_to_major(&[0, 1])?.build()?;
+    /// let plan = Plan::new(&rows, &columns, &PlanOptions::default())?;
+    /// let mut moves = Vec::new();
+    /// plan.copies()[0].for_each(|from, to| moves.push((from, to)));
+    /// assert_eq!(moves, [(0, 0), (3, 1), (1, 2), (4, 3), (2, 4), (5, 5)]);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn for_each(&self, mut visit: impl FnMut(u64, u64)) {
+        for &(mut from, mut to) in &self.starts {
+            let mut turns: SmallVec<[u64; 6]> = SmallVec::from_elem(0, self.loops.len());
+            'elements: loop {
+                visit(from, to);
+                for (turn, each) in turns.iter_mut().zip(&self.loops).rev() {
+                    *turn += 1;
+                    if *turn < each.extent {
+                        from = from.wrapping_add(each.from as u64);
+                        to = to.wrapping_add(each.to as u64);
+                        continue 'elements;
+                    }
+                    from = from.wrapping_sub((each.from as u64).wrapping_mul(each.extent - 1));
+                    to = to.wrapping_sub((each.to as u64).wrapping_mul(each.extent - 1));
+                    *turn = 0;
+                }
+                break;
+            }
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Lanes, MOST, block};
 use super::super::{Block, Transpose};
+use super::lanes::{Lanes, MOST, block};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -94,6 +94,11 @@ impl Lanes for One {
     fn prefetch(at: *const u8) {
         prefetch(at);
     }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        prefetch_to_write(at);
+    }
 }
 
 impl Lanes for Two {
@@ -152,6 +157,11 @@ impl Lanes for Two {
     fn prefetch(at: *const u8) {
         prefetch(at);
     }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        prefetch_to_write(at);
+    }
 }
 
 /// Into the second cache: the first is too small for the next block beside this one.
@@ -159,6 +169,13 @@ impl Lanes for Two {
 pub(super) fn prefetch(at: *const u8) {
     // SAFETY: a prefetch reads nothing that a program can see, and every x86-64 has it.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+}
+
+/// Into the first cache, with the right to write: a store that misses holds up all that follow it.
+#[inline(always)]
+pub(super) fn prefetch_to_write(at: *const u8) {
+    // SAFETY: as above; where the instruction is not known it does nothing.
+    unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
 }
 
 #[inline(always)]

@@ -2,9 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::avx2::{prefetch, zip_1, zip_2};
-use super::lanes::{Lanes, MOST, block};
 use super::super::{Block, Transpose};
+use super::avx2::{prefetch, prefetch_to_write, zip_1, zip_2};
+use super::lanes::{Lanes, MOST, block};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -102,6 +102,11 @@ impl Lanes for One {
     fn prefetch(at: *const u8) {
         prefetch(at);
     }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        prefetch_to_write(at);
+    }
 }
 
 impl Lanes for Two {
@@ -156,6 +161,11 @@ impl Lanes for Two {
     #[inline(always)]
     fn prefetch(at: *const u8) {
         prefetch(at);
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        prefetch_to_write(at);
     }
 }
 
@@ -215,6 +225,11 @@ impl Lanes for Four {
     #[inline(always)]
     fn prefetch(at: *const u8) {
         prefetch(at);
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        prefetch_to_write(at);
     }
 }
 

@@ -37,8 +37,11 @@ pub(super) trait Lanes: Copy {
     /// Writes all bytes past the caches; `to` is aligned to the vector.
     unsafe fn stream(self, to: *mut u8);
 
-    /// Asks for a line of memory.
+    /// Asks for a line of memory that is read soon.
     fn prefetch(at: *const u8);
+
+    /// Asks for a line of memory that is written soon.
+    fn prefetch_to_write(at: *const u8);
 }
 
 /// Moves a block with vectors `W`. `PART` is the lane in which the rows end if they do not fill one vector, else the number of lanes.
@@ -48,7 +51,9 @@ pub(super) trait Lanes: Copy {
 /// As [`crate::kernels::BlockFn`]; if `STREAM`, as [`crate::kernels::Transpose::stream`]. With `PART < W::LANES` the rows end in that lane, else they fill
 /// at least one vector.
 #[inline(always)]
-pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, const PART: usize>(block: &Block) {
+pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, const PART: usize>(
+    block: &Block,
+) {
     let side = LANE / SIZE;
     let tile = W::LANES * side;
     let &Block { rows, columns, source_stride, destination_stride, .. } = block;
@@ -57,6 +62,8 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
     // The lanes in which the rows of a piece begin; those past the end of the rows read row 0, and are not stored.
     let begin = |lane: usize| if lane > PART { 0 } else { lane * side };
     let in_part = if PART < W::LANES { rows - PART * side } else { 0 };
+
+    let prefetch = !block.next.is_null();
 
     let mut line = 0;
     while line < columns {
@@ -68,42 +75,73 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
         let mut top = 0;
         while top < rows {
             let row = if PART < W::LANES { 0 } else { top.min(rows - tile) };
-            let at = |start: *const u8| start.wrapping_offset(row as isize * source_stride).wrapping_add(base * SIZE);
+            let at = |start: *const u8| {
+                start.wrapping_offset(row as isize * source_stride).wrapping_add(base * SIZE)
+            };
             let (mut from, mut stride) = (at(block.source), source_stride);
             if scratch_needed {
                 // SAFETY: rows and columns fill the tile (a block of fewer rows is not conflicting), all within the block.
                 unsafe { scratch.fill::<W>(from, source_stride, tile.min(rows)) };
                 (from, stride) = (scratch.0.as_ptr().cast(), LINE as isize);
             }
-            for piece in 0..pieces {
-                if !block.next.is_null() {
-                    let next = at(block.next);
-                    for k in piece * share..((piece + 1) * share).min(tile.min(rows)) {
-                        W::prefetch(next.wrapping_offset(k as isize * source_stride));
+            let mut lanes = [from; MOST];
+            for (k, lane) in lanes.iter_mut().enumerate() {
+                *lane = from.wrapping_offset(begin(k) as isize * stride);
+            }
+            let to = block.destination.wrapping_add(row * SIZE);
+            // From this tile's destination to that of the tile after the next.
+            let columns_on = (LINE / SIZE) as isize * destination_stride;
+            let ahead = if rows <= tile {
+                2 * columns_on
+            } else if top + 2 * tile < rows {
+                (2 * tile * SIZE) as isize
+            } else {
+                columns_on - (row * SIZE) as isize
+                    + if top + tile < rows { 0 } else { (tile * SIZE) as isize }
+            };
+            let piece_at = |column: usize| Piece {
+                lanes: lanes.map(|lane| lane.wrapping_add((column - base) * SIZE)),
+                stride,
+                in_part,
+                to: to.wrapping_offset(column as isize * destination_stride),
+                to_stride: destination_stride,
+                bytes: rows * SIZE,
+                ahead,
+            };
+            if SIZE >= 8 && PART == W::LANES && end - line == LINE / SIZE {
+                // The common case apart, for its bounds are constants.
+                for piece in 0..LINE / LANE {
+                    if prefetch {
+                        for k in 0..W::LANES * side / 4 {
+                            W::prefetch(at(block.next).wrapping_offset(
+                                (piece * (W::LANES * side / 4) + k) as isize * source_stride,
+                            ));
+                        }
                     }
+                    // SAFETY: rows `row..` and columns `column..` of a whole tile lie within the block.
+                    unsafe { piece_at(line + piece * side).go::<W, SIZE, STREAM, PART, false>(0, side) };
                 }
-                let wanted = line + piece * side;
-                let column = wanted.min(columns.saturating_sub(side));
-                let piece_from = from.wrapping_add((column - base) * SIZE);
-                let mut lanes = [piece_from; MOST];
-                for (k, lane) in lanes.iter_mut().enumerate() {
-                    *lane = piece_from.wrapping_offset(begin(k) as isize * stride);
-                }
-                let to = block
-                    .destination
-                    .wrapping_offset(column as isize * destination_stride)
-                    .wrapping_add(row * SIZE);
-                let piece = Piece { lanes, stride, in_part, to, to_stride: destination_stride, bytes: rows * SIZE };
-                // SAFETY: rows `row..` and columns `column..` lie within the block; if there are fewer columns than in a piece,
-                // only those are read and written.
-                unsafe {
-                    if columns < side {
-                        piece.go::<W, SIZE, STREAM, PART, true>(0, columns);
-                    } else if STREAM && column < wanted {
-                        // Lines are streamed once: the columns that overlap are skipped.
-                        piece.go::<W, SIZE, STREAM, PART, true>(wanted - column, side);
-                    } else {
-                        piece.go::<W, SIZE, STREAM, PART, false>(0, side);
+            } else {
+                for piece in 0..pieces {
+                    if prefetch {
+                        for k in piece * share..((piece + 1) * share).min(tile.min(rows)) {
+                            W::prefetch(at(block.next).wrapping_offset(k as isize * source_stride));
+                        }
+                    }
+                    let wanted = line + piece * side;
+                    let column = wanted.min(columns.saturating_sub(side));
+                    let piece = piece_at(column);
+                    // SAFETY: rows `row..` and columns `column..` lie within the block; if there are fewer columns than in
+                    // a piece, only those are read and written.
+                    unsafe {
+                        if columns < side {
+                            piece.go::<W, SIZE, STREAM, PART, true>(0, columns);
+                        } else if STREAM && column < wanted {
+                            // Lines are streamed once: the columns that overlap are skipped.
+                            piece.go::<W, SIZE, STREAM, PART, true>(wanted - column, side);
+                        } else {
+                            piece.go::<W, SIZE, STREAM, PART, false>(0, side);
+                        }
                     }
                 }
             }
@@ -140,7 +178,10 @@ impl Scratch {
             while done < LINE {
                 let lane = |k: usize| from.wrapping_add(done + k % W::LANES * LANE);
                 // SAFETY: `done` stays below the line's length, the row below the scratch's rows.
-                unsafe { W::load([lane(0), lane(1), lane(2), lane(3)]).store(self.0.as_mut_ptr().cast::<u8>().add(row * LINE + done)) };
+                unsafe {
+                    W::load([lane(0), lane(1), lane(2), lane(3)])
+                        .store(self.0.as_mut_ptr().cast::<u8>().add(row * LINE + done))
+                };
                 done += W::LANES * LANE;
             }
         }
@@ -159,6 +200,8 @@ struct Piece {
     to_stride: isize,
     /// Bytes of a destination row, where it is less than a vector.
     bytes: usize,
+    /// From `to` to what is written in a while.
+    ahead: isize,
 }
 
 impl Piece {
@@ -202,6 +245,9 @@ impl Piece {
             let mut to = self.to;
             for (row, vector) in vectors.iter().enumerate().take(side) {
                 if !RAGGED || (first <= row && row < last) {
+                    if !STREAM {
+                        W::prefetch_to_write(to.wrapping_offset(self.ahead));
+                    }
                     if STREAM {
                         vector.stream(to);
                     } else if PART < W::LANES {

@@ -32,10 +32,8 @@ unsafe fn run<const SIZE: usize>(block: &Block) {
         let mut row = 0;
         while row < block.rows {
             let rows = SIDE.min(block.rows - row);
-            let source = block
-                .source
-                .wrapping_offset(row as isize * block.source_stride)
-                .wrapping_add(column * SIZE);
+            let source =
+                block.source.wrapping_offset(row as isize * block.source_stride).wrapping_add(column * SIZE);
             let destination = block
                 .destination
                 .wrapping_offset(column as isize * block.destination_stride)

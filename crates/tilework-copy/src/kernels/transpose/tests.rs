@@ -1,5 +1,5 @@
-use super::kernels;
 use super::super::{Block, InstructionSet, Transpose};
+use super::kernels;
 
 /// A sequence that looks random and is the same every time.
 struct Dice(u64);
@@ -49,7 +49,8 @@ fn check(set: InstructionSet, size: usize, run: unsafe fn(&Block), case: Case, p
     let len = span(columns, destination_stride, rows) + 2 * canary;
     let mut found = Memory::new(len, case.destination_offset, |k| (k * 3) as u8);
     let mut expected = found.bytes[found.start..found.start + len].to_vec();
-    let first = |count: usize, stride: isize| if stride < 0 { (count - 1) * stride.unsigned_abs() } else { 0 };
+    let first =
+        |count: usize, stride: isize| if stride < 0 { (count - 1) * stride.unsigned_abs() } else { 0 };
     let (from, to) = (first(rows, source_stride), first(columns, destination_stride) + canary);
     for row in 0..rows {
         for column in 0..columns {

@@ -1,0 +1,78 @@
+//! Two lanes of 16 bytes: `vpshufb` moves bytes inside a lane, so each lane does the work of a block of its own, and the
+//! lanes are paired up only on the way from and to memory.
+
+use super::vector::{Table, Vector};
+use std::arch::x86_64::*;
+
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(__m256i);
+
+// SAFETY (of every block here): the trait's contract; each instruction touches the 16 or 32 bytes that the method names.
+impl Vector for Avx2 {
+    const BYTES: usize = 32;
+    const LANE: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        Self(unsafe { _mm256_loadu_si256(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn permute(self, table: &Table) -> Self {
+        unsafe {
+            let lane = _mm_load_si128(table.0.as_ptr().cast());
+            Self(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(lane)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: u64) -> Self {
+        let mut bytes = [0u8; 32];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = if mask >> (i % 16) & 1 == 1 { 0xff } else { 0 };
+        }
+        unsafe { Self(_mm256_blendv_epi8(self.0, other.0, _mm256_loadu_si256(bytes.as_ptr().cast()))) }
+    }
+
+    #[inline(always)]
+    unsafe fn read_lanes<const WAYS: usize>(from: *const u8) -> [Self; WAYS] {
+        let mut lanes = [Self(unsafe { _mm256_setzero_si256() }); WAYS];
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            unsafe {
+                let low = _mm_loadu_si128(from.add(i * 16).cast());
+                let high = _mm_loadu_si128(from.add((WAYS + i) * 16).cast());
+                *lane = Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high));
+            }
+        }
+        lanes
+    }
+
+    #[inline(always)]
+    unsafe fn write_lanes<const WAYS: usize, const STREAM: bool>(lanes: [Self; WAYS], to: *mut u8) {
+        for i in 0..WAYS {
+            // The lanes in memory: all the low ones, then all the high ones. Two neighbours make a store.
+            let (first, second) = (2 * i, 2 * i + 1);
+            let (a, b) = (lanes[first % WAYS].0, lanes[second % WAYS].0);
+            unsafe {
+                let pair = if second < WAYS {
+                    _mm256_permute2x128_si256::<0x20>(a, b)
+                } else if first >= WAYS {
+                    _mm256_permute2x128_si256::<0x31>(a, b)
+                } else {
+                    _mm256_blend_epi32::<0xf0>(a, b)
+                };
+                if STREAM { Self(pair).stream(to.add(i * 32)) } else { Self(pair).store(to.add(i * 32)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Rows of any length and alignment, cut into the whole blocks that a kernel takes.
+//!
+//! A block is one register of every row. A count that is not a whole number of blocks ends with a block that overlaps
+//! the one before it: the same bytes are written twice, and there is no slow tail. Fewer elements than a block are moved
+//! through a small buffer, as a block of which most is thrown away.
+//!
+//! **Streaming.** A streaming store writes a whole aligned line. If some element of every destination row begins a line,
+//! the blocks are laid from there on, and only head and tail go through the caches. Else (the rows are aligned
+//! differently, or elements straddle lines) a few KiB at a time are first put together in a buffer that stays in the
+//! cache, and whole lines are streamed from there.
+
+use super::{Zip, ZipFn};
+use std::mem::MaybeUninit;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Bytes of the buffer that lines are put together in.
+const BUFFER: usize = 8192;
+/// The most ways.
+const WAYS: usize = 16;
+
+/// Which way the elements go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// The destination is one row.
+    Together,
+    /// The source is one row.
+    Apart,
+}
+
+/// A kernel, and the blocks it takes.
+pub(super) struct Shape {
+    pub size: usize,
+    pub ways: usize,
+    /// Bytes of every row in a block.
+    pub bytes: usize,
+    pub direction: Direction,
+    /// Whole blocks.
+    pub plain: ZipFn,
+    /// Whole blocks with streaming stores: the destination is a multiple of `bytes`, and the stride if it is the
+    /// destination's.
+    pub stream: ZipFn,
+    /// Any count, slowly.
+    pub few: ZipFn,
+}
+
+impl Shape {
+    /// Elements of every row in a block.
+    fn block(&self) -> usize {
+        self.bytes / self.size
+    }
+
+    /// Bytes from one element to the next, in each row of the source.
+    fn source_step(&self) -> usize {
+        if self.direction == Direction::Together { self.size } else { self.size * self.ways }
+    }
+
+    /// Bytes from one element to the next, in each row of the destination.
+    fn destination_step(&self) -> usize {
+        if self.direction == Direction::Together { self.size * self.ways } else { self.size }
+    }
+
+    /// `count` elements from `start` on.
+    fn part(&self, zip: &Zip, start: usize, count: usize) -> Zip {
+        Zip {
+            count,
+            source: zip.source.wrapping_add(start * self.source_step()),
+            destination: zip.destination.wrapping_add(start * self.destination_step()),
+            ..*zip
+        }
+    }
+}
+
+/// Any count, through the caches.
+///
+/// # Safety
+///
+/// As for [`ZipFn`].
+#[inline]
+pub(super) unsafe fn plain(zip: &Zip, shape: &Shape) {
+    let block = shape.block();
+    let whole = zip.count / block * block;
+    // SAFETY: the parts lie within the rows, and all elements but those of `few` are whole blocks.
+    unsafe {
+        if whole == zip.count {
+            (shape.plain)(zip);
+        } else if whole == 0 {
+            few(zip, shape);
+        } else {
+            (shape.plain)(&Zip { count: whole, ..*zip });
+            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
+        }
+    }
+}
+
+/// Fewer elements than a block.
+///
+/// # Safety
+///
+/// As for [`ZipFn`], and `zip.count` is less than a block.
+unsafe fn few(zip: &Zip, shape: &Shape) {
+    if zip.count * shape.ways < 24 {
+        // SAFETY: the caller's.
+        return unsafe { (shape.few)(zip) };
+    }
+    let mut source = MaybeUninit::<[u8; LINE * WAYS]>::uninit();
+    let mut destination = MaybeUninit::<[u8; LINE * WAYS]>::uninit();
+    let (read, written) = (source.as_mut_ptr().cast::<u8>(), destination.as_mut_ptr().cast::<u8>());
+    let (row, all) = (zip.count * shape.size, zip.count * shape.size * shape.ways);
+    // SAFETY: each buffer holds a block: `bytes` of every row, at most LINE for each of at most WAYS. What the block
+    // has beyond `count` elements is whatever the buffer held, and goes nowhere.
+    unsafe {
+        source.as_mut_ptr().write_bytes(0, 1);
+        let block =
+            Zip { count: shape.block(), source: read, destination: written, stride: LINE as isize, ahead: 0 };
+        if shape.direction == Direction::Together {
+            for k in 0..shape.ways {
+                short(zip.source.offset(k as isize * zip.stride), read.add(k * LINE), row);
+            }
+            (shape.plain)(&block);
+            long(written, zip.destination, all);
+        } else {
+            long(zip.source, read, all);
+            (shape.plain)(&block);
+            for k in 0..shape.ways {
+                short(written.add(k * LINE), zip.destination.offset(k as isize * zip.stride), row);
+            }
+        }
+    }
+}
+
+/// Copies any number of bytes.
+///
+/// # Safety
+///
+/// They can be read and written, and do not overlap.
+unsafe fn long(from: *const u8, to: *mut u8, bytes: usize) {
+    let mut at = 0;
+    // SAFETY: the pieces cover the bytes.
+    unsafe {
+        while at < bytes {
+            let piece = LINE.min(bytes - at);
+            short(from.add(at), to.add(at), piece);
+            at += piece;
+        }
+    }
+}
+
+/// Copies up to 64 bytes as two overlapping halves, without a call.
+///
+/// # Safety
+///
+/// As for [`long`].
+#[inline]
+unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
+    /// # Safety
+    ///
+    /// `bytes` can be read and written, and N is at most that and at least half of it.
+    #[inline(always)]
+    unsafe fn halves<const N: usize>(from: *const u8, to: *mut u8, bytes: usize) {
+        // SAFETY: both pieces lie within the bytes.
+        unsafe {
+            let first = *from.cast::<[u8; N]>();
+            let last = *from.add(bytes - N).cast::<[u8; N]>();
+            *to.cast() = first;
+            *to.add(bytes - N).cast() = last;
+        }
+    }
+    // SAFETY: the caller's.
+    unsafe {
+        match bytes {
+            32.. => halves::<32>(from, to, bytes),
+            16.. => halves::<16>(from, to, bytes),
+            8.. => halves::<8>(from, to, bytes),
+            4.. => halves::<4>(from, to, bytes),
+            2.. => halves::<2>(from, to, bytes),
+            1 => *to = *from,
+            0 => {}
+        }
+    }
+}
+
+/// Any count, with streaming stores for whole lines.
+///
+/// # Safety
+///
+/// As for [`ZipFn`].
+pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
+    let (block, step) = (shape.block(), shape.destination_step());
+    if zip.count < 2 * block || zip.count * step < 4 * LINE {
+        // SAFETY: the caller's.
+        return unsafe { plain(zip, shape) };
+    }
+    let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;
+    let start =
+        (0..LINE.min(zip.count - block)).find(|i| (zip.destination as usize + i * step).is_multiple_of(LINE));
+    let Some(start) = start.filter(|_| rows_agree) else {
+        // SAFETY: the caller's.
+        return unsafe { buffered(zip, shape) };
+    };
+    let whole = (zip.count - start) / block * block;
+    // SAFETY: head, whole blocks and tail lie within the rows (`count` is at least a block beyond `start`), and the
+    // blocks begin on lines.
+    unsafe {
+        let mut at = 0;
+        while at < start {
+            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, at, block) });
+            at += block;
+        }
+        (shape.stream)(&shape.part(zip, start, whole));
+        if start + whole < zip.count {
+            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
+        }
+    }
+}
+
+/// Any count, put together in a buffer and streamed from there.
+///
+/// Each destination row has a row of the buffer. A pass fills it behind the bytes that the last pass left, which were
+/// less than a line, and streams what has become whole lines.
+///
+/// # Safety
+///
+/// As for [`ZipFn`].
+unsafe fn buffered(zip: &Zip, shape: &Shape) {
+    let mut buffer = MaybeUninit::<Buffer>::uninit();
+    let buffer = buffer.as_mut_ptr().cast::<u8>();
+    let rows = if shape.direction == Direction::Together { 1 } else { shape.ways };
+    let step = shape.destination_step();
+    // Bytes of a row of the buffer: what was left, in front of LINE; then what a pass adds.
+    let room = BUFFER / rows / LINE * LINE;
+    let pass = (room / step / shape.block() * shape.block()).max(shape.block());
+    let pitch = pass * step + LINE;
+    let mut left = [0; WAYS];
+    let mut done = 0;
+    while done < zip.count {
+        let count = pass.min(zip.count - done);
+        let added = count * step;
+        let last = done + count == zip.count;
+        // SAFETY: the buffer holds `rows` rows of `pitch` bytes: `pass * step` is at most BUFFER / rows, or a block's
+        // 64 * 16 / rows. Each destination byte is written once, in order, from the place in the buffer where the pass
+        // or an earlier one put it.
+        unsafe {
+            let part = shape.part(zip, done, count);
+            plain(
+                &Zip {
+                    destination: buffer.add(LINE),
+                    stride: if rows == 1 { zip.stride } else { pitch as isize },
+                    ..part
+                },
+                shape,
+            );
+            for (k, left) in left.iter_mut().enumerate().take(rows) {
+                let to = part.destination.offset(k as isize * zip.stride).wrapping_sub(*left);
+                let row = buffer.add(k * pitch);
+                *left = drain(row.add(LINE - *left), to, *left + added, last);
+                if *left > 0 {
+                    *row.cast() = *row.add(added).cast::<[u8; LINE]>();
+                }
+            }
+        }
+        done += count;
+    }
+}
+
+#[repr(align(64))]
+struct Buffer([u8; BUFFER + LINE * WAYS + LINE * WAYS]);
+
+/// Streams `bytes` bytes up to the last whole line, and what is before the first one plainly. What is behind the last one
+/// is left for later and its bytes returned, or copied plainly if `last`.
+///
+/// # Safety
+///
+/// The bytes can be read and written, and do not overlap.
+unsafe fn drain(from: *const u8, to: *mut u8, bytes: usize, last: bool) -> usize {
+    let head = (to as usize).wrapping_neg() % LINE;
+    if head > bytes {
+        if last {
+            // SAFETY: the caller's.
+            unsafe { short(from, to, bytes) };
+            return 0;
+        }
+        return bytes;
+    }
+    let lines = (bytes - head) / LINE;
+    let tail = bytes - head - lines * LINE;
+    // SAFETY: head, lines and tail are the bytes; the lines are aligned in the destination.
+    unsafe {
+        short(from, to, head);
+        for line in 0..lines {
+            stream_line(from.add(head + line * LINE), to.add(head + line * LINE));
+        }
+        if last {
+            short(from.add(bytes - tail), to.add(bytes - tail), tail);
+            return 0;
+        }
+    }
+    tail
+}
+
+/// # Safety
+///
+/// 64 bytes can be read and written; `to` is a multiple of 64.
+#[inline(always)]
+unsafe fn stream_line(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's; these instructions are part of x86-64.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        for i in 0..4 {
+            _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)));
+        }
+    }
+    // SAFETY: the caller's.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe {
+        *to.cast() = *from.cast::<[u8; LINE]>();
+    }
+}

@@ -1,0 +1,237 @@
+//! Rows that alternate: short interleaves, and the way back.
+//!
+//! `ways` rows of one length become one row that takes an element from each in turn: complex numbers from real and
+//! imaginary parts, pixels from planes, the (2,1) and (4,1) sub-tiles of XLA, blocks of 8 and 16 channels. A transpose
+//! with one side this short leaves most of a register tile empty; [`network`] fills it.
+//!
+//! [`drive`] cuts rows of any length and alignment into whole blocks for the kernels, which take nothing else.
+
+mod drive;
+#[cfg(test)]
+mod tests;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod network;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+
+use super::InstructionSet;
+use drive::{Direction, Shape};
+
+/// `ways` rows of `count` elements, and one row in which they alternate.
+///
+/// ```text
+/// interleave:    source + k * stride + i * SIZE   ->   destination + (i * ways + k) * SIZE
+/// deinterleave:  source + (i * ways + k) * SIZE   ->   destination + k * stride + i * SIZE
+/// ```
+#[derive(Clone, Copy)]
+pub(crate) struct Zip {
+    /// Elements of each of the rows.
+    pub count: usize,
+    /// The first element that is read.
+    pub source: *const u8,
+    /// Where it goes.
+    pub destination: *mut u8,
+    /// Bytes from one of the separate rows to the next; any sign.
+    pub stride: isize,
+    /// Bytes ahead at which the source is prefetched. 0: not at all. What is prefetched is not read, so it may lie
+    /// beyond the rows.
+    pub ahead: usize,
+}
+
+/// Moves the rows.
+///
+/// # Safety
+///
+/// `ways` times `count` elements can be read from the source and written to the destination where [`Zip`] says, no
+/// destination element overlaps a source element or another destination element, and the machine has the instructions
+/// that the kernel was made for.
+pub(crate) type ZipFn = unsafe fn(&Zip);
+
+/// The kernels for one size of element, one number of ways and one direction. Any alignment, any count.
+#[derive(Clone, Copy)]
+pub(crate) struct Interleave {
+    /// Through the caches.
+    pub plain: ZipFn,
+    /// With streaming stores for all whole lines of the destination, which the caller fences. It pays when the
+    /// destination is not in a cache and the rows are longer than a few lines.
+    pub stream: ZipFn,
+}
+
+/// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4, 8 and 16 and
+/// 2, 3, 4, 5, 7, 8 and 16 ways; where there are none, transpose. The set must be one that this machine has
+/// ([`InstructionSet::all_here`]).
+pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
+    kernels(set, size, ways, false)
+}
+
+/// The kernels that deinterleave, as [`interleave`] the other way round.
+pub(crate) fn deinterleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
+    kernels(set, size, ways, true)
+}
+
+fn kernels(set: InstructionSet, size: usize, ways: usize, back: bool) -> Option<Interleave> {
+    match size {
+        1 => of_size::<1>(set, ways, back),
+        2 => of_size::<2>(set, ways, back),
+        4 => of_size::<4>(set, ways, back),
+        8 => of_size::<8>(set, ways, back),
+        16 => of_size::<16>(set, ways, back),
+        _ => None,
+    }
+}
+
+fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> Option<Interleave> {
+    match ways {
+        2 => Some(of_ways::<SIZE, 2>(set, back)),
+        3 => Some(of_ways::<SIZE, 3>(set, back)),
+        4 => Some(of_ways::<SIZE, 4>(set, back)),
+        5 => Some(of_ways::<SIZE, 5>(set, back)),
+        7 => Some(of_ways::<SIZE, 7>(set, back)),
+        8 => Some(of_ways::<SIZE, 8>(set, back)),
+        16 => Some(of_ways::<SIZE, 16>(set, back)),
+        _ => None,
+    }
+}
+
+fn of_ways<const SIZE: usize, const WAYS: usize>(set: InstructionSet, back: bool) -> Interleave {
+    match set {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => {
+            if back {
+                x86::of::<x86::Deinterleave512<SIZE, WAYS>>()
+            } else {
+                x86::of::<x86::Interleave512<SIZE, WAYS>>()
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx2 => {
+            if back {
+                x86::of::<x86::Deinterleave256<SIZE, WAYS>>()
+            } else {
+                x86::of::<x86::Interleave256<SIZE, WAYS>>()
+            }
+        }
+        _ if back => Interleave { plain: portable_back::<SIZE, WAYS>, stream: portable_back::<SIZE, WAYS> },
+        _ => Interleave { plain: portable::<SIZE, WAYS>, stream: portable::<SIZE, WAYS> },
+    }
+}
+
+/// Interleaves with what the compiler makes of a plain loop.
+///
+/// # Safety
+///
+/// As for [`ZipFn`].
+unsafe fn portable<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
+    let destination = zip.destination.cast::<[u8; SIZE]>();
+    for i in 0..zip.count {
+        for k in 0..WAYS {
+            // SAFETY: the caller's; bytes have no alignment.
+            unsafe {
+                let from = zip.source.offset(k as isize * zip.stride).cast::<[u8; SIZE]>().add(i);
+                *destination.add(i * WAYS + k) = *from;
+            }
+        }
+    }
+}
+
+/// Deinterleaves with what the compiler makes of a plain loop.
+///
+/// # Safety
+///
+/// As for [`ZipFn`].
+unsafe fn portable_back<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
+    let source = zip.source.cast::<[u8; SIZE]>();
+    for i in 0..zip.count {
+        for k in 0..WAYS {
+            // SAFETY: the caller's; bytes have no alignment.
+            unsafe {
+                let to = zip.destination.offset(k as isize * zip.stride).cast::<[u8; SIZE]>().add(i);
+                *to = *source.add(i * WAYS + k);
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    //! The networks, compiled for each instruction set, and what [`super::drive`] must know of each.
+
+    use super::avx2::Avx2;
+    use super::avx512::Avx512;
+    use super::{Direction, Interleave, Shape, Zip, drive, network, portable, portable_back};
+
+    /// One kernel: what to drive, and how.
+    pub(super) trait Kernel {
+        const SHAPE: Shape;
+    }
+
+    pub(super) fn of<K: Kernel>() -> Interleave {
+        /// # Safety
+        ///
+        /// As for [`super::ZipFn`].
+        unsafe fn plain<K: Kernel>(zip: &Zip) {
+            // SAFETY: the caller's.
+            unsafe { drive::plain(zip, const { &K::SHAPE }) }
+        }
+        /// # Safety
+        ///
+        /// As for [`super::ZipFn`].
+        unsafe fn stream<K: Kernel>(zip: &Zip) {
+            // SAFETY: the caller's.
+            unsafe { drive::stream(zip, const { &K::SHAPE }) }
+        }
+        Interleave { plain: plain::<K>, stream: stream::<K> }
+    }
+
+    macro_rules! kernel {
+        ($kernel:ident, $network:ident, $vector:ident, $features:literal, $direction:ident, $few:ident) => {
+            pub(super) struct $kernel<const SIZE: usize, const WAYS: usize>;
+
+            impl<const SIZE: usize, const WAYS: usize> Kernel for $kernel<SIZE, WAYS> {
+                const SHAPE: Shape = {
+                    /// # Safety
+                    ///
+                    /// As for the network.
+                    #[target_feature(enable = $features)]
+                    unsafe fn blocks<const SIZE: usize, const WAYS: usize, const STREAM: bool>(zip: &Zip) {
+                        // SAFETY: the caller's.
+                        unsafe { network::$network::<$vector, SIZE, WAYS, STREAM>(zip) }
+                    }
+                    Shape {
+                        size: SIZE,
+                        ways: WAYS,
+                        bytes: <$vector as super::vector::Vector>::BYTES,
+                        direction: Direction::$direction,
+                        plain: blocks::<SIZE, WAYS, false>,
+                        stream: blocks::<SIZE, WAYS, true>,
+                        few: $few::<SIZE, WAYS>,
+                    }
+                };
+            }
+        };
+    }
+
+    kernel!(
+        Interleave512,
+        interleave,
+        Avx512,
+        "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi",
+        Together,
+        portable
+    );
+    kernel!(
+        Deinterleave512,
+        deinterleave,
+        Avx512,
+        "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi",
+        Apart,
+        portable_back
+    );
+    kernel!(Interleave256, interleave, Avx2, "avx2", Together, portable);
+    kernel!(Deinterleave256, deinterleave, Avx2, "avx2", Apart, portable_back);
+}

@@ -1,0 +1,233 @@
+//! The permutation networks behind interleaving and deinterleaving, for any lane, size and number of ways.
+//!
+//! **The idea.** A lane holds E elements. N rows of E elements become N lanes ("lines") of the zipped row: element t of
+//! row k is at g = t·N + k, which is line o = g div E, place p = g mod E. Moving elements between registers costs a
+//! *select* for each register, and a select cannot move anything sideways; moving them sideways costs a *permute* and
+//! happens inside one register. So
+//!
+//! 1. permute each row, so that every element stands in a *slot* such that the elements of a row that go to different
+//!    lines stand in different slots, and so do the elements of a line that come from different rows;
+//! 2. select: line o takes slot s from the row whose number is (n + s) mod N, where n depends on o alone. This is a
+//!    rotation of the registers by s, different for every slot, and is made in log₂ N rounds: round r takes, where bit r
+//!    of s mod N is set, the register 2^r further on;
+//! 3. permute each line, if its slots are not its places.
+//!
+//! Which slot? With N odd, p itself: t ↦ t·N + k mod E is one to one because E is a power of two. Then step 3 falls away.
+//! With N a power of two up to E, (p + o) mod E. With N a multiple of E, the rows fall into N/E groups that never meet in
+//! a line, and each group is a network of E rows of its own. That is all that [`width`] knows.
+//!
+//! A line so costs one or two permutes and log₂ N selects, whatever the size of the element: on one line of 64 bytes,
+//! 1 + 2 for three ways and 2 + 4 for sixteen, where merging permutes would cost 3 and 16. Backwards is the same
+//! network, backwards.
+
+use super::Zip;
+use super::vector::{Table, Vector};
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
+/// Rows of one network: how many of `ways` rows meet in a line. 0: there is no network.
+pub(super) const fn width(lane: usize, size: usize, ways: usize) -> usize {
+    let elements = lane / size;
+    if ways.is_multiple_of(elements) {
+        elements
+    } else if ways % 2 == 1 || (ways.is_power_of_two() && ways < elements) {
+        ways
+    } else {
+        0
+    }
+}
+
+/// The constants of one network.
+struct Network<V, const SIZE: usize, const WAYS: usize>(V);
+
+impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
+    /// E of the module's text.
+    const ELEMENTS: usize = V::LANE / SIZE;
+    /// N of the module's text.
+    const WIDTH: usize = {
+        let width = width(V::LANE, SIZE, WAYS);
+        assert!(width > 0, "no network has this number of ways");
+        width
+    };
+    const GROUPS: usize = WAYS / Self::WIDTH;
+    const ROWS: &'static [Table; WAYS] = &Self::rows(false);
+    const ROWS_BACK: &'static [Table; WAYS] = &Self::rows(true);
+    const LINES: &'static [Table; WAYS] = &Self::lines(false);
+    const LINES_BACK: &'static [Table; WAYS] = &Self::lines(true);
+
+    /// How far line `line` is shifted from its places to its slots.
+    const fn shift(line: usize) -> usize {
+        if Self::WIDTH % 2 == 1 { 0 } else { line }
+    }
+
+    /// Step 1 for every row, or its inverse.
+    const fn rows(back: bool) -> [Table; WAYS] {
+        let mut tables = [Table([0; 64]); WAYS];
+        let mut i = 0;
+        while i < Self::WIDTH * V::LANE {
+            let (row, byte) = (i / V::LANE, i % V::LANE);
+            let place = byte / SIZE * Self::WIDTH + row;
+            let slot = (place + Self::shift(place / Self::ELEMENTS)) % Self::ELEMENTS;
+            let there = slot * SIZE + byte % SIZE;
+            if back {
+                tables[row].0[byte] = there as u8;
+            } else {
+                tables[row].0[there] = byte as u8;
+            }
+            i += 1;
+        }
+        tables
+    }
+
+    /// Step 3 for every line, or its inverse.
+    const fn lines(back: bool) -> [Table; WAYS] {
+        let mut tables = [Table([0; 64]); WAYS];
+        let mut i = 0;
+        while i < Self::WIDTH * V::LANE {
+            let (line, byte) = (i / V::LANE, i % V::LANE);
+            let slot = (byte / SIZE + Self::shift(line)) % Self::ELEMENTS;
+            let there = slot * SIZE + byte % SIZE;
+            if back {
+                tables[line].0[there] = byte as u8;
+            } else {
+                tables[line].0[byte] = there as u8;
+            }
+            i += 1;
+        }
+        tables
+    }
+
+    /// The register that holds line `line` after step 2: n of the module's text.
+    const fn register(line: usize) -> usize {
+        let n = Self::WIDTH;
+        if n % 2 == 1 { line * Self::ELEMENTS % n } else { (n - line) % n }
+    }
+
+    /// The slots that round `round` takes from another register, a bit for each byte.
+    const fn slots(round: usize) -> u64 {
+        let (mut mask, mut byte) = (0, 0);
+        while byte < V::LANE {
+            if (byte / SIZE % Self::WIDTH) >> round & 1 == 1 {
+                mask |= 1 << byte;
+            }
+            byte += 1;
+        }
+        mask
+    }
+    const SLOTS: [u64; 4] = [Self::slots(0), Self::slots(1), Self::slots(2), Self::slots(3)];
+
+    /// Round `round` of step 2, or its inverse.
+    ///
+    /// # Safety
+    ///
+    /// The machine has V's instructions.
+    #[inline(always)]
+    unsafe fn round(x: [V; WAYS], round: usize, back: bool) -> [V; WAYS] {
+        let n = Self::WIDTH;
+        let mut turned = x;
+        if 1 << round < n {
+            for group in 0..Self::GROUPS {
+                for i in 0..n {
+                    let from = (i + if back { n - (1 << round) } else { 1 << round }) % n;
+                    // SAFETY: the function's contract.
+                    turned[group * n + i] =
+                        unsafe { x[group * n + i].select(x[group * n + from], Self::SLOTS[round]) };
+                }
+            }
+        }
+        turned
+    }
+}
+
+/// Interleaves `zip.count` elements of each row, a multiple of `V::BYTES / SIZE`.
+///
+/// # Safety
+///
+/// As for [`super::ZipFn`]; the machine has V's instructions; if `STREAM`, the destination is a multiple of `V::BYTES`.
+#[inline(always)]
+pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize, const STREAM: bool>(
+    zip: &Zip,
+) {
+    let n = Network::<V, SIZE, WAYS>::WIDTH;
+    let groups = Network::<V, SIZE, WAYS>::GROUPS;
+    let (mut source, mut destination) = (zip.source, zip.destination);
+    for _ in 0..zip.count / (V::BYTES / SIZE) {
+        // SAFETY: V::BYTES / SIZE more elements of every row remain, V::BYTES bytes of each; a prefetch reads nothing.
+        unsafe {
+            let mut x = [V::load(source); WAYS];
+            for (row, x) in x.iter_mut().enumerate() {
+                let from = source.offset(row as isize * zip.stride);
+                *x = V::load(from);
+                if zip.ahead != 0 {
+                    _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(zip.ahead).cast());
+                }
+                if n > 1 {
+                    *x = x.permute(&Network::<V, SIZE, WAYS>::ROWS[row % n]);
+                }
+            }
+            x = Network::<V, SIZE, WAYS>::round(x, 0, false);
+            x = Network::<V, SIZE, WAYS>::round(x, 1, false);
+            x = Network::<V, SIZE, WAYS>::round(x, 2, false);
+            x = Network::<V, SIZE, WAYS>::round(x, 3, false);
+            let mut lines = x;
+            for group in 0..groups {
+                for line in 0..n {
+                    let mut y = x[group * n + Network::<V, SIZE, WAYS>::register(line)];
+                    if Network::<V, SIZE, WAYS>::shift(line) != 0 {
+                        y = y.permute(&Network::<V, SIZE, WAYS>::LINES[line]);
+                    }
+                    lines[line * groups + group] = y;
+                }
+            }
+            V::write_lanes::<WAYS, STREAM>(lines, destination);
+        }
+        source = source.wrapping_add(V::BYTES);
+        destination = destination.wrapping_add(V::BYTES * WAYS);
+    }
+}
+
+/// Deinterleaves `zip.count` elements of each row, a multiple of `V::BYTES / SIZE`.
+///
+/// # Safety
+///
+/// As for [`super::ZipFn`]; the machine has V's instructions; if `STREAM`, the destination and the stride are multiples
+/// of `V::BYTES`.
+#[inline(always)]
+pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usize, const STREAM: bool>(
+    zip: &Zip,
+) {
+    let n = Network::<V, SIZE, WAYS>::WIDTH;
+    let groups = Network::<V, SIZE, WAYS>::GROUPS;
+    let (mut source, mut destination) = (zip.source, zip.destination);
+    for _ in 0..zip.count / (V::BYTES / SIZE) {
+        // SAFETY: V::BYTES / SIZE more elements of every row remain, V::BYTES bytes of each; a prefetch reads nothing.
+        unsafe {
+            let lines = V::read_lanes::<WAYS>(source);
+            if zip.ahead != 0 {
+                for line in 0..(WAYS * V::BYTES).div_ceil(64) {
+                    _mm_prefetch::<_MM_HINT_T0>(source.wrapping_add(zip.ahead + line * 64).cast());
+                }
+            }
+            let mut x = lines;
+            for group in 0..groups {
+                for line in 0..n {
+                    let mut y = lines[line * groups + group];
+                    if Network::<V, SIZE, WAYS>::shift(line) != 0 {
+                        y = y.permute(&Network::<V, SIZE, WAYS>::LINES_BACK[line]);
+                    }
+                    x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;
+                }
+            }
+            x = Network::<V, SIZE, WAYS>::round(x, 3, true);
+            x = Network::<V, SIZE, WAYS>::round(x, 2, true);
+            x = Network::<V, SIZE, WAYS>::round(x, 1, true);
+            x = Network::<V, SIZE, WAYS>::round(x, 0, true);
+            for (row, x) in x.into_iter().enumerate() {
+                let y = if n > 1 { x.permute(&Network::<V, SIZE, WAYS>::ROWS_BACK[row % n]) } else { x };
+                let to = destination.offset(row as isize * zip.stride);
+                if STREAM { y.stream(to) } else { y.store(to) }
+            }
+        }
+        source = source.wrapping_add(V::BYTES * WAYS);
+        destination = destination.wrapping_add(V::BYTES);
+    }
+}

@@ -1,0 +1,136 @@
+use super::{Zip, deinterleave, interleave};
+use crate::kernels::InstructionSet;
+
+const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
+const CANARY: u8 = 0xa5;
+
+/// Bytes that differ from their neighbours and from the canary's runs.
+fn noise(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8).collect()
+}
+
+/// One case, against the definition; every byte outside the destination must stay.
+fn check(
+    set: InstructionSet,
+    size: usize,
+    ways: usize,
+    count: usize,
+    shift: usize,
+    gap: usize,
+    back: bool,
+    streaming: bool,
+) {
+    let Some(kernels) = (if back { deinterleave } else { interleave })(set, size, ways) else {
+        panic!("{set:?} has no kernel for {ways} ways of {size} bytes");
+    };
+    let stride = count * size + gap;
+    let (apart, together) = ((ways - 1) * stride + count * size, ways * count * size);
+    let (read, written) = if back { (together, apart) } else { (apart, together) };
+    // The source is exactly as long as what may be read, so that a checker of addresses sees more.
+    let source = noise(read);
+    let mut destination = vec![CANARY; written + 256];
+    let start = 64 - destination.as_ptr() as usize % 64 + shift;
+    let mut expected = destination.clone();
+    for i in 0..count {
+        for k in 0..ways {
+            let (one, many) = ((i * ways + k) * size, k * stride + i * size);
+            let (from, to) = if back { (one, start + many) } else { (many, start + one) };
+            expected[to..to + size].copy_from_slice(&source[from..from + size]);
+        }
+    }
+    let zip = Zip {
+        count,
+        source: source.as_ptr(),
+        destination: destination[start..].as_mut_ptr(),
+        stride: stride as isize,
+        ahead: if shift % 2 == 0 { 0 } else { 512 },
+    };
+    // SAFETY: the set is one of this machine; the vectors hold the rows.
+    unsafe { (if streaming { kernels.stream } else { kernels.plain })(&zip) };
+    assert!(
+        destination == expected,
+        "{set:?}, {ways} ways of {size} bytes, count {count}, shift {shift}, gap {gap}, back {back}, streaming {streaming}"
+    );
+}
+
+fn every_shape(ways: usize) {
+    for set in InstructionSet::all_here() {
+        for size in SIZES {
+            for back in [false, true] {
+                for count in (0..=300).chain([511, 1000, 2049]) {
+                    let odd = count % 63;
+                    for (shift, gap) in [(0, 64 - count * size % 64), (odd, 0), (odd / size * size, odd * 7)]
+                    {
+                        check(set, size, ways, count, shift, gap, back, false);
+                        check(set, size, ways, count, shift, gap, back, true);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_ways_are_as_defined() {
+    every_shape(2);
+}
+
+#[test]
+fn three_ways_are_as_defined() {
+    every_shape(3);
+}
+
+#[test]
+fn four_ways_are_as_defined() {
+    every_shape(4);
+}
+
+#[test]
+fn five_and_seven_ways_are_as_defined() {
+    every_shape(5);
+    every_shape(7);
+}
+
+#[test]
+fn eight_ways_are_as_defined() {
+    every_shape(8);
+}
+
+#[test]
+fn sixteen_ways_are_as_defined() {
+    every_shape(16);
+}
+
+#[test]
+fn every_alignment_streams_to_the_right_place() {
+    for set in InstructionSet::all_here() {
+        for (size, ways) in [(1, 3), (2, 2), (4, 16), (16, 3)] {
+            for shift in 0..64 {
+                for gap in [0, 1, 64, 100] {
+                    check(set, size, ways, 3000 / size, shift, gap, false, true);
+                    check(set, size, ways, 3000 / size, shift, gap, true, true);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_may_lie_in_reverse_order() {
+    let source = noise(3 * 100);
+    for set in InstructionSet::all_here() {
+        let mut destination = [0; 300];
+        let zip = Zip {
+            count: 100,
+            source: source[200..].as_ptr(),
+            destination: destination.as_mut_ptr(),
+            stride: -100,
+            ahead: 0,
+        };
+        // SAFETY: rows 2, 1 and 0 of 100 bytes each.
+        unsafe { (interleave(set, 1, 3).unwrap().plain)(&zip) };
+        for (i, &byte) in destination.iter().enumerate() {
+            assert_eq!(byte, source[(2 - i % 3) * 100 + i / 3]);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Short runs at a stride: a few bytes from here, a few from there, written as exactly those bytes.
+//!
+//! A call of `memcpy` for each would cost more than the bytes. Instead a run is moved in two overlapping pieces of a
+//! fixed length, or (AVX-512) under a mask. Runs so short and close that several fit a register go through one permute
+//! ([`super::pack`]).
+
+use super::InstructionSet;
+
+/// `count` runs of `length` bytes: run i from `source + i * source_step` to `destination + i * destination_step`.
+#[derive(Clone, Copy)]
+pub(crate) struct Runs {
+    /// How many runs.
+    pub count: usize,
+    /// Bytes of a run: what the kernel was chosen for.
+    pub length: usize,
+    /// The first run.
+    pub source: *const u8,
+    /// Bytes from one run to the next; any sign, or 0.
+    pub source_step: isize,
+    /// Where the first run goes.
+    pub destination: *mut u8,
+    /// Bytes from one run to the next; any sign, and at least `length` apart.
+    pub destination_step: isize,
+}
+
+/// Moves the runs.
+///
+/// # Safety
+///
+/// All runs can be read and written where [`Runs`] says, no destination run overlaps a source run or another destination
+/// run, `length` is the one that the kernel was chosen for, and the machine has the instructions it was made for.
+pub(crate) type RunsFn = unsafe fn(&Runs);
+
+/// The longest run that there is a kernel for.
+pub(crate) const LONGEST: usize = 128;
+
+/// The kernel for runs of `length` bytes. Beyond [`LONGEST`] it is `memcpy`, run by run. The set must be one that this
+/// machine has ([`InstructionSet::all_here`]).
+pub(crate) fn runs(set: InstructionSet, length: usize) -> RunsFn {
+    match (set, length) {
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512, 1..=31) => super::pack::runs,
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512, 32..=63) => super::pack::one_by_one,
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512, 64..=128) => x86::two_of_64,
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx2, 16..=31) => x86::two_of_16,
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx2, 32..=63) => x86::two_of_32,
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx2, 64..=128) => x86::four_of_32,
+        (_, 0) => nothing,
+        (_, 1) => pieces::<1, 1>,
+        (_, 2..=3) => pieces::<2, 1>,
+        (_, 4..=7) => pieces::<4, 1>,
+        (_, 8..=15) => pieces::<8, 1>,
+        (_, 16..=31) => pieces::<16, 1>,
+        (_, 32..=63) => pieces::<32, 1>,
+        (_, 64..=128) => pieces::<32, 2>,
+        _ => long,
+    }
+}
+
+/// No bytes at all.
+///
+/// # Safety
+///
+/// None.
+unsafe fn nothing(_: &Runs) {}
+
+/// Runs longer than [`LONGEST`].
+///
+/// # Safety
+///
+/// As for [`RunsFn`].
+unsafe fn long(runs: &Runs) {
+    let (mut source, mut destination) = (runs.source, runs.destination);
+    for _ in 0..runs.count {
+        // SAFETY: the caller's.
+        unsafe { destination.copy_from_nonoverlapping(source, runs.length) };
+        source = source.wrapping_offset(runs.source_step);
+        destination = destination.wrapping_offset(runs.destination_step);
+    }
+}
+
+/// Each run as FRONT pieces of N bytes from its front and as many up to its end: N · FRONT is at most the length, and at
+/// least half of it.
+///
+/// # Safety
+///
+/// As for [`RunsFn`].
+#[inline(always)]
+pub(super) unsafe fn pieces<const N: usize, const FRONT: usize>(runs: &Runs) {
+    let (mut source, mut destination) = (runs.source, runs.destination);
+    let back = runs.length.wrapping_sub(N * FRONT);
+    for _ in 0..runs.count {
+        // SAFETY: both pieces lie within the run.
+        unsafe {
+            let first = *source.cast::<[[u8; N]; FRONT]>();
+            let last = *source.add(back).cast::<[[u8; N]; FRONT]>();
+            *destination.cast() = first;
+            *destination.add(back).cast() = last;
+        }
+        source = source.wrapping_offset(runs.source_step);
+        destination = destination.wrapping_offset(runs.destination_step);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    //! The same with wider registers, and masks.
+
+    use super::{Runs, pieces};
+    use std::arch::x86_64::*;
+
+    /// # Safety
+    ///
+    /// As for [`super::RunsFn`], with a length of 16 to 32.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn two_of_16(runs: &Runs) {
+        // SAFETY: the caller's.
+        unsafe { pieces::<16, 1>(runs) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`super::RunsFn`], with a length of 32 to 64.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn two_of_32(runs: &Runs) {
+        // SAFETY: the caller's.
+        unsafe { pieces::<32, 1>(runs) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`super::RunsFn`], with a length of 64 to 128.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn four_of_32(runs: &Runs) {
+        // SAFETY: the caller's.
+        unsafe { pieces::<32, 2>(runs) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`super::RunsFn`], with a length of 64 to 128.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    pub(super) unsafe fn two_of_64(runs: &Runs) {
+        let (mut source, mut destination) = (runs.source, runs.destination);
+        let back = runs.length - 64;
+        for _ in 0..runs.count {
+            // SAFETY: both halves lie within the run.
+            unsafe {
+                let first = _mm512_loadu_si512(source.cast());
+                let last = _mm512_loadu_si512(source.add(back).cast());
+                _mm512_storeu_si512(destination.cast(), first);
+                _mm512_storeu_si512(destination.add(back).cast(), last);
+            }
+            source = source.wrapping_offset(runs.source_step);
+            destination = destination.wrapping_offset(runs.destination_step);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Runs, runs};
+    use crate::kernels::InstructionSet;
+
+    #[test]
+    fn runs_of_every_length_are_moved_and_nothing_else_is() {
+        for set in InstructionSet::all_here() {
+            for length in 0..=140_usize {
+                let near = length as isize;
+                for count in [0, 1, 2, 5, 16, 33, 64, 200] {
+                    for (from, to) in [
+                        (near, near),
+                        (near + 1, near),
+                        (near, near + 1),
+                        (near + 3, near + 8),
+                        (-near, near),
+                        (near + 1, -near - 2),
+                        (0, near),
+                        (300, near),
+                        (near, 300),
+                        (-300, 301),
+                        (1, near),
+                    ] {
+                        check(set, length, count, from, to);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(set: InstructionSet, length: usize, count: usize, from: isize, to: isize) {
+        let last = count.saturating_sub(1);
+        let source: Vec<u8> =
+            (0..last * from.unsigned_abs() + length).map(|i| ((i * 40503) >> 3) as u8).collect();
+        let mut destination = vec![0xa5; last * to.unsigned_abs() + length + 128];
+        let mut expected = destination.clone();
+        let first_source = if from < 0 { last * from.unsigned_abs() } else { 0 };
+        let first_destination = 64 + if to < 0 { last * to.unsigned_abs() } else { 0 };
+        for i in 0..count as isize {
+            let a = (first_source as isize + i * from) as usize;
+            let b = (first_destination as isize + i * to) as usize;
+            expected[b..b + length].copy_from_slice(&source[a..a + length]);
+        }
+        let these = Runs {
+            count,
+            length,
+            source: source.as_ptr().wrapping_add(first_source),
+            source_step: from,
+            destination: destination.as_mut_ptr().wrapping_add(first_destination),
+            destination_step: to,
+        };
+        // SAFETY: the set is one of this machine; the vectors hold the runs, and destination runs do not overlap.
+        unsafe { runs(set, length)(&these) };
+        assert!(destination == expected, "{set:?}: {count} runs of {length} bytes, steps {from} and {to}");
+    }
+}

@@ -1,0 +1,94 @@
+//! Whether each element has a place of its own in the destination, and if not, which two do not.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use crate::error::{Error, Result};
+use crate::layout::Layout;
+use crate::locate::{LOCATE_LIMIT, Step, solve};
+
+/// Condition of every plan: no two elements share a place of the destination.
+pub(super) fn check(to: &Layout) -> Result<()> {
+    if to.is_injective() == Some(true) {
+        return Ok(());
+    }
+    Err(refuse(to))
+}
+
+#[cold]
+fn refuse(to: &Layout) -> Error {
+    let rule = "a destination has a place for every element; only a source may broadcast or overlap";
+    match shared_place(to) {
+        Some((a, b)) => {
+            let place = to.offset(&a).unwrap_or(0);
+            Error::new(format!("elements {} and {} are both at {place}", index(&a), index(&b)))
+                .field("destination")
+                .rule(rule)
+                .accepts("strides that keep elements apart")
+        }
+        None => Error::new("whether two elements share a place is not decided")
+            .field("destination")
+            .rule(format!("{rule}; strides that overlap are looked at for up to {LOCATE_LIMIT} steps"))
+            .accepts("strides each larger than what the smaller ones reach, or a smaller array"),
+    }
+}
+
+fn index(index: &[u64]) -> String {
+    let numbers: Vec<String> = index.iter().map(u64::to_string).collect();
+    format!("({})", numbers.join(", "))
+}
+
+/// Two elements at one place, if they are found without too long a search.
+fn shared_place(to: &Layout) -> Option<(Vec<u64>, Vec<u64>)> {
+    if let Some(&dim) = to.broadcast_dims().first() {
+        let first = vec![0; to.rank()];
+        let mut second = first.clone();
+        second[dim] = 1;
+        return Some((first, second));
+    }
+    if let Some(strides) = to.canon().strides() {
+        return shared_by_strides(to.dims(), &strides);
+    }
+    if to.len() > LOCATE_LIMIT {
+        return None;
+    }
+    let mut seen: HashMap<u64, Vec<u64>> = HashMap::new();
+    let walk = to.walk_index_order(|index, offset| match seen.insert(offset, index.to_vec()) {
+        Some(first) => ControlFlow::Break((first, index.to_vec())),
+        None => ControlFlow::Continue(()),
+    });
+    walk.break_value()
+}
+
+/// Two elements share a place exactly if some differences, each below its size in magnitude and not all 0, add up to 0
+/// when multiplied by the strides. The first of them that is not 0 may be taken to be positive.
+fn shared_by_strides(sizes: &[u64], strides: &[i64]) -> Option<(Vec<u64>, Vec<u64>)> {
+    let dims: Vec<usize> = (0..sizes.len()).filter(|&dim| sizes[dim] > 1).collect();
+    for (place, &first) in dims.iter().enumerate() {
+        let rest = &dims[place + 1..];
+        let stride = |dim: usize| strides[dim].unsigned_abs();
+        let mut steps = vec![Step { stride: stride(first), count: sizes[first] - 1 }];
+        steps.extend(rest.iter().map(|&dim| Step { stride: stride(dim), count: 2 * sizes[dim] - 1 }));
+        let reach: i128 = rest.iter().map(|&dim| i128::from(stride(dim)) * i128::from(sizes[dim] - 1)).sum();
+        let mut found = None;
+        let _ = solve(&steps, reach - i128::from(stride(first)), &mut |values| {
+            let (mut a, mut b) = (vec![0; sizes.len()], vec![0; sizes.len()]);
+            // The differences, those of negative strides counted the other way.
+            let differences = values.iter().enumerate().map(|(place, &value)| match place {
+                0 => value as i64 + 1,
+                _ => value as i64 - (sizes[rest[place - 1]] as i64 - 1),
+            });
+            for (&dim, difference) in dims[place..].iter().zip(differences) {
+                let along = if strides[dim] < 0 { -difference } else { difference };
+                *(if along > 0 { &mut a } else { &mut b }).get_mut(dim).unwrap_or(&mut 0) =
+                    along.unsigned_abs();
+            }
+            found = Some((b, a));
+            true
+        });
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
