@@ -105,10 +105,10 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.get()));
     let job = Move { relayout: &relayout, source: bytes, head: &head, pool: &pool };
 
-    let mut progress = Progress::new(to.layout.bytes(), output.look.ascii);
+    let progress = Progress::new(to.layout.bytes(), output.look.ascii);
     match destination {
         Destination::File(file) => {
-            let written = job.to_file(&file, &mut |done| progress.update(done));
+            let written = job.to_file(&file, &|done| progress.update(done));
             progress.finish();
             written?;
             if convert.check {
@@ -117,7 +117,7 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
             file.commit()?;
         }
         Destination::Stream(mut stream) => {
-            let written = job.to_stream(&mut *stream, &mut |done| progress.update(done));
+            let written = job.to_stream(&mut *stream, &|done| progress.update(done));
             progress.finish();
             written.map_err(|error| match error {
                 StreamError::Data(error) => error.into(),

@@ -73,14 +73,18 @@ impl Destination {
 
 impl NewFile {
     fn create(path: PathBuf, permissions: Option<Permissions>) -> Result<NewFile> {
-        let folder = folder_of(&path);
-        if let Some(file) = unnamed(&folder) {
-            return Ok(NewFile { file, path, temporary: None, permissions });
+        match unnamed(&folder_of(&path)) {
+            Some(file) => Ok(NewFile { file, path, temporary: None, permissions }),
+            None => NewFile::named(path, permissions),
         }
-        let temporary = temporary_name(&folder);
+    }
+
+    /// With a temporary name, where no other way is.
+    fn named(path: PathBuf, permissions: Option<Permissions>) -> Result<NewFile> {
+        let temporary = temporary_name(&folder_of(&path));
         let file =
             File::options().read(true).write(true).create_new(true).open(&temporary).map_err(|error| {
-                Error::new(format!("{}: {error}", path.display()))
+                failed(&path.display().to_string(), &error)
                     .rule("a new file is made in the folder of its name")
                     .accepts("a folder that exists and may be written")
             })?;
@@ -198,4 +202,79 @@ fn link(file: &File, name: &Path) -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own, taken away at its end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> io::Result<Folder> {
+            let path = std::env::temp_dir().join(format!("tilework-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path)?;
+            Ok(Folder(path))
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    type Tested = std::result::Result<(), Box<dyn std::error::Error>>;
+
+    #[test]
+    fn a_file_has_its_name_when_it_is_complete_and_not_before() -> Tested {
+        let folder = Folder::new("complete")?;
+        for make in [NewFile::create, NewFile::named] {
+            let path = folder.0.join("out");
+            fs::write(&path, b"old")?;
+            let new = make(path.clone(), None)?;
+            new.file().write_all(b"newer")?;
+            assert_eq!(fs::read(&path)?, b"old");
+            new.commit()?;
+            assert_eq!(fs::read(&path)?, b"newer");
+            assert_eq!(folder.names(), ["out"]);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_is_given_up_leaves_nothing() -> Tested {
+        let folder = Folder::new("given-up")?;
+        for make in [NewFile::create, NewFile::named] {
+            let new = make(folder.0.join("out"), None)?;
+            new.file().write_all(b"half")?;
+            drop(new);
+            assert!(folder.names().is_empty());
+            // A name that cannot be had: it has become a folder meanwhile.
+            let new = make(folder.0.join("taken"), None)?;
+            fs::create_dir(folder.0.join("taken"))?;
+            assert!(new.commit().is_err());
+            assert_eq!(folder.names(), ["taken"]);
+            fs::remove_dir(folder.0.join("taken"))?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn two_files_of_one_process_do_not_meet() -> Tested {
+        let folder = Folder::new("two")?;
+        let (a, b) = (NewFile::named(folder.0.join("a"), None)?, NewFile::named(folder.0.join("a"), None)?);
+        a.file().write_all(b"a")?;
+        b.file().write_all(b"b")?;
+        b.commit()?;
+        a.commit()?;
+        assert_eq!(fs::read(folder.0.join("a"))?, b"a");
+        Ok(())
+    }
 }

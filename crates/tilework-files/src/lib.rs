@@ -18,7 +18,7 @@
 //! let source = source.array(from.bytes(), Part::default())?;
 //! let Destination::File(file) = Destination::create(&folder.join("out.bin"))? else { panic!() };
 //! let job = Move { relayout: &relayout, source, head: b"", pool: &Inline };
-//! job.to_file(&file, &mut |_| {})?;
+//! job.to_file(&file, &|_| {})?;
 //! file.commit()?;
 //! assert_eq!(std::fs::read(folder.join("out.bin")).unwrap(), b"adbecf");
 //! # std::fs::remove_dir_all(&folder).unwrap();

@@ -1,6 +1,7 @@
 //! Writing an array in its new layout: through a mapping, or chunk by chunk where there is none.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tilework::{Error, Result};
 use tilework_copy::{Mapped, MappedMut, Pool, Relayout};
@@ -9,6 +10,9 @@ use crate::destination::NewFile;
 
 /// What is written at a time where a file cannot be mapped.
 const CHUNK: usize = 8 << 20;
+
+/// After so much of a mapped file it is told how far it is.
+const PIECE: u64 = 16 << 20;
 
 /// What ends the writing of a stream.
 #[derive(Debug)]
@@ -52,7 +56,7 @@ impl Move<'_> {
     ///
     /// # Errors
     /// A source shorter than its layout, a full disk, and what else the system refuses. The file has no name yet.
-    pub fn to_file(&self, file: &NewFile, progress: &mut dyn FnMut(u64)) -> Result<()> {
+    pub fn to_file(&self, file: &NewFile, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let mut map = match MappedMut::create(file.file(), self.file_bytes()) {
             Ok(map) => map,
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -65,8 +69,10 @@ impl Move<'_> {
         };
         let (head, array) = map.split_at_mut(self.head.len());
         head.copy_from_slice(self.head);
-        self.relayout.run_on(self.pool, self.source, array)?;
-        progress(self.relayout.plan().to().bytes());
+        let total = self.relayout.plan().to().bytes();
+        let pieces = usize::try_from(total / PIECE).unwrap_or(usize::MAX);
+        let pool = Counted { pool: self.pool, pieces, done: AtomicUsize::new(0), total, progress };
+        self.relayout.run_on(&pool, self.source, array)?;
         map.flush().map_err(|error| file.failed(&error))
     }
 
@@ -77,7 +83,7 @@ impl Move<'_> {
     pub fn to_stream(
         &self,
         stream: &mut dyn Write,
-        progress: &mut dyn FnMut(u64),
+        progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), StreamError> {
         stream.write_all(self.head)?;
         self.relayout.stream(self.source, CHUNK, |offset, bytes| {
@@ -111,5 +117,31 @@ impl Move<'_> {
     /// The length of the file.
     pub fn file_bytes(&self) -> u64 {
         self.relayout.plan().to().bytes() + self.head.len() as u64
+    }
+}
+
+/// A pool that tells how far it is. It asks for more tasks than its threads run at a time, so that there is something to
+/// tell between the first and the last.
+struct Counted<'a> {
+    pool: &'a dyn Pool,
+    pieces: usize,
+    done: AtomicUsize,
+    total: u64,
+    progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Pool for Counted<'_> {
+    fn width(&self) -> usize {
+        self.pool.width().max(self.pieces)
+    }
+
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        self.done.store(0, Ordering::Relaxed);
+        self.pool.run(tasks, &|number| {
+            task(number);
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            let bytes = u128::from(self.total) * done as u128 / tasks as u128;
+            (self.progress)(bytes as u64); // no more than the total
+        });
     }
 }
