@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Buffer, Pool, Relayout, Threads};
-use tilework_files::check_sample;
+use tilework_files::{available_memory, check_sample};
 
 use crate::NO;
 use crate::args::{Args, BenchArgs};
@@ -70,7 +70,7 @@ fn run(bench: &BenchArgs, args: &Args) -> Result<Measured, Failure> {
     scramble(&mut buffers.from);
 
     // The first run finds all pages in memory; it is not timed.
-    let all = bench.threads.map_or_else(Threads::all, |threads| Threads::new(threads.get()));
+    let all = bench.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
     relayout.run_on(&all, &buffers.from, &mut buffers.to)?;
     check_sample(&from.layout, &buffers.from, &to.layout, &buffers.to, SAMPLE).map_err(Failure::Wrong)?;
 
@@ -92,13 +92,6 @@ fn fit_memory(need: u128) -> tilework::Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// What the system says that new programs can have without swapping; none where it says nothing.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 fn buffer(bytes: u64) -> tilework::Result<Buffer> {

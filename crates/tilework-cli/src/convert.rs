@@ -102,7 +102,7 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     let streams = matches!(destination, Destination::Stream(_));
     let options = PlanOptions { fill: (streams || fill != 0).then_some(fill), ..PlanOptions::default() };
     let relayout = Relayout::new(&from.layout, &to.layout, &options)?;
-    let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.get()));
+    let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
     let job = Move { relayout: &relayout, source: bytes, head: &head, pool: &pool };
 
     let progress = Progress::new(to.layout.bytes(), output.look.ascii);

@@ -102,6 +102,10 @@ impl Side {
                 format!("E({}) in both layouts", bits[0]),
             );
         }
+        if bits[0] > 128 {
+            let found = format!("elements of {} bits", bits[0]);
+            return fail(found, "elements are no wider than the widest type", "up to E(128)".to_owned());
+        }
         Ok(())
     }
 }

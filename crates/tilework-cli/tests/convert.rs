@@ -225,6 +225,9 @@ fn layouts_that_do_not_agree_are_told_with_both_names() {
     refused(&[&input, &output, "--to", "bf16[3,5]"], "element types f32 and bf16");
     refused(&[&input, &output, "--to", "s32[3,5]"], "element types f32 and s32");
     refused(&[&input, &output, "--to", "f32[3,5]{1,0:E(64)}"], "of 32 bits and of 64 bits");
+    let wide = "f32[3,5]{0,1:E(200)}";
+    refused(&[&input, &output, "--skip=0", "--from", wide, "--to", wide], "elements of 200 bits");
+    refused(&[&input, &output, "--threads", "0"], "invalid value '0'");
     refused(&[&input, &output, "--from", "f32[3,5]"], "is not silently passed over");
     refused(&[&input, &output, "--from", "s32[3,5]{0,1}"], "s32 for a file of \"<f4\"");
     refused(&[&input, &output, "--to", "{1,1}"], "error");

@@ -79,6 +79,9 @@ fn comparable(from: &Layout, old: &[u8], to: &Layout, new: &[u8]) -> Result<()> 
     if from.dims() != to.dims() || from.bits() != to.bits() {
         return Err(Error::new("arrays of other dimensions or element bits cannot be compared"));
     }
+    if to.bits() > 128 {
+        return Err(Error::new(format!("elements of {} bits", to.bits())).accepts("up to 128 bits"));
+    }
     if (old.len() as u64) < from.bytes() || (new.len() as u64) < to.bytes() {
         return Err(Error::new("a buffer is shorter than its layout"));
     }

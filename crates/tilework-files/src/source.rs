@@ -7,6 +7,7 @@ use std::path::Path;
 use tilework::{Error, Result};
 use tilework_copy::Mapped;
 
+use crate::memory::available_memory;
 use crate::npy;
 
 /// The bytes of a file, or of a stream as far as they were read.
@@ -120,6 +121,12 @@ impl Source {
         if missing == 0 {
             return Ok(());
         }
+        // A stream is held in memory, and an endless one would take all of it.
+        if let Some(available) = available_memory().filter(|&available| missing > available) {
+            return Err(Error::new(format!("{} is to give {end} bytes", self.name))
+                .rule(format!("a stream is held in memory, of which {available} bytes are available"))
+                .accepts("a file, which is mapped"));
+        }
         let found = rest.take(missing).read_to_end(bytes).map_err(|error| failed(&self.name, &error))?;
         if (found as u64) < missing {
             self.rest = None;
@@ -177,6 +184,15 @@ mod tests {
         assert!(error.starts_with("pipe has 2 bytes after 4 bytes; "), "{error}");
         let part = Part { skip: u64::MAX, trailing: false };
         assert!(source(b"abcdef").array(7, part).is_err());
+    }
+
+    #[test]
+    fn a_stream_that_no_memory_holds_is_not_read() {
+        let mut endless = Source::stream("zeros", io::repeat(0));
+        let error = endless.array(1 << 60, Part::default()).expect_err("too large").to_string();
+        if cfg!(target_os = "linux") {
+            assert!(error.contains("a stream is held in memory"), "{error}");
+        }
     }
 
     #[test]

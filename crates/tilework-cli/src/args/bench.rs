@@ -1,7 +1,6 @@
 //! The arguments of `bench`.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 
 pub const BENCH_EXAMPLES: &str = "\
 Both arrays are in memory. A copy of as many bytes as the array has elements for is timed in turn with the relayout, \
@@ -24,8 +23,8 @@ pub struct BenchArgs {
     pub to: OsString,
 
     /// How many threads work, besides one [default: one for each processor]
-    #[arg(long, value_name = "NUMBER")]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 
     /// How long it is measured, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]

@@ -1,7 +1,6 @@
 //! The arguments of `convert`.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 
 use tilework::xla::PrimitiveType;
 
@@ -62,8 +61,8 @@ pub struct ConvertArgs {
     pub trailing: bool,
 
     /// How many threads work [default: one for each processor]
-    #[arg(long, value_name = "NUMBER")]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 
     /// Read OUT again and compare every element and all padding, before it gets its name
     #[arg(long)]
