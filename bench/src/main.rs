@@ -5,6 +5,7 @@
 
 mod jaxlib;
 mod offset;
+mod plan;
 mod reading;
 mod rounds;
 mod show;
@@ -34,11 +35,12 @@ struct Setting {
 /// Prints one table.
 type Part = fn(&Setting) -> Result<(), Failure>;
 
-const PARTS: [(&str, &str, Part); 5] = [
+const PARTS: [(&str, &str, Part); 6] = [
     ("reading", "Reading the text of a shape", reading::run),
     ("offset", "From an index to an offset", offset::run),
     ("walk", "Walking all elements in memory order", walk::run),
     ("size", "Cost against the size of the array", size::run),
+    ("plan", "Planning a copy", plan::run),
     ("show", "The command, from start to end", show::run),
 ];
 

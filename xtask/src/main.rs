@@ -6,6 +6,7 @@
 mod bench;
 mod fuzz;
 mod house;
+mod relayout;
 mod shell;
 mod test;
 
@@ -18,12 +19,15 @@ The project's own chores.
   cargo xtask ci                             the same
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
+  cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
-The parts of bench are reading, offset, walk, size and show.
+The parts of bench are reading, offset, walk, size and show. The options of bench relayout are told by --help; with
+--peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads.
 test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz is installed into target/tools when missing.
-bench needs Python 3 as well, for jaxlib, which goes into target/bench-venv; without it the rest is measured alone.
+bench needs Python 3 as well, for the rivals, which go into target/bench-venv and target/bench-relayout-venv; without
+jaxlib the other parts are measured alone.
 ";
 
 /// What a chore returns: nothing, or the sentence that says why it failed.

@@ -41,7 +41,10 @@ pub fn run() -> Outcome {
 
 fn format() -> Outcome {
     shell::run(shell::cargo().args(["fmt", "--all", "--check"]))?;
-    shell::run(shell::cargo().args(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
+    for apart in ["fuzz/Cargo.toml", "bench/peers/Cargo.toml"] {
+        shell::run(shell::cargo().args(["fmt", "--manifest-path", apart, "--check"]))?;
+    }
+    Ok(())
 }
 
 fn clippy() -> Outcome {

@@ -9,6 +9,7 @@ use crate::NO;
 use crate::args::{Args, Sense};
 use crate::input;
 use crate::json;
+use crate::json_plan::Moves;
 use crate::output::{Output, Stop};
 use crate::page::Page;
 use crate::size;
@@ -105,7 +106,7 @@ impl<'a> Comparison<'a> {
             sense,
             holds,
             shared_run: self.run,
-            moves: self.plan.as_ref().and_then(|plan| Some(json::Moves::new(plan.as_ref().ok()?))),
+            moves: self.plan.as_ref().and_then(|plan| Some(Moves::new(plan.as_ref().ok()?))),
         }
     }
 

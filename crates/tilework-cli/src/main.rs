@@ -11,6 +11,7 @@ mod convert;
 mod desc_words;
 mod input;
 mod json;
+mod json_plan;
 mod output;
 mod page;
 mod plan;

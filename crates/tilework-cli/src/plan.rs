@@ -7,7 +7,7 @@ use tilework::{Error, Plan, PlanOptions, Result};
 
 use crate::args::Args;
 use crate::input;
-use crate::json;
+use crate::json_plan::Planned;
 use crate::output::{Output, Stop};
 use crate::page::Page;
 use crate::subject::{self, Bad, Subject};
@@ -33,7 +33,7 @@ pub fn plan(
             Ok((to, plan))
         });
         match made {
-            Ok((to, plan)) if output.json => output.object(&json::Planned::new(&from, &to, &plan)),
+            Ok((to, plan)) if output.json => output.object(&Planned::new(&from, &to, &plan)),
             Ok((to, plan)) => {
                 let mut page = Page::new(output);
                 page.rows(&[("A".to_owned(), from.to_string()), ("B".to_owned(), to.to_string())]);

@@ -241,12 +241,17 @@ fn the_documented_objects_are_those_that_are_printed() {
     let shown: Value = serde_json::from_str(&run(&["show", "--json", TILED]).stdout).expect("JSON");
     let compared: Value =
         serde_json::from_str(&run(&["compare", "--json", TILED, TILED]).stdout).expect("JSON");
+    let planned: Value = serde_json::from_str(&run(&["plan", "--json", TILED, TILED]).stdout).expect("JSON");
     for object in [
         &shown,
         &shown["array"],
         &shown["array"]["layout"],
         &shown["array"]["layout"]["causes"][0],
         &compared,
+        &compared["moves"],
+        &planned,
+        &planned["copies"][0],
+        &planned["copies"][0]["loops"][0],
     ] {
         for field in fields(object) {
             assert!(document.contains(&format!("`{field}`")), "{field}");
@@ -290,7 +295,11 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let Ran { stdout, code, .. } = run(&["completions", shell]);
         assert_eq!(code, 0);
+<<<<<<< HEAD
         for word in ["show", "index", "locate", "parse", "compare", "convert", "bench"] {
+=======
+        for word in ["show", "index", "locate", "parse", "compare", "plan"] {
+>>>>>>> main
             assert!(stdout.contains(word), "{word} in {shell}");
         }
     }
@@ -298,7 +307,11 @@ fn completions_know_every_command() {
 
 #[test]
 fn every_command_has_help_with_examples() {
+<<<<<<< HEAD
     for name in ["show", "index", "locate", "parse", "compare", "convert", "bench", "completions"] {
+=======
+    for name in ["show", "index", "locate", "parse", "compare", "plan", "completions"] {
+>>>>>>> main
         let Ran { stdout, .. } = run(&[name, "--help"]);
         assert!(stdout.contains("Examples:\n  tilework "), "{name}");
     }

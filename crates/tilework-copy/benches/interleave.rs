@@ -159,6 +159,10 @@ fn cases(set: InstructionSet) -> Vec<Case> {
             (16, 3, None),
             (4, 5, None),
             (2, 7, None),
+            (1, 3, Some(5001)),
+            (2, 3, Some(3003)),
+            (4, 7, Some(3001)),
+            (1, 3, Some(49)),
         ] {
             cases.extend(zip(set, size, ways, back, row));
         }

@@ -46,8 +46,14 @@ impl Memory {
                 fn madvise(address: *mut u8, length: usize, advice: i32) -> i32;
             }
             let page = bytes.as_mut_ptr().align_offset(4096);
-            // SAFETY: 14 (MADV_HUGEPAGE) changes how the pages within the allocation are backed, nothing else.
-            unsafe { madvise(bytes.as_mut_ptr().wrapping_add(page), bytes.capacity() - 4096, 14) };
+            // SAFETY: 14 and 15 (MADV_HUGEPAGE, MADV_NOHUGEPAGE) change how the pages within the allocation are backed, nothing else.
+            unsafe {
+                madvise(
+                    bytes.as_mut_ptr().wrapping_add(page),
+                    bytes.capacity() - 4096,
+                    if small_pages() { 15 } else { 14 },
+                )
+            };
         }
         bytes.resize(len + (2 << 20), 1);
         let start = bytes.as_ptr().align_offset(2 << 20);
@@ -59,6 +65,18 @@ impl Memory {
     fn at_mut(&mut self, offset: usize) -> *mut u8 {
         self.0[self.1 + offset..].as_mut_ptr()
     }
+}
+
+/// Whether pages of 4 KiB are asked for, as most programs get.
+fn small_pages() -> bool {
+    std::env::args().any(|word| word == "small-pages")
+}
+
+/// KiB in huge pages.
+fn huge() -> usize {
+    let text = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("AnonHugePages:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(usize::MAX)
 }
 
 impl Matrix {
@@ -124,6 +142,9 @@ impl Matrix {
                 std::ptr::copy_nonoverlapping(black_box(from), black_box(to), bytes)
             });
         }
+        if bytes > (2 << 20) && !small_pages() && huge() < 2 * bytes / 1024 * 9 / 10 {
+            eprintln!("(the system granted huge pages for {} MiB of {} only)", huge() >> 10, 2 * bytes >> 20);
+        }
         own.sort_by(f64::total_cmp);
         copy.sort_by(f64::total_cmp);
         (own[own.len() / 2], copy[copy.len() / 2])
@@ -160,7 +181,8 @@ fn one(words: &[String]) {
 }
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-') && word != "small-pages").collect();
     println!("{:58} {:>9} {:>9} {:>7}", "", "GB/s", "ns/line", "ratio");
     if words.iter().any(|word| word.starts_with("shape=")) {
         return one(&words);

@@ -86,7 +86,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
             return collect(nest, length, along, nearest);
         }
     }
-    order(&mut nest.turns);
+    order(&mut nest.turns, length, setting);
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
@@ -119,7 +119,7 @@ fn collect(nest: ByteNest, length: usize, along: usize, nearest: usize) -> Step 
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
     outer.push(cut(columns, column_piece, Part::Columns));
-    sort(&mut outer);
+    sort(&mut outer, Store::Stage);
     let work = Work::Collect { length, along: columns.from, from: rows.from, to: rows.to };
     finish(nest, outer, work, row_piece * column_piece * length)
 }
@@ -164,11 +164,11 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
         let work = Work::Interleave {
             plain: kernel.plain,
             stream: kernel.stream,
+            size: bytes,
             stride: rows.from,
-            ahead: 1024,
             store: setting.store(),
         };
-        return zip(nest, outer, columns, ways, work);
+        return zip(nest, outer, columns, ways, work, setting.store());
     }
     let (ways, count) = (columns.extent, rows.extent);
     if rows.from == size * ways as isize
@@ -179,23 +179,24 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
         let work = Work::Deinterleave {
             plain: kernel.plain,
             stream: kernel.stream,
+            size: bytes,
+            ways,
             stride: columns.to,
-            ahead: 1024,
             store: setting.store(),
         };
-        return zip(nest, outer, rows, ways, work);
+        return zip(nest, outer, rows, ways, work, setting.store());
     }
     blocks(nest, outer, rows, columns, setting)
 }
 
 /// Rows that alternate on one side; `long` is the loop along them.
-fn zip(nest: ByteNest, outer: Turns, long: Turn, ways: usize, work: Work) -> Step {
+fn zip(nest: ByteNest, outer: Turns, long: Turn, ways: usize, work: Work, store: Store) -> Step {
     let mut outer = whole(&outer);
     let line = LINE / nest.size;
     let piece = (UNIT / (ways * nest.size)).next_multiple_of(line);
     outer.push(cut(long, piece, Part::Columns));
     let weight = piece.min(long.extent) * ways * nest.size;
-    sort(&mut outer);
+    sort(&mut outer, store);
     finish(nest, outer, work, weight)
 }
 
@@ -228,7 +229,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
     outer.push(cut(columns, column_piece, Part::Columns));
-    sort(&mut outer);
+    sort(&mut outer, store);
     let work = Work::Transpose {
         plain: kernel.plain,
         stream: kernel.stream,
@@ -249,7 +250,7 @@ fn lines(mut nest: ByteNest, setting: Setting) -> Step {
     let mut outer = whole(&nest.turns);
     let piece = if nest.turns.is_empty() { UNIT / nest.size } else { 256 };
     outer.push(cut(inner, piece, Part::Rows));
-    sort(&mut outer);
+    sort(&mut outer, Store::Plain);
     let work = Work::Line { kernel, from: inner.from, to: inner.to };
     let weight = piece.min(inner.extent) * nest.size;
     finish(nest, outer, work, weight)
@@ -281,29 +282,24 @@ fn even(whole: usize, piece: usize, tile: usize) -> usize {
     whole.div_ceil(pieces.max(1)).next_multiple_of(tile)
 }
 
-/// The order of loops around rows: the smaller of both steps decides.
-fn order(turns: &mut Turns) {
-    let mode = tune("RORDER", 0);
+/// The order of loops around rows.
+///
+/// Long rows go in the destination's order. Short ones that are stored past the cache go in the source's: reads that
+/// follow each other are fetched by the machine itself, and stores past the cache do not care where they go.
+fn order(turns: &mut Turns, length: usize, setting: Setting) {
+    let by_source = setting.streams && length <= 256;
     turns.sort_by_key(|turn| {
         let (from, to) = (turn.from.unsigned_abs(), turn.to.unsigned_abs());
-        std::cmp::Reverse(match mode {
-            0 => (to, from),
-            1 => (from, to),
-            _ => (from.min(to), to),
-        })
+        std::cmp::Reverse(if by_source { (from, to) } else { (to, from) })
     });
 }
 
-/// The order of loops around a block.
-fn sort(outer: &mut [Outer]) {
-    let mode = tune("ORDER", 0);
+/// The order of loops around a block, for the same reasons: the source's, if stores go past the cache; else whichever
+/// side moves less decides, so that lines of both are used while they are near.
+fn sort(outer: &mut [Outer], store: Store) {
     outer.sort_by_key(|outer| {
         let (from, to) = (outer.turn.from.unsigned_abs(), outer.turn.to.unsigned_abs());
-        std::cmp::Reverse(match mode {
-            0 => (from.min(to), from),
-            1 => (from, to),
-            _ => (to, from),
-        })
+        std::cmp::Reverse(if store == Store::Plain { (from.min(to), from) } else { (from, to) })
     });
 }
 

@@ -8,7 +8,9 @@ pub fn plan(bytes: usize, ext: &[i64], ss: &[i64], ds: &[i64], threads: usize) -
         .map(|k| tilework::Loop { extent: ext[k] as u64, from: ss[k], to: ds[k] })
         .collect();
     let nest = tilework::Nest { starts: smallvec::smallvec![(0, 0)], loops };
-    let p = Program::of(&[nest], &[], false, 0, bytes);
+    let total = nest.elements() as usize * bytes;
+    let setting = crate::choose::Setting::new(crate::kernels::InstructionSet::detect(), total);
+    let p = Program::of(&[nest], &[], false, 0, bytes, setting);
     if std::env::var("TW_SHOW").is_ok() {
         eprintln!("{p:#?}");
     }

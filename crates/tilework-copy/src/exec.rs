@@ -139,9 +139,14 @@ unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffe
                     _ => plain(&block),
                 }
             }
-            Work::Interleave { plain, stream, stride, ahead, store }
-            | Work::Deinterleave { plain, stream, stride, ahead, store } => {
+            Work::Interleave { plain, stream, size, stride, store } => {
                 let kernel = if store == Store::Stream { stream } else { plain };
+                let ahead = ahead(store, place.columns * size, 1024, place, next);
+                kernel(&Zip { count: place.columns, source, destination, stride, ahead });
+            }
+            Work::Deinterleave { plain, stream, size, ways, stride, store } => {
+                let kernel = if store == Store::Stream { stream } else { plain };
+                let ahead = ahead(store, place.columns * ways * size, 1536, place, next);
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
             Work::Line { kernel, from, to } => kernel(&Line {
@@ -192,5 +197,15 @@ unsafe fn staged(
             let bytes = (place.rows * size + more).saturating_sub(skip);
             rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
         }
+    }
+}
+
+/// How many bytes ahead an interleave fetches: `far` along rows that are long enough, else where the next unit begins.
+/// Within the cache there is nothing to fetch.
+fn ahead(store: Store, row: usize, far: usize, place: Place, next: Place) -> usize {
+    match store {
+        Store::Plain => 0,
+        _ if row >= 4096 => far,
+        _ => usize::try_from(next.from - place.from).unwrap_or(0),
     }
 }

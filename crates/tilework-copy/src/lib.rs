@@ -15,6 +15,7 @@
 
 mod buffer;
 mod choose;
+mod convert;
 #[doc(hidden)]
 pub mod dev;
 mod exec;
@@ -26,8 +27,12 @@ mod pool;
 mod program;
 mod relayout;
 mod step;
+mod subbyte;
+#[cfg(test)]
+mod tests;
 
 pub use buffer::Buffer;
+pub use convert::{Conversion, Kind};
 pub use map::{Mapped, MappedMut};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::Relayout;

@@ -11,6 +11,11 @@ pub trait Pool: Sync {
 
     /// Calls `task` once with each number below `tasks`, in any order and on any thread, and returns when all are done.
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
+
+    /// The least work that is worth a task of its own, in bytes written.
+    fn least_share(&self) -> usize {
+        512 << 10
+    }
 }
 
 /// The calling thread alone.

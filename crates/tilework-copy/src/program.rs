@@ -10,16 +10,13 @@ use crate::nest::ByteNest;
 use crate::pool::Pool;
 use crate::step::Step;
 
-/// The least that is worth a thread, in bytes.
-const SHARE: usize = 512 << 10;
-
 /// Steps, one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     set: InstructionSet,
     steps: Vec<Step>,
-    /// The bits of the element that padding is filled with.
-    fill: [u8; 16],
+    /// The element that padding is filled with.
+    fill: Box<[u8]>,
     /// How many of the first steps must be done before the others.
     first: usize,
     /// Bytes that are written.
@@ -29,20 +26,29 @@ pub(crate) struct Program {
 impl Program {
     /// Chooses the kernels for the nests of a plan whose elements are whole bytes.
     pub(crate) fn new(plan: &Plan) -> Program {
-        Program::of(
-            plan.copies(),
-            plan.fills(),
-            plan.fills_first(),
-            plan.options().fill.unwrap_or(0),
-            plan.to().bits() as usize / 8,
-        )
+        let bytes = plan.to().bits() as usize / 8;
+        let total = plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum::<u64>() as usize * bytes;
+        Program::with(plan, Setting::new(InstructionSet::detect(), total))
     }
 
-    pub(crate) fn of(copies: &[Nest], fills: &[Nest], fills_first: bool, fill: u128, bytes: usize) -> Program {
+    /// The same with a setting of the caller's.
+    pub(crate) fn with(plan: &Plan, setting: Setting) -> Program {
+        let fill = plan.options().fill.unwrap_or(0);
+        let bytes = plan.to().bits() as usize / 8;
+        Program::of(plan.copies(), plan.fills(), plan.fills_first(), fill, bytes, setting)
+    }
+
+    pub(crate) fn of(
+        copies: &[Nest],
+        fills: &[Nest],
+        fills_first: bool,
+        fill: u128,
+        bytes: usize,
+        setting: Setting,
+    ) -> Program {
         let nests = |nests: &[Nest]| nests.iter().map(|nest| ByteNest::new(nest, bytes)).collect::<Vec<_>>();
         let (copies, fills) = (nests(copies), nests(fills));
         let total = copies.iter().chain(&fills).map(ByteNest::bytes).sum();
-        let setting = Setting::new(InstructionSet::detect(), total);
         let copies = copies.into_iter().map(|nest| choose::choose(nest, setting));
         let fills = fills.into_iter().map(|nest| Step { fills: true, ..choose::choose(nest, setting) });
         let mut steps: Vec<Step> = Vec::new();
@@ -56,7 +62,9 @@ impl Program {
             steps.extend(fills);
         }
         steps.retain(|step| step.units() > 0);
-        Program { set: setting.set, steps, fill: fill.to_le_bytes(), first: first.min(usize::MAX), bytes: total }
+        let mut element = vec![0; bytes.max(16)];
+        element[..16].copy_from_slice(&fill.to_le_bytes());
+        Program { set: setting.set, steps, fill: element.into(), first: first.min(usize::MAX), bytes: total }
     }
 
     /// Runs all steps.
@@ -73,7 +81,7 @@ impl Program {
 
     unsafe fn run_steps(&self, steps: &[Step], pool: &dyn Pool, buffers: Buffers) {
         let total: usize = steps.iter().map(|step| step.units() * step.weight).sum();
-        let tasks = (self.bytes / SHARE).clamp(1, pool.width());
+        let tasks = (self.bytes / pool.least_share().max(1)).clamp(1, pool.width().max(1));
         if tasks == 1 {
             // SAFETY: the caller's promise; one thread does all units.
             unsafe { self.run_share(steps, 0..total, buffers) };

@@ -49,13 +49,50 @@ impl Relayout {
     pub fn run_on(&self, pool: &dyn Pool, from: &[u8], to: &mut [u8]) -> Result<()> {
         check_length("source", from.len(), self.plan.from())?;
         check_length("destination", to.len(), self.plan.to())?;
-        let Some(program) = &self.program else {
-            naive::run(&self.plan, from, to);
-            return Ok(());
-        };
-        let buffers = Buffers { source: from.as_ptr(), destination: to.as_mut_ptr() };
         // SAFETY: both buffers are as long as their layouts, and a shared and an exclusive borrow do not overlap.
-        unsafe { program.run(pool, buffers) };
+        unsafe { self.run_checked(pool, from.as_ptr(), to.as_mut_ptr()) };
+        Ok(())
+    }
+
+    /// # Safety
+    /// Both buffers hold their layouts and do not overlap; nobody else writes the one or touches the other meanwhile.
+    unsafe fn run_checked(&self, pool: &dyn Pool, from: *const u8, to: *mut u8) {
+        match &self.program {
+            // SAFETY: the caller's promise.
+            Some(program) => unsafe { program.run(pool, Buffers { source: from, destination: to }) },
+            None => {
+                let bytes = |layout: &Layout| layout.bytes() as usize;
+                // SAFETY: the caller's promise.
+                let (from, to) = unsafe {
+                    (
+                        std::slice::from_raw_parts(from, bytes(self.plan.from())),
+                        std::slice::from_raw_parts_mut(to, bytes(self.plan.to())),
+                    )
+                };
+                naive::run(&self.plan, from, to);
+            }
+        }
+    }
+
+    /// The same for memory that is not Rust's.
+    ///
+    /// # Errors
+    /// A buffer that is shorter than its layout, and buffers that overlap; nothing is written then.
+    ///
+    /// # Safety
+    /// So many bytes can be read from the one and written to the other, and nobody else writes the one or touches the
+    /// other until this returns.
+    pub unsafe fn run_raw(
+        &self,
+        pool: &dyn Pool,
+        (from, from_length): (*const u8, usize),
+        (to, to_length): (*mut u8, usize),
+    ) -> Result<()> {
+        check_length("source", from_length, self.plan.from())?;
+        check_length("destination", to_length, self.plan.to())?;
+        check_overlap(from.addr(), self.plan.from().bytes(), to.addr(), self.plan.to().bytes())?;
+        // SAFETY: the caller's promise, and what was checked.
+        unsafe { self.run_checked(pool, from, to) };
         Ok(())
     }
 
@@ -88,4 +125,15 @@ fn check_length(name: &str, found: usize, layout: &Layout) -> Result<()> {
             .accepts(format!("{need} bytes or more")));
     }
     Ok(())
+}
+
+fn check_overlap(from: usize, from_bytes: u64, to: usize, to_bytes: u64) -> Result<()> {
+    let apart = from as u64 + from_bytes <= to as u64 || to as u64 + to_bytes <= from as u64;
+    if apart || from_bytes == 0 || to_bytes == 0 {
+        return Ok(());
+    }
+    Err(Error::new(format!("a destination of {to_bytes} bytes that overlaps the source of {from_bytes}"))
+        .field("destination")
+        .rule("source and destination are different memory: elements would be overwritten before they are read")
+        .accepts("a buffer of its own"))
 }

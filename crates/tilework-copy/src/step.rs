@@ -68,9 +68,9 @@ pub(crate) enum Work {
     /// Blocks to transpose: a source row is `from` bytes from the next, a destination row `to`.
     Transpose { plain: BlockFn, stream: BlockFn, size: usize, from: isize, to: isize, store: Store },
     /// So many rows, `stride` bytes apart in the source, that alternate in the destination.
-    Interleave { plain: ZipFn, stream: ZipFn, stride: isize, ahead: usize, store: Store },
+    Interleave { plain: ZipFn, stream: ZipFn, size: usize, stride: isize, store: Store },
     /// The way back: the stride is in the destination.
-    Deinterleave { plain: ZipFn, stream: ZipFn, stride: isize, ahead: usize, store: Store },
+    Deinterleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
     /// Elements at any steps.
     Line { kernel: LineFn, from: isize, to: isize },
     /// One element repeated: `size` bytes.

@@ -109,6 +109,23 @@
 //! [`Layout::merge_dims`] and [`Layout::reshape`] give other indices to the same places. They never copy and always
 //! exist; [`Layout::to_strides`] says whether one stride for each dimension can say the result, and what forbids it.
 //!
+//! # What moves
+//!
+//! A [`Plan`] says how an array gets from one layout to another: a few nests of loops, each with one stride for the source
+//! and one for the destination, and the padding to be filled. It holds no data; `tilework-copy` runs it.
+//!
+//! ```
+//! use tilework::{Kind, Plan, PlanOptions, xla::Shape};
+//! # fn main() -> tilework::Result<()> {
+//! let layout = |text: &str| Shape::parse(text)?.as_array().unwrap().lower();
+//! let tiled = layout("bf16[64,300]{1,0:T(8,128)(2,1)}")?;
+//! let plan = Plan::new(&layout("bf16[64,300]")?, &tiled, &PlanOptions { fill: Some(0), converts: false })?;
+//! assert_eq!(plan.copies().len(), 2); // the whole tiles, and those at the edge
+//! assert_eq!(plan.copies()[0].kind(), Kind::Interleave { k: 2 });
+//! assert_eq!(plan.figures().filled, 64 * (384 - 300));
+//! # Ok(()) }
+//! ```
+//!
 //! # Errors
 //!
 //! There is one [`Error`]. It says where (a range of bytes, or a field), what was found, which rule that breaks and what
@@ -121,7 +138,7 @@
 //! without looking at elements, and why that form is unique. The cost of everything but the walks depends on the number of
 //! dimensions and tiles, not on the number of elements, for whatever tiles a compiler writes. Where tiles do not divide
 //! each other or strides overlap, some questions need a table or a search; each has a limit ([`TABLE_LIMIT`],
-//! [`LOCATE_LIMIT`]) beyond which the answer is "not decided".
+//! [`LOCATE_LIMIT`]) beyond which the answer is "not decided". Plans have limits too ([`NEST_LIMIT`], [`START_LIMIT`]).
 #![forbid(unsafe_code)]
 
 mod build;

@@ -60,9 +60,10 @@ pub(crate) struct Transpose {
     pub tile: usize,
     /// Any block at all: any rows and columns from 1 up, any alignment.
     pub plain: BlockFn,
-    /// The same with streaming stores, which the caller fences: `destination`, `destination_stride` and the bytes of a
-    /// destination row are multiples of 64. Or the destination rows are 16 or 32 bytes each and adjacent, and
-    /// `destination` and the bytes of all rows together are multiples of 64.
+    /// The same with streaming stores, which the caller fences. Straight from the registers if `destination`,
+    /// `destination_stride` and the bytes of a destination row are multiples of 64, or if the destination rows are 16
+    /// or 32 bytes each and adjacent, and `destination` and the bytes of all rows together are multiples of 64.
+    /// Else by way of a stage in the cache, which wants long destination rows: 512 bytes and more.
     pub stream: BlockFn,
 }
 

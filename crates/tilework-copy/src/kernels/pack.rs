@@ -23,17 +23,8 @@ pub(super) unsafe fn runs(runs: &Runs) {
         // SAFETY: the caller's.
         return unsafe { one_by_one(runs) };
     }
-    let mut table = [0u8; WIDTH];
-    let (mut read, mut written) = (0u64, 0u64);
-    for run in 0..together {
-        let from = place(runs.source_step, run, together);
-        let to = place(runs.destination_step, run, together);
-        for byte in 0..runs.length {
-            table[to + byte] = (from + byte) as u8;
-            read |= 1 << (from + byte);
-            written |= 1 << (to + byte);
-        }
-    }
+    let (written, table) = table(runs, runs.destination_step, runs.source_step, together);
+    let (read, _) = self::table(runs, runs.source_step, runs.destination_step, together);
     // The lowest byte of a register's worth of runs lies here from its first run.
     let source_low = runs.source_step.min(0) * (together as isize - 1);
     let destination_low = runs.destination_step.min(0) * (together as isize - 1);
@@ -41,7 +32,6 @@ pub(super) unsafe fn runs(runs: &Runs) {
     // SAFETY: every register's worth is `together` of the runs, of which there are at least as many; the last ones
     // overlap. A masked move touches the bytes under the mask and no other: here, those of the runs.
     unsafe {
-        let table = _mm512_loadu_si512(table.as_ptr().cast());
         while done < runs.count {
             let first = done.min(runs.count - together) as isize;
             let source = runs.source.wrapping_offset(first * runs.source_step + source_low);
@@ -59,9 +49,35 @@ fn fitting(step: usize, length: usize) -> usize {
     if step == 0 { WIDTH / length } else { 1 + (WIDTH - length) / step }
 }
 
-/// Where run `run` of `together` lies from the lowest byte of all.
-fn place(step: isize, run: usize, together: usize) -> usize {
-    if step < 0 { (together - 1 - run) * step.unsigned_abs() } else { run * step.unsigned_abs() }
+/// For a register's worth of `together` runs at the step `to`: which of its bytes belong to a run, and where the same
+/// bytes are in a register's worth at the step `from`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+fn table(runs: &Runs, to: isize, from: isize, together: usize) -> (u64, __m512i) {
+    // Steps of 64 bytes and more do not get here (`together` would be 1), but steps of 0 do: then all is in run 0.
+    let (to_step, from_step) = (to.unsigned_abs() as i16, from.unsigned_abs() as i16);
+    // byte / step = byte * (4096 / step + 1) / 4096, exactly, for bytes and steps below 64.
+    let inverse = if to_step == 0 { 0 } else { 4096 / to_step + 1 };
+    let last = _mm512_set1_epi16(together as i16 - 1);
+    let half = |byte: __m512i| {
+        let run = _mm512_mulhi_epu16(_mm512_slli_epi16::<4>(byte), _mm512_set1_epi16(inverse));
+        let run = _mm512_min_epu16(run, last);
+        let within = _mm512_sub_epi16(byte, _mm512_mullo_epi16(run, _mm512_set1_epi16(to_step)));
+        let taken = _mm512_cmplt_epu16_mask(within, _mm512_set1_epi16(runs.length as i16));
+        let there = if (to < 0) != (from < 0) { _mm512_sub_epi16(last, run) } else { run };
+        let there = _mm512_add_epi16(_mm512_mullo_epi16(there, _mm512_set1_epi16(from_step)), within);
+        (u64::from(taken), _mm512_cvtepi16_epi8(there))
+    };
+    let low = _mm512_cvtepu8_epi16(_mm256_setr_epi64x(
+        0x0706_0504_0302_0100,
+        0x0f0e_0d0c_0b0a_0908,
+        0x1716_1514_1312_1110,
+        0x1f1e_1d1c_1b1a_1918,
+    ));
+    let (taken_low, table_low) = half(low);
+    let (taken_high, table_high) = half(_mm512_add_epi16(low, _mm512_set1_epi16(32)));
+    let table = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(table_low), table_high);
+    (taken_low | taken_high << 32, table)
 }
 
 /// # Safety

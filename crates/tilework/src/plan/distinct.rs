@@ -20,6 +20,7 @@ fn refuse(to: &Layout) -> Error {
     let rule = "a destination has a place for every element; only a source may broadcast or overlap";
     match shared_place(to) {
         Some((a, b)) => {
+            let (a, b) = if a < b { (a, b) } else { (b, a) };
             let place = to.offset(&a).unwrap_or(0);
             Error::new(format!("elements {} and {} are both at {place}", index(&a), index(&b)))
                 .field("destination")

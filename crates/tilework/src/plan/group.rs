@@ -56,6 +56,11 @@ impl Groups {
         self.list.iter().map(|group| group.starts.len() as u64).sum()
     }
 
+    /// Whether pieces are rows of neighbours on both sides.
+    pub(super) fn moves_rows(&self) -> bool {
+        self.list.iter().any(|group| matches!(group.loops.last(), Some(Loop { from: 1, to: 1, .. })))
+    }
+
     /// The same pieces with few different loops: the innermost loop is cut into powers of two.
     ///
     /// Tiles of 127 and 128 leave pieces of every length up to 127, and each length would be a nest of its own.

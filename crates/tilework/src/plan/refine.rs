@@ -25,6 +25,9 @@ pub const START_LIMIT: u64 = 1 << 22;
 /// The most pieces of one dimension, before equal ones are put together.
 const PIECE_LIMIT: usize = 1 << 18;
 
+/// A number of different pieces of one component that is worth reducing first, where that cuts no rows.
+const MANY: usize = 16;
+
 /// Every element of the two layouts, which have the same dimensions, once.
 pub(super) fn copies(from: &Layout, to: &Layout) -> Result<Vec<Nest>> {
     if from.is_empty() {
@@ -79,7 +82,9 @@ fn bound(parts: &mut [Groups]) -> Result<()> {
     let mut halved = vec![false; parts.len()];
     while count(parts).is_none_or(|nests| nests > NEST_LIMIT) {
         let left = (0..parts.len()).filter(|&part| !halved[part]);
-        let Some(most) = left.max_by_key(|&part| parts[part].list.len()) else {
+        // Rows of neighbours are the last to be cut.
+        let worth = |part: &Groups| (part.list.len() > MANY && !part.moves_rows(), part.list.len());
+        let Some(most) = left.max_by_key(|&part| worth(&parts[part])) else {
             return Err(Error::new("too many shapes of pieces")
                 .rule(format!("a plan has at most {NEST_LIMIT} nests of loops"))
                 .accepts("tiles that divide each other in some of the dimensions"));

@@ -158,10 +158,8 @@ impl<'a> Table<'a> {
             let moved = |offset: Start| (offset.0.wrapping_add(step.0), offset.1.wrapping_add(step.1));
             (0..known).all(|x| after(x + p).is_none_or(|next| next == moved(offsets[x as usize])))
         };
-        let small = (1..).take_while(|p| p * p <= period).filter(|&p| period.is_multiple_of(p));
-        let small: Vec<u64> = small.collect();
-        let large = small.iter().rev().map(|p| period / p);
-        small.iter().copied().chain(large).take_while(|&p| p < known).find(|&p| repeats(p)).unwrap_or(period)
+        // A period beyond 64 bits is not exact, but then every position is known and has been looked at.
+        (1..known).filter(|&p| period.is_multiple_of(p)).find(|&p| repeats(p)).unwrap_or(period)
     }
 
     /// The dimension with the smallest step in the destination: runs are looked for along it.

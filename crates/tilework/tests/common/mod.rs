@@ -17,7 +17,12 @@ pub struct Recipe {
 
 impl Recipe {
     pub fn build(&self) -> tilework::Result<Layout> {
-        let mut builder = Layout::builder(&self.dims, 32)?.minor_to_major(&self.minor_to_major)?;
+        self.build_of(32)
+    }
+
+    /// The same with elements of so many bits.
+    pub fn build_of(&self, bits: u32) -> tilework::Result<Layout> {
+        let mut builder = Layout::builder(&self.dims, bits)?.minor_to_major(&self.minor_to_major)?;
         if let Some(padded) = &self.padded {
             builder = builder.padded(padded)?;
         }
@@ -174,6 +179,12 @@ pub fn recipe() -> impl Strategy<Value = Recipe> {
 
 pub fn recipe_with(star: bool) -> impl Strategy<Value = Recipe> {
     prop::collection::vec(prop_oneof![1 => Just(0), 30 => 1..=9_u64], 0..=4)
+        .prop_flat_map(move |dims| recipe_over(dims, star))
+}
+
+/// Such layouts of these dimensions.
+pub fn recipe_over(dims: Vec<u64>, star: bool) -> impl Strategy<Value = Recipe> {
+    Just(dims)
         .prop_flat_map(move |dims| {
             let rank = dims.len();
             (

@@ -4,7 +4,7 @@ use super::vector::{Table, Vector};
 use std::arch::x86_64::*;
 
 #[derive(Clone, Copy)]
-pub(super) struct Avx512(__m512i);
+pub(super) struct Avx512(pub __m512i);
 
 // SAFETY (of every block here): the trait's contract; each instruction touches the 64 bytes that the method names.
 impl Vector for Avx512 {

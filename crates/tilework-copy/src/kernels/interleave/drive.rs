@@ -1,8 +1,7 @@
 //! Rows of any length and alignment, cut into the whole blocks that a kernel takes.
 //!
 //! A block is one register of every row. A count that is not a whole number of blocks ends with a block that overlaps
-//! the one before it: the same bytes are written twice, and there is no slow tail. Fewer elements than a block are moved
-//! through a small buffer, as a block of which most is thrown away.
+//! the one before it: the same bytes are written twice, and there is no slow tail.
 //!
 //! **Streaming.** A streaming store writes a whole aligned line. If some element of every destination row begins a line,
 //! the blocks are laid from there on, and only head and tail go through the caches. Else (the rows are aligned
@@ -35,13 +34,13 @@ pub(super) struct Shape {
     /// Bytes of every row in a block.
     pub bytes: usize,
     pub direction: Direction,
-    /// Whole blocks.
+    /// Any count.
     pub plain: ZipFn,
     /// Whole blocks with streaming stores: the destination is a multiple of `bytes`, and the stride if it is the
     /// destination's.
     pub stream: ZipFn,
-    /// Any count, slowly.
-    pub few: ZipFn,
+    /// `stream` takes any count of at least a block and any alignment.
+    pub any_alignment: bool,
 }
 
 impl Shape {
@@ -71,86 +70,11 @@ impl Shape {
     }
 }
 
-/// Any count, through the caches.
-///
-/// # Safety
-///
-/// As for [`ZipFn`].
-#[inline]
-pub(super) unsafe fn plain(zip: &Zip, shape: &Shape) {
-    let block = shape.block();
-    let whole = zip.count / block * block;
-    // SAFETY: the parts lie within the rows, and all elements but those of `few` are whole blocks.
-    unsafe {
-        if whole == zip.count {
-            (shape.plain)(zip);
-        } else if whole == 0 {
-            few(zip, shape);
-        } else {
-            (shape.plain)(&Zip { count: whole, ..*zip });
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
-        }
-    }
-}
-
-/// Fewer elements than a block.
-///
-/// # Safety
-///
-/// As for [`ZipFn`], and `zip.count` is less than a block.
-unsafe fn few(zip: &Zip, shape: &Shape) {
-    if zip.count * shape.ways < 24 {
-        // SAFETY: the caller's.
-        return unsafe { (shape.few)(zip) };
-    }
-    let mut source = MaybeUninit::<[u8; LINE * WAYS]>::uninit();
-    let mut destination = MaybeUninit::<[u8; LINE * WAYS]>::uninit();
-    let (read, written) = (source.as_mut_ptr().cast::<u8>(), destination.as_mut_ptr().cast::<u8>());
-    let (row, all) = (zip.count * shape.size, zip.count * shape.size * shape.ways);
-    // SAFETY: each buffer holds a block: `bytes` of every row, at most LINE for each of at most WAYS. What the block
-    // has beyond `count` elements is whatever the buffer held, and goes nowhere.
-    unsafe {
-        source.as_mut_ptr().write_bytes(0, 1);
-        let block =
-            Zip { count: shape.block(), source: read, destination: written, stride: LINE as isize, ahead: 0 };
-        if shape.direction == Direction::Together {
-            for k in 0..shape.ways {
-                short(zip.source.offset(k as isize * zip.stride), read.add(k * LINE), row);
-            }
-            (shape.plain)(&block);
-            long(written, zip.destination, all);
-        } else {
-            long(zip.source, read, all);
-            (shape.plain)(&block);
-            for k in 0..shape.ways {
-                short(written.add(k * LINE), zip.destination.offset(k as isize * zip.stride), row);
-            }
-        }
-    }
-}
-
-/// Copies any number of bytes.
-///
-/// # Safety
-///
-/// They can be read and written, and do not overlap.
-unsafe fn long(from: *const u8, to: *mut u8, bytes: usize) {
-    let mut at = 0;
-    // SAFETY: the pieces cover the bytes.
-    unsafe {
-        while at < bytes {
-            let piece = LINE.min(bytes - at);
-            short(from.add(at), to.add(at), piece);
-            at += piece;
-        }
-    }
-}
-
 /// Copies up to 64 bytes as two overlapping halves, without a call.
 ///
 /// # Safety
 ///
-/// As for [`long`].
+/// They can be read and written, and do not overlap.
 #[inline]
 unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
     /// # Safety
@@ -189,7 +113,11 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     let (block, step) = (shape.block(), shape.destination_step());
     if zip.count < 2 * block || zip.count * step < 4 * LINE {
         // SAFETY: the caller's.
-        return unsafe { plain(zip, shape) };
+        return unsafe { (shape.plain)(zip) };
+    }
+    if shape.any_alignment {
+        // SAFETY: the caller's.
+        return unsafe { (shape.stream)(zip) };
     }
     let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;
     let start =
@@ -202,11 +130,7 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     // SAFETY: head, whole blocks and tail lie within the rows (`count` is at least a block beyond `start`), and the
     // blocks begin on lines.
     unsafe {
-        let mut at = 0;
-        while at < start {
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, at, block) });
-            at += block;
-        }
+        (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start) });
         (shape.stream)(&shape.part(zip, start, whole));
         if start + whole < zip.count {
             (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
@@ -242,14 +166,8 @@ unsafe fn buffered(zip: &Zip, shape: &Shape) {
         // or an earlier one put it.
         unsafe {
             let part = shape.part(zip, done, count);
-            plain(
-                &Zip {
-                    destination: buffer.add(LINE),
-                    stride: if rows == 1 { zip.stride } else { pitch as isize },
-                    ..part
-                },
-                shape,
-            );
+            let stride = if rows == 1 { zip.stride } else { pitch as isize };
+            (shape.plain)(&Zip { destination: buffer.add(LINE), stride, ..part });
             for (k, left) in left.iter_mut().enumerate().take(rows) {
                 let to = part.destination.offset(k as isize * zip.stride).wrapping_sub(*left);
                 let row = buffer.add(k * pitch);

@@ -11,6 +11,8 @@ mod drive;
 mod tests;
 
 #[cfg(target_arch = "x86_64")]
+mod aligned;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -18,9 +20,10 @@ mod avx512;
 mod network;
 #[cfg(target_arch = "x86_64")]
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use super::InstructionSet;
-use drive::{Direction, Shape};
 
 /// `ways` rows of `count` elements, and one row in which they alternate.
 ///
@@ -155,83 +158,4 @@ unsafe fn portable_back<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
             }
         }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    //! The networks, compiled for each instruction set, and what [`super::drive`] must know of each.
-
-    use super::avx2::Avx2;
-    use super::avx512::Avx512;
-    use super::{Direction, Interleave, Shape, Zip, drive, network, portable, portable_back};
-
-    /// One kernel: what to drive, and how.
-    pub(super) trait Kernel {
-        const SHAPE: Shape;
-    }
-
-    pub(super) fn of<K: Kernel>() -> Interleave {
-        /// # Safety
-        ///
-        /// As for [`super::ZipFn`].
-        unsafe fn plain<K: Kernel>(zip: &Zip) {
-            // SAFETY: the caller's.
-            unsafe { drive::plain(zip, const { &K::SHAPE }) }
-        }
-        /// # Safety
-        ///
-        /// As for [`super::ZipFn`].
-        unsafe fn stream<K: Kernel>(zip: &Zip) {
-            // SAFETY: the caller's.
-            unsafe { drive::stream(zip, const { &K::SHAPE }) }
-        }
-        Interleave { plain: plain::<K>, stream: stream::<K> }
-    }
-
-    macro_rules! kernel {
-        ($kernel:ident, $network:ident, $vector:ident, $features:literal, $direction:ident, $few:ident) => {
-            pub(super) struct $kernel<const SIZE: usize, const WAYS: usize>;
-
-            impl<const SIZE: usize, const WAYS: usize> Kernel for $kernel<SIZE, WAYS> {
-                const SHAPE: Shape = {
-                    /// # Safety
-                    ///
-                    /// As for the network.
-                    #[target_feature(enable = $features)]
-                    unsafe fn blocks<const SIZE: usize, const WAYS: usize, const STREAM: bool>(zip: &Zip) {
-                        // SAFETY: the caller's.
-                        unsafe { network::$network::<$vector, SIZE, WAYS, STREAM>(zip) }
-                    }
-                    Shape {
-                        size: SIZE,
-                        ways: WAYS,
-                        bytes: <$vector as super::vector::Vector>::BYTES,
-                        direction: Direction::$direction,
-                        plain: blocks::<SIZE, WAYS, false>,
-                        stream: blocks::<SIZE, WAYS, true>,
-                        few: $few::<SIZE, WAYS>,
-                    }
-                };
-            }
-        };
-    }
-
-    kernel!(
-        Interleave512,
-        interleave,
-        Avx512,
-        "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi",
-        Together,
-        portable
-    );
-    kernel!(
-        Deinterleave512,
-        deinterleave,
-        Avx512,
-        "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi",
-        Apart,
-        portable_back
-    );
-    kernel!(Interleave256, interleave, Avx2, "avx2", Together, portable);
-    kernel!(Deinterleave256, deinterleave, Avx2, "avx2", Apart, portable_back);
 }

@@ -37,20 +37,20 @@ pub(super) const fn width(lane: usize, size: usize, ways: usize) -> usize {
 }
 
 /// The constants of one network.
-struct Network<V, const SIZE: usize, const WAYS: usize>(V);
+pub(super) struct Network<V, const SIZE: usize, const WAYS: usize>(V);
 
 impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
     /// E of the module's text.
     const ELEMENTS: usize = V::LANE / SIZE;
     /// N of the module's text.
-    const WIDTH: usize = {
+    pub(super) const WIDTH: usize = {
         let width = width(V::LANE, SIZE, WAYS);
         assert!(width > 0, "no network has this number of ways");
         width
     };
     const GROUPS: usize = WAYS / Self::WIDTH;
     const ROWS: &'static [Table; WAYS] = &Self::rows(false);
-    const ROWS_BACK: &'static [Table; WAYS] = &Self::rows(true);
+    pub(super) const ROWS_BACK: &'static [Table; WAYS] = &Self::rows(true);
     const LINES: &'static [Table; WAYS] = &Self::lines(false);
     const LINES_BACK: &'static [Table; WAYS] = &Self::lines(true);
 
@@ -138,20 +138,25 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
     }
 }
 
-/// Interleaves `zip.count` elements of each row, a multiple of `V::BYTES / SIZE`.
+/// Interleaves `zip.count` elements of each row, at least `V::BYTES / SIZE`. The last block overlaps the one before it.
 ///
 /// # Safety
 ///
-/// As for [`super::ZipFn`]; the machine has V's instructions; if `STREAM`, the destination is a multiple of `V::BYTES`.
+/// As for [`super::ZipFn`], with such a count; the machine has V's instructions; if `STREAM`, the destination is a
+/// multiple of `V::BYTES` and the count one of `V::BYTES / SIZE`.
 #[inline(always)]
 pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize, const STREAM: bool>(
     zip: &Zip,
 ) {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let groups = Network::<V, SIZE, WAYS>::GROUPS;
-    let (mut source, mut destination) = (zip.source, zip.destination);
-    for _ in 0..zip.count / (V::BYTES / SIZE) {
-        // SAFETY: V::BYTES / SIZE more elements of every row remain, V::BYTES bytes of each; a prefetch reads nothing.
+    let block = V::BYTES / SIZE;
+    let mut done = 0;
+    while done < zip.count {
+        let first = if STREAM { done } else { done.min(zip.count - block) };
+        let source = zip.source.wrapping_add(first * SIZE);
+        let destination = zip.destination.wrapping_add(first * (SIZE * WAYS));
+        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each; a prefetch reads nothing.
         unsafe {
             let mut x = [V::load(source); WAYS];
             for (row, x) in x.iter_mut().enumerate() {
@@ -180,54 +185,74 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
             }
             V::write_lanes::<WAYS, STREAM>(lines, destination);
         }
-        source = source.wrapping_add(V::BYTES);
-        destination = destination.wrapping_add(V::BYTES * WAYS);
+        done += block;
     }
 }
 
-/// Deinterleaves `zip.count` elements of each row, a multiple of `V::BYTES / SIZE`.
+/// One block of the rows: the registers that need only the permute `ROWS_BACK` of their row to be the rows.
 ///
 /// # Safety
 ///
-/// As for [`super::ZipFn`]; the machine has V's instructions; if `STREAM`, the destination and the stride are multiples
-/// of `V::BYTES`.
+/// `WAYS * V::BYTES` bytes can be read; the machine has V's instructions.
+#[inline(always)]
+pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
+    source: *const u8,
+    ahead: usize,
+) -> [V; WAYS] {
+    let n = Network::<V, SIZE, WAYS>::WIDTH;
+    let groups = Network::<V, SIZE, WAYS>::GROUPS;
+    // SAFETY: the function's contract; a prefetch reads nothing.
+    unsafe {
+        let lines = V::read_lanes::<WAYS>(source);
+        if ahead != 0 {
+            for line in 0..(WAYS * V::BYTES).div_ceil(64) {
+                _mm_prefetch::<_MM_HINT_T0>(source.wrapping_add(ahead + line * 64).cast());
+            }
+        }
+        let mut x = lines;
+        for group in 0..groups {
+            for line in 0..n {
+                let mut y = lines[line * groups + group];
+                if Network::<V, SIZE, WAYS>::shift(line) != 0 {
+                    y = y.permute(&Network::<V, SIZE, WAYS>::LINES_BACK[line]);
+                }
+                x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;
+            }
+        }
+        x = Network::<V, SIZE, WAYS>::round(x, 3, true);
+        x = Network::<V, SIZE, WAYS>::round(x, 2, true);
+        x = Network::<V, SIZE, WAYS>::round(x, 1, true);
+        x = Network::<V, SIZE, WAYS>::round(x, 0, true);
+        x
+    }
+}
+
+/// Deinterleaves `zip.count` elements of each row, at least `V::BYTES / SIZE`. The last block overlaps the one before it.
+///
+/// # Safety
+///
+/// As for [`super::ZipFn`], with such a count; the machine has V's instructions; if `STREAM`, the destination and the
+/// stride are multiples of `V::BYTES` and the count is one of `V::BYTES / SIZE`.
 #[inline(always)]
 pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usize, const STREAM: bool>(
     zip: &Zip,
 ) {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
-    let groups = Network::<V, SIZE, WAYS>::GROUPS;
-    let (mut source, mut destination) = (zip.source, zip.destination);
-    for _ in 0..zip.count / (V::BYTES / SIZE) {
-        // SAFETY: V::BYTES / SIZE more elements of every row remain, V::BYTES bytes of each; a prefetch reads nothing.
+    let block = V::BYTES / SIZE;
+    let mut done = 0;
+    while done < zip.count {
+        let first = if STREAM { done } else { done.min(zip.count - block) };
+        let source = zip.source.wrapping_add(first * (SIZE * WAYS));
+        let destination = zip.destination.wrapping_add(first * SIZE);
+        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each; a prefetch reads nothing.
         unsafe {
-            let lines = V::read_lanes::<WAYS>(source);
-            if zip.ahead != 0 {
-                for line in 0..(WAYS * V::BYTES).div_ceil(64) {
-                    _mm_prefetch::<_MM_HINT_T0>(source.wrapping_add(zip.ahead + line * 64).cast());
-                }
-            }
-            let mut x = lines;
-            for group in 0..groups {
-                for line in 0..n {
-                    let mut y = lines[line * groups + group];
-                    if Network::<V, SIZE, WAYS>::shift(line) != 0 {
-                        y = y.permute(&Network::<V, SIZE, WAYS>::LINES_BACK[line]);
-                    }
-                    x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;
-                }
-            }
-            x = Network::<V, SIZE, WAYS>::round(x, 3, true);
-            x = Network::<V, SIZE, WAYS>::round(x, 2, true);
-            x = Network::<V, SIZE, WAYS>::round(x, 1, true);
-            x = Network::<V, SIZE, WAYS>::round(x, 0, true);
+            let x = unzipped::<V, SIZE, WAYS>(source, zip.ahead);
             for (row, x) in x.into_iter().enumerate() {
                 let y = if n > 1 { x.permute(&Network::<V, SIZE, WAYS>::ROWS_BACK[row % n]) } else { x };
                 let to = destination.offset(row as isize * zip.stride);
                 if STREAM { y.stream(to) } else { y.store(to) }
             }
         }
-        source = source.wrapping_add(V::BYTES * WAYS);
-        destination = destination.wrapping_add(V::BYTES);
+        done += block;
     }
 }

@@ -3,7 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
+use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
+use super::stage::{pays, staged, streams};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -29,9 +31,19 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     let bytes = of.rows * SIZE;
     // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
     unsafe {
+        if STREAM && !streams(of, SIZE) {
+            // Nothing less than whole lines is worth streaming.
+            return if bytes < 64 {
+                run::<SIZE, false>(of)
+            } else {
+                staged::<Two, SIZE, true>(of, run::<SIZE, false>)
+            };
+        }
         match bytes {
+            64.. if !STREAM && pays(of, SIZE) => staged::<Two, SIZE, STREAM>(of, run::<SIZE, false>),
             32.. => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
             16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
@@ -63,6 +75,11 @@ impl Lanes for One {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe { Self(load_part(from[0], bytes)) }
     }
@@ -73,6 +90,11 @@ impl Lanes for One {
             let (low, high) = zip_1::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]
@@ -88,6 +110,11 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         unsafe { _mm_stream_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        unsafe { from.copy_to_nonoverlapping(to, bytes) }
     }
 
     #[inline(always)]
@@ -119,6 +146,11 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe {
             let low = load_part(from[0], bytes);
@@ -132,6 +164,16 @@ impl Lanes for Two {
         unsafe {
             let (low, high) = zip_2::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), ..] = vectors;
+        unsafe {
+            let (low, high) =
+                (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
+            [Self(low), Self(high), Self(low), Self(high)]
         }
     }
 
@@ -151,6 +193,11 @@ impl Lanes for Two {
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        unsafe { from.copy_to_nonoverlapping(to, bytes) }
     }
 
     #[inline(always)]

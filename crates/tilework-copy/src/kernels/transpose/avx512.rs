@@ -4,7 +4,9 @@ use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
 use super::avx2::{prefetch, prefetch_to_write, zip_1, zip_2};
+use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
+use super::stage::{pays, staged, streams};
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -30,12 +32,23 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     let bytes = of.rows * SIZE;
     // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
     unsafe {
+        if STREAM && !streams(of, SIZE) {
+            // Nothing less than whole lines is worth streaming.
+            return if bytes < 64 {
+                run::<SIZE, false>(of)
+            } else {
+                staged::<Four, SIZE, true>(of, run::<SIZE, false>)
+            };
+        }
         match bytes {
+            64.. if !STREAM && pays(of, SIZE) => staged::<Four, SIZE, STREAM>(of, run::<SIZE, false>),
             64.. => block::<Four, SIZE, STREAM, 4>(of),
             49.. => block::<Four, SIZE, STREAM, 3>(of),
             33.. => block::<Four, SIZE, STREAM, 2>(of),
+            32 if fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
             32 => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 if fits(of, SIZE, 4) => folded::<Four, SIZE, STREAM, 4>(of),
             16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
@@ -71,6 +84,11 @@ impl Lanes for One {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe { Self(load_part(from[0], bytes)) }
     }
@@ -81,6 +99,11 @@ impl Lanes for One {
             let (low, high) = zip_1::<SIZE>(self.0, other.0);
             (Self(low), Self(high))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]
@@ -96,6 +119,16 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         unsafe { _mm_stream_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            unsafe {
+                let vector = _mm512_maskz_loadu_epi8(first(bytes), from.cast());
+                _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
+            }
+        }
     }
 
     #[inline(always)]
@@ -127,6 +160,11 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe {
             let low = load_part(from[0], bytes);
@@ -144,6 +182,16 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), ..] = vectors;
+        unsafe {
+            let (low, high) =
+                (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b));
+            [Self(low), Self(high), Self(low), Self(high)]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
@@ -156,6 +204,16 @@ impl Lanes for Two {
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            unsafe {
+                let vector = _mm512_maskz_loadu_epi8(first(bytes), from.cast());
+                _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
+            }
+        }
     }
 
     #[inline(always)]
@@ -186,6 +244,11 @@ impl Lanes for Four {
     }
 
     #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        unsafe { Self(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe {
             let lane = |k: usize| load_part(from[k], bytes);
@@ -208,6 +271,24 @@ impl Lanes for Four {
     }
 
     #[inline(always)]
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), Self(c), Self(d)] = vectors;
+        unsafe {
+            let (low, high) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b));
+            if FOLD == 2 {
+                return [Self(low), Self(high), Self(low), Self(high)];
+            }
+            let (low_2, high_2) = (_mm512_shuffle_i64x2::<0x44>(c, d), _mm512_shuffle_i64x2::<0xee>(c, d));
+            [
+                Self(_mm512_shuffle_i64x2::<0x88>(low, low_2)),
+                Self(_mm512_shuffle_i64x2::<0xdd>(low, low_2)),
+                Self(_mm512_shuffle_i64x2::<0x88>(high, high_2)),
+                Self(_mm512_shuffle_i64x2::<0xdd>(high, high_2)),
+            ]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
@@ -220,6 +301,16 @@ impl Lanes for Four {
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        if bytes > 0 {
+            unsafe {
+                let vector = _mm512_maskz_loadu_epi8(first(bytes), from.cast());
+                _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
+            }
+        }
     }
 
     #[inline(always)]

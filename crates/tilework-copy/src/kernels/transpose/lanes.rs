@@ -7,7 +7,9 @@ use super::super::Block;
 /// Bytes of a lane.
 pub(super) const LANE: usize = 16;
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
+/// Lines that the nearest cache holds of a set, on most machines.
+const WAYS: usize = 12;
 /// The most lanes a vector has.
 pub(super) const MOST: usize = 4;
 
@@ -22,11 +24,17 @@ pub(super) trait Lanes: Copy {
     /// Lane `k` is read at `from[k]`.
     unsafe fn load(from: [*const u8; MOST]) -> Self;
 
-    /// The same, but only the first `bytes` bytes of each lane are read; less than 16.
+    /// All lanes are read in a row.
+    unsafe fn load_whole(from: *const u8) -> Self;
+
+    /// As [`Lanes::load`], but only the first `bytes` bytes of each lane are read; less than 16.
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self;
 
     /// Zips the elements of `self` and `other` within each lane: the first holds the lower half of the pairs.
     unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self);
+
+    /// Cuts each of the first `FOLD` vectors into `FOLD` parts; the vector `k` of the result is the parts `k` of all, in order.
+    unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST];
 
     /// Writes all bytes.
     unsafe fn store(self, to: *mut u8);
@@ -36,6 +44,9 @@ pub(super) trait Lanes: Copy {
 
     /// Writes all bytes past the caches; `to` is aligned to the vector.
     unsafe fn stream(self, to: *mut u8);
+
+    /// Copies less than 64 bytes.
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize);
 
     /// Asks for a line of memory that is read soon.
     fn prefetch(at: *const u8);
@@ -64,6 +75,7 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
     let in_part = if PART < W::LANES { rows - PART * side } else { 0 };
 
     let prefetch = !block.next.is_null();
+    let rows_a_line = (LINE / source_stride.unsigned_abs().max(1)).max(1);
 
     let mut line = 0;
     while line < columns {
@@ -124,7 +136,9 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
             } else {
                 for piece in 0..pieces {
                     if prefetch {
-                        for k in piece * share..((piece + 1) * share).min(tile.min(rows)) {
+                        for k in
+                            (piece * share..((piece + 1) * share).min(tile.min(rows))).step_by(rows_a_line)
+                        {
                             W::prefetch(at(block.next).wrapping_offset(k as isize * source_stride));
                         }
                     }
@@ -154,10 +168,16 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
 /// Whether the lines of `rows` rows share so few sets of the nearest cache that they push each other out.
 ///
 /// That cache finds a line by 6 bits of its address (64 sets of 64 bytes) on every machine of interest, and holds 8 to 12 of a set.
-fn falls_into_one_set(rows: usize, stride: isize) -> bool {
-    let period = LINE * 64;
-    let apart = 1 << stride.trailing_zeros().min(period.trailing_zeros());
-    rows * apart >= period * 12
+pub(super) fn falls_into_one_set(rows: usize, stride: isize) -> bool {
+    let period = (LINE * 64) as isize;
+    [1, 2, 4].into_iter().any(|every| {
+        // How far every so many rows move on, and what that makes of all of them.
+        let step = (stride * every).rem_euclid(period);
+        let step = step.min(period - step) as usize;
+        let every = every as usize;
+        let sets = every * (rows / every * step / LINE + 1);
+        rows >= sets * WAYS
+    })
 }
 
 /// A tile of source lines, next to each other.
@@ -174,15 +194,12 @@ impl Scratch {
     unsafe fn fill<W: Lanes>(&mut self, from: *const u8, stride: isize, rows: usize) {
         for row in 0..rows.min(LINE) {
             let from = from.wrapping_offset(row as isize * stride);
-            let mut done = 0;
-            while done < LINE {
-                let lane = |k: usize| from.wrapping_add(done + k % W::LANES * LANE);
+            for done in (0..LINE).step_by(W::LANES * LANE) {
                 // SAFETY: `done` stays below the line's length, the row below the scratch's rows.
                 unsafe {
-                    W::load([lane(0), lane(1), lane(2), lane(3)])
-                        .store(self.0.as_mut_ptr().cast::<u8>().add(row * LINE + done))
-                };
-                done += W::LANES * LANE;
+                    let to = self.0.as_mut_ptr().cast::<u8>().add(row * LINE + done);
+                    W::load_whole(from.wrapping_add(done)).store(to);
+                }
             }
         }
     }

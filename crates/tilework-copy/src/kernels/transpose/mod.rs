@@ -22,8 +22,12 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod fold;
+#[cfg(target_arch = "x86_64")]
 mod lanes;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod stage;
 #[cfg(test)]
 mod tests;
 

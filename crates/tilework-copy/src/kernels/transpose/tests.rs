@@ -157,6 +157,45 @@ fn rows_a_power_of_two_apart_move() {
 }
 
 #[test]
+fn rows_that_need_a_stage_move() {
+    let mut dice = Dice(5);
+    every(|set, size, kernel| {
+        for _ in 0..20 {
+            let rows = (dice.roll(60, 4000) / size).max(1);
+            let case = Case {
+                rows,
+                columns: dice.roll(1, 2 * kernel.tile + 3),
+                source_stride: 2048 + dice.roll(0, 70) as isize,
+                destination_stride: 4096 + dice.roll(0, 4) as isize - 2,
+                source_offset: dice.roll(0, 63),
+                destination_offset: dice.roll(0, 63),
+            };
+            check(set, size, kernel.stream, case, dice.roll(0, 1) == 0);
+            check(set, size, kernel.plain, case, dice.roll(0, 1) == 0);
+        }
+    });
+}
+
+#[test]
+fn streaming_kernels_take_any_block() {
+    let mut dice = Dice(6);
+    every(|set, size, kernel| {
+        for _ in 0..100 {
+            let (rows, columns) = (dice.roll(1, 2 * kernel.tile), dice.roll(1, 2 * kernel.tile));
+            let case = Case {
+                rows,
+                columns,
+                source_stride: (columns * size + dice.roll(0, 70)) as isize,
+                destination_stride: (rows * size + dice.roll(0, 1) * dice.roll(0, 70)) as isize,
+                source_offset: dice.roll(0, 63),
+                destination_offset: dice.roll(0, 1) * dice.roll(0, 63),
+            };
+            check(set, size, kernel.stream, case, dice.roll(0, 1) == 0);
+        }
+    });
+}
+
+#[test]
 fn streaming_kernels_move_the_same_elements() {
     let mut dice = Dice(3);
     every(|set, size, kernel| {
@@ -192,6 +231,8 @@ fn streaming_kernels_take_adjacent_rows_of_parts_of_lines() {
                     destination_offset: 0,
                 };
                 check(set, size, kernel.stream, case, dice.roll(0, 1) == 0);
+                let case = Case { destination_offset: dice.roll(0, 63), ..case };
+                check(set, size, kernel.plain, case, dice.roll(0, 1) == 0);
             }
         }
     });

@@ -1,0 +1,128 @@
+//! Converting nests against one element after the other.
+
+use proptest::prelude::*;
+use smallvec::{SmallVec, smallvec};
+use tilework::{Loop, Nest};
+
+use super::{Conversion, Converter, Kind, Scratch};
+use crate::kernels::InstructionSet;
+use crate::subbyte::walk;
+
+const PAIRS: [(Kind, Kind); 10] = [
+    (Kind::F32, Kind::Bf16),
+    (Kind::Bf16, Kind::F32),
+    (Kind::F32, Kind::F8e4m3fn),
+    (Kind::F8e5m2, Kind::F16),
+    (Kind::S8, Kind::S4),
+    (Kind::U4, Kind::U8),
+    (Kind::F4e2m1fn, Kind::F32),
+    (Kind::F16, Kind::F4e2m1fn),
+    (Kind::F64, Kind::F64AsFloatPair),
+    (Kind::F64, Kind::F32),
+];
+
+/// The bits of an element.
+fn get(bytes: &[u8], place: u64, bits: u64) -> u64 {
+    (0..bits).fold(0, |value, k| {
+        let bit = place * bits + k;
+        value | u64::from(bytes[(bit / 8) as usize] >> (bit % 8) & 1) << k
+    })
+}
+
+fn put(bytes: &mut [u8], place: u64, bits: u64, value: u64) {
+    for k in 0..bits {
+        let bit = place * bits + k;
+        let byte = &mut bytes[(bit / 8) as usize];
+        *byte = *byte & !(1 << (bit % 8)) | ((value >> k & 1) as u8) << (bit % 8);
+    }
+}
+
+/// Runs a nest between buffers that end where its elements end.
+fn check(nest: &Nest, from: Kind, to: Kind) {
+    const APART: usize = 80;
+    let mut all = Vec::new();
+    for &(source, place) in &nest.starts {
+        walk(&nest.loops, source, place, &mut |source, place| all.push((source, place)));
+    }
+    let bits = (u64::from(from.bits()), u64::from(to.bits()));
+    let last = all.iter().fold((0, 0), |last, &(source, place)| (last.0.max(source), last.1.max(place)));
+    let length = |last: u64, bits: u64| ((last + 1) * bits).div_ceil(8) as usize;
+    let mut state = 1_u64;
+    let mut noise = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 56) as u8
+    };
+    let source: Vec<u8> = (0..length(last.0, bits.0)).map(|_| noise()).collect();
+    let before: Vec<u8> = (0..length(last.1, bits.1) + 2 * APART).map(|_| noise()).collect();
+    let one = Conversion::with(from, to, InstructionSet::Portable).unwrap();
+    let mut want = before.clone();
+    for &(element, place) in &all {
+        let mut converted = [0; 8];
+        one.run(1, &get(&source, element, bits.0).to_le_bytes(), &mut converted).unwrap();
+        put(&mut want[APART..], place, bits.1, u64::from_le_bytes(converted));
+    }
+    for set in InstructionSet::all_here() {
+        let converter = Converter::new(one, set).unwrap();
+        let mut found = before.clone();
+        // SAFETY: the buffers were made to hold all elements of the nest.
+        unsafe {
+            converter.run(nest, &mut Scratch::default(), source.as_ptr(), found[APART..].as_mut_ptr());
+        }
+        assert!(found == want, "{from:?} to {to:?} on {set:?}: {nest:?}");
+    }
+}
+
+fn nest(start: (u64, u64), loops: &[(u64, i64, i64)]) -> Nest {
+    Nest {
+        starts: smallvec![start],
+        loops: loops.iter().map(|&(extent, from, to)| Loop { extent, from, to }).collect(),
+    }
+}
+
+#[test]
+fn runs_transposes_and_single_elements_convert_as_one_by_one() {
+    for (from, to) in PAIRS {
+        for start in [(0, 0), (1, 0), (0, 3), (5, 2)] {
+            check(&nest(start, &[(3, 2000, 1500), (1403, 1, 1)]), from, to);
+            check(&nest(start, &[(300, 1, 270), (270, 303, 1)]), from, to);
+            check(&nest(start, &[(257, 1, 8), (8, 259, 1)]), from, to);
+            check(&nest(start, &[(7, 1, 600), (513, 7, 1)]), from, to);
+            check(&nest(start, &[(5, 1, 3000), (1100, 6, 2)]), from, to);
+            check(&nest(start, &[(1030, 0, 1)]), from, to);
+            check(&nest(start, &[]), from, to);
+        }
+        check(&nest((40, 0), &[(41, -1, 1)]), from, to);
+        check(&nest((0, 40), &[(41, 1, -1)]), from, to);
+        check(&nest((500, 0), &[(8, 1, 70), (60, -8, 1)]), from, to);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_nest_converts_as_one_by_one(
+        extents in prop::collection::vec(2_u64..20, 1..4),
+        turn in 0_usize..4,
+        gaps in prop::collection::vec(0_u64..3, 8),
+        start in (0_u64..9, 0_u64..9),
+        pair in prop::sample::select(&PAIRS[..]),
+    ) {
+        let rank = extents.len();
+        let strides = |turn: usize, gaps: &[u64]| {
+            let mut strides = vec![0; rank];
+            let mut stride = 1;
+            for k in 0..rank {
+                let axis = (k + turn) % rank;
+                strides[axis] = stride as i64;
+                stride *= extents[axis] + gaps[k];
+            }
+            strides
+        };
+        let (from, to) = (strides(0, &gaps), strides(turn, &gaps[4..]));
+        let mut loops: SmallVec<[Loop; 6]> =
+            (0..rank).map(|k| Loop { extent: extents[k], from: from[k], to: to[k] }).collect();
+        loops.sort_by_key(|l| std::cmp::Reverse(l.to));
+        check(&Nest { starts: smallvec![start], loops }, pair.0, pair.1);
+    }
+}

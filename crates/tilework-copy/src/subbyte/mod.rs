@@ -1,0 +1,124 @@
+//! Elements of 1, 2 or 4 bits, several of them in a byte.
+//!
+//! A nest of such elements is run in the first of these ways that fits it:
+//!
+//! 1. *Whole bytes in disguise* ([`split`]): runs that have the same phase within a byte on both sides are runs of bytes,
+//!    except for a few elements at either end. The caller may take the nest of bytes to the engine for bytes.
+//! 2. *Runs* (`runs`): a loop that moves one element on both sides is a run of bits, shifted by whole words.
+//! 3. *Transposes* (`transpose`): two loops, each of which moves one element on one side only.
+//! 4. *Rows* (`rows`): a loop that moves one element in the destination alone gathers a byte at a time; anything else
+//!    goes element by element, and elements of other widths bit by bit.
+//!
+//! # Which bytes are written
+//!
+//! Exactly those that hold at least one element of the nest, and in them only the bits of its elements change: bytes at
+//! the ends of a run are read, merged and written. So two threads may run two nests (or two parts of one) at the same
+//! time if and only if no byte of the destination holds elements of both. [`shares_no_bytes`] says whether a loop can be
+//! divided anywhere; otherwise divide it where the destination's phase is zero, or keep it in one task. Bytes of the
+//! source are read only if they hold an element of the nest.
+
+mod rows;
+pub(crate) mod runs;
+mod split;
+mod swap;
+#[cfg(test)]
+mod tests;
+mod transpose;
+
+use tilework::{Loop, Nest};
+
+use crate::kernels::{InstructionSet, transpose};
+pub(crate) use split::{Split, shares_no_bytes, split};
+pub(crate) use transpose::Scratch;
+
+/// The kernels that a nest of elements below a byte needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernels {
+    /// Copies bits that begin within a byte to whole bytes.
+    shift: runs::Shift,
+    /// Words of one and of four bytes, for transposes.
+    words: [transpose::Words; 2],
+}
+
+impl Kernels {
+    /// Those of a set of instructions that the processor has; `None` if the set cannot transpose words.
+    pub(crate) fn new(set: InstructionSet) -> Option<Kernels> {
+        let words = |bytes| {
+            let swap = [1, 2, 4].map(|bits| swap::swap(set, bits, bytes));
+            Some(transpose::Words { bytes, swap, transpose: transpose(set, bytes)?.plain })
+        };
+        Some(Kernels { shift: runs::shift(set), words: [words(1)?, words(4)?] })
+    }
+
+    /// Copies `count` bits from a bit of the source to one of the destination, counted from the pointers.
+    ///
+    /// # Safety
+    /// The bytes that hold these bits can be read and written; those of the destination are nobody else's.
+    pub(crate) unsafe fn copy_bits(&self, from: (*const u8, u64), to: (*mut u8, u64), count: u64) {
+        // SAFETY: the caller's promise; the kernel was chosen for instructions that the processor has.
+        unsafe { runs::copy_bits(self.shift, from, to, count) };
+    }
+}
+
+/// Moves the elements of a nest, of so many bits each.
+///
+/// # Safety
+/// All elements that the nest reads lie in the memory behind `from`, all that it writes in that behind `to`; the two do
+/// not overlap, and nobody else writes the bytes that are read or touches those that are written (see above).
+pub(crate) unsafe fn move_nest(
+    nest: &Nest,
+    bits: u32,
+    kernels: &Kernels,
+    scratch: &mut Scratch,
+    from: *const u8,
+    to: *mut u8,
+) {
+    // SAFETY: what the caller promises about the nest holds for each of its parts.
+    unsafe {
+        if !matches!(bits, 1 | 2 | 4) {
+            return rows::bit_by_bit(nest, bits, from, to);
+        }
+        // Turned so that the destination runs forward: more loops are runs then.
+        let nest = &forward(nest);
+        let run = nest.loops.iter().position(|l| (l.from, l.to) == (1, 1));
+        let source = nest.loops.iter().position(|l| l.from == 1);
+        let destination = nest.loops.iter().position(|l| l.to == 1);
+        match (run, source, destination) {
+            (Some(run), _, _) => runs::move_runs(nest, run, bits, kernels, from, to),
+            (None, Some(source), Some(destination)) => {
+                transpose::move_nest(nest, (source, destination), bits, kernels, scratch, from, to);
+            }
+            (None, _, destination) => rows::move_rows(nest, destination, bits, from, to),
+        }
+    }
+}
+
+/// The same elements, with no loop that runs backward in the destination.
+pub(crate) fn forward(nest: &Nest) -> Nest {
+    let mut nest = nest.clone();
+    for l in nest.loops.iter_mut().filter(|l| l.to < 0) {
+        let turns = l.extent as i64 - 1;
+        for (from, to) in &mut nest.starts {
+            *from = from.wrapping_add_signed(turns * l.from);
+            *to = to.wrapping_add_signed(turns * l.to);
+        }
+        (l.from, l.to) = (-l.from, -l.to);
+    }
+    nest
+}
+
+/// Calls `visit` with the offsets in the source and the destination at each turn of some loops, the last one fastest.
+pub(crate) fn walk(loops: &[Loop], from: u64, to: u64, visit: &mut impl FnMut(u64, u64)) {
+    match loops {
+        [] => visit(from, to),
+        [outer, inner @ ..] => {
+            let (mut from, mut to) = (from, to);
+            for _ in 0..outer.extent {
+                walk(inner, from, to, visit);
+                // The last turn may step outside of what can be counted; nothing uses it.
+                from = from.wrapping_add_signed(outer.from);
+                to = to.wrapping_add_signed(outer.to);
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Every program, compared with moving one element after the other as the two layouts say.
+
+use proptest::prelude::*;
+use tilework::{Layout, Plan, PlanOptions};
+
+use crate::choose::Setting;
+use crate::exec::Buffers;
+use crate::kernels::InstructionSet;
+use crate::pool::{Inline, Pool, Threads};
+use crate::program::Program;
+
+#[path = "../../tilework/tests/common/mod.rs"]
+mod common;
+
+use common::{indices, recipe_over};
+
+/// Bytes around the buffers that nobody may write.
+const MARGIN: usize = 96;
+
+/// The destination as it should be.
+fn expected(from: &Layout, to: &Layout, fill: Option<u128>, source: &[u8], before: &[u8]) -> Vec<u8> {
+    let width = to.bits() as usize / 8;
+    let mut out = before.to_vec();
+    if let Some(fill) = fill {
+        for element in out.chunks_mut(width) {
+            let pattern = fill.to_le_bytes();
+            element.iter_mut().enumerate().for_each(|(k, byte)| *byte = *pattern.get(k).unwrap_or(&0));
+        }
+    }
+    for index in indices(from.dims()) {
+        let (a, b) = (from.offset(&index).unwrap() as usize, to.offset(&index).unwrap() as usize);
+        out[b * width..][..width].copy_from_slice(&source[a * width..][..width]);
+    }
+    out
+}
+
+fn bytes(count: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
+/// Runs the plan in every way there is, from and to addresses with the given misalignment, and compares.
+fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) -> Result<(), TestCaseError> {
+    let plan = match Plan::new(from, to, &PlanOptions { fill, ..PlanOptions::default() }) {
+        Ok(plan) => plan,
+        Err(error) => return Err(TestCaseError::reject(error.to_string())),
+    };
+    let (from_bytes, to_bytes) = (from.bytes() as usize, to.bytes() as usize);
+    let source = bytes(from_bytes + shift.0, 1);
+    let before = bytes(to_bytes + 2 * MARGIN + shift.1, 2);
+    let start = MARGIN + shift.1;
+    let mut wanted = before.clone();
+    let part = expected(from, to, fill, &source[shift.0..], &before[start..start + to_bytes]);
+    wanted[start..start + to_bytes].copy_from_slice(&part);
+    for set in InstructionSet::all_here() {
+        for streams in [false, true] {
+            let program = Program::with(&plan, Setting { set, streams });
+            for pool in [&Inline as &dyn Pool, &Shares(3)] {
+                let mut out = before.clone();
+                let buffers =
+                    Buffers { source: source[shift.0..].as_ptr(), destination: out[start..].as_mut_ptr() };
+                // SAFETY: both buffers hold their layouts.
+                unsafe { program.run(pool, buffers) };
+                if out != wanted {
+                    let at = out.iter().zip(&wanted).position(|(a, b)| a != b).unwrap_or(0);
+                    return Err(TestCaseError::fail(format!(
+                        "{set:?}, streams {streams}: byte {} of {to_bytes} is {} instead of {}\n{plan}\n{program:#?}",
+                        at as isize - start as isize,
+                        out[at],
+                        wanted[at]
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tasks one after the other, but as many as for a pool of so many threads, however small the work.
+struct Shares(usize);
+
+impl Pool for Shares {
+    fn width(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..tasks).rev().for_each(task);
+    }
+
+    fn least_share(&self) -> usize {
+        1
+    }
+}
+
+fn widths() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => Just(1_u32), 4 => Just(2), 4 => Just(4), 2 => Just(8), 2 => Just(16), 1 => Just(3), 1 => Just(12), 1 => Just(24)]
+        .prop_map(|bytes| 8 * bytes)
+}
+
+fn small_dims() -> impl Strategy<Value = Vec<u64>> {
+    prop::collection::vec(prop_oneof![1 => Just(0_u64), 30 => 1..=9_u64], 0..=4)
+}
+
+/// Sizes at which kernels have whole tiles, edges and more than one block.
+fn large_dims() -> impl Strategy<Value = Vec<u64>> {
+    let size = || prop_oneof![1..=5_u64, 14..=18_u64, 30..=35_u64, 60..=70_u64, 120..=140_u64];
+    prop::collection::vec(size(), 2..=4)
+        .prop_filter("small enough to check", |dims| dims.iter().product::<u64>() <= 60_000)
+}
+
+fn fill() -> impl Strategy<Value = Option<u128>> {
+    prop_oneof![Just(None), Just(Some(0)), Just(Some(0xa5))]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, max_global_rejects: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_two_small_layouts(
+        (from, to) in small_dims().prop_flat_map(|dims| (recipe_over(dims.clone(), true), recipe_over(dims, true))),
+        bits in widths(), fill in fill(), shift in (0..3_usize, 0..70_usize),
+    ) {
+        check(&from.build_of(bits)?, &to.build_of(bits)?, fill, shift)?;
+    }
+
+    #[test]
+    fn sub_boxes_reversed_and_permuted(
+        (from, to) in small_dims().prop_flat_map(|dims| (recipe_over(dims.clone(), false), recipe_over(dims, false))),
+        bits in widths(), fill in fill(), cut in (0..4_u64, 1..4_u64), flips in any::<(bool, bool)>(),
+    ) {
+        let (mut from, mut to) = (from.build_of(bits)?, to.build_of(bits)?);
+        for dim in 0..from.rank() {
+            let size = from.dims()[dim];
+            let (start, end) = (cut.0.min(size), (cut.0 + 2 * cut.1).min(size));
+            from = from.slice(dim, start..end, cut.1)?;
+            to = to.slice(dim, start..end, cut.1)?;
+            if flips.0 { from = from.flip(dim)?; }
+            if flips.1 { to = to.flip(dim)?; }
+        }
+        check(&from, &to, fill, (0, 5))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, max_global_rejects: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn permutations_of_sizes_around_the_kernels_tiles(
+        (dims, order) in large_dims().prop_flat_map(|dims| {
+            let rank = dims.len();
+            (Just(dims), common::permutation(rank))
+        }),
+        bits in widths(), shift in (0..3_usize, prop_oneof![Just(0_usize), 0..70_usize]),
+    ) {
+        let from = Layout::row_major(&dims, bits)?;
+        let to = Layout::builder(&dims, bits)?.minor_to_major(&order)?.build()?;
+        check(&from, &to, None, shift)?;
+    }
+
+    #[test]
+    fn tiles_and_sub_tiles_of_all_sizes(
+        dims in (1..=70_u64, 1..=300_u64),
+        tiles in prop_oneof![
+            Just(vec![vec![8, 128]]), Just(vec![vec![8, 128], vec![2, 1]]), Just(vec![vec![8, 128], vec![4, 1]]),
+            Just(vec![vec![16, 128], vec![2, 1]]), Just(vec![vec![4, 16]]), Just(vec![vec![3, 5]]), Just(vec![vec![1, 16]]),
+        ],
+        bits in widths(), fill in fill(), column_major in any::<bool>(), back in any::<bool>(), shift in 0..70_usize,
+    ) {
+        let dims = [dims.0, dims.1];
+        let mut builder = Layout::builder(&dims, bits)?;
+        for tile in &tiles {
+            let tile: Vec<_> = tile.iter().map(|&t| Some(t)).collect();
+            builder = builder.tile(&tile)?;
+        }
+        let tiled = builder.build()?;
+        let order = if column_major { [0, 1] } else { [1, 0] };
+        let plain = Layout::builder(&dims, bits)?.minor_to_major(&order)?.build()?;
+        let (from, to) = if back { (tiled, plain) } else { (plain, tiled) };
+        check(&from, &to, fill, (0, shift))?;
+    }
+
+    #[test]
+    fn strided_sources_and_pitches(
+        dims in (1..=40_u64, 1..=60_u64, 1..=5_u64), steps in (-2..=3_i64, -2..=3_i64, -2..=3_i64),
+        pitch in 0..40_i64, bits in widths(), fill in fill(), shift in 0..70_usize,
+    ) {
+        let dims = [dims.0, dims.1, dims.2];
+        let row = dims[2] as i64 * 3 + pitch;
+        let from = Layout::strided(&dims, bits, &[steps.0 * row * 3, steps.1 * row, steps.2], None, None)?;
+        let to_row = dims[2] as i64 + pitch;
+        let to = Layout::strided(&dims, bits, &[to_row * dims[1] as i64, to_row, 1], None, None)?;
+        check(&from, &to, fill, (0, shift))?;
+        if steps.0 != 0 && steps.1.abs() == 1 && steps.2 != 0 && dims[1] as i64 * row <= 3 * row {
+            check(&to, &from, fill, (0, shift))?;
+        }
+    }
+}
+
+#[test]
+fn threads_share_the_work_without_losing_any() {
+    let dims = [700, 1000];
+    let from = Layout::row_major(&dims, 32).unwrap();
+    let to = Layout::builder(&dims, 32).unwrap().minor_to_major(&[0, 1]).unwrap().build().unwrap();
+    let relayout = crate::Relayout::new(&from, &to, &PlanOptions::default()).unwrap();
+    let source = bytes(from.bytes() as usize, 3);
+    let mut out = vec![0; to.bytes() as usize];
+    relayout.run_on(&Threads::new(4), &source, &mut out).unwrap();
+    assert!(out == expected(&from, &to, None, &source, &vec![0; to.bytes() as usize]));
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask bench relayout`: builds the engine and its rivals as shared libraries, and runs the measuring program.
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::bench::python;
+use crate::{Outcome, shell};
+
+/// The rivals that come as Python packages, pinned, each with the check whether it is there.
+const PACKAGES: [(&str, &str); 6] = [
+    ("numpy==2.4.6", "import numpy; assert numpy.__version__ == '2.4.6'"),
+    ("jax==0.10.2", "import importlib.metadata as m; assert m.version('jax') == '0.10.2'"),
+    ("jaxlib==0.10.2", "import importlib.metadata as m; assert m.version('jaxlib') == '0.10.2'"),
+    ("scipy-openblas64==0.3.34.481.3", "import importlib.metadata as m; m.version('scipy-openblas64')"),
+    // One library without dependencies. The newest release is `NEWEST_ONEDNN`.
+    ("onednn-cpu-gomp==2023.2.0", "import importlib.metadata as m; m.version('onednn-cpu-gomp')"),
+    // Not a rival: what builds HPTT.
+    ("cmake<4.3", "import importlib.metadata as m; m.version('cmake')"),
+];
+
+const TORCH: &str = "torch==2.15.0";
+
+/// It brings a whole compiler's run-time libraries, and installs files of the same names as the small one.
+const NEWEST_ONEDNN: &str = "onednn==2026.1.0";
+
+/// Some rivals allocate their result. With these words the system's allocator hands freed memory out again where it can,
+/// instead of returning it to the system: the first touch of all pages can cost more than the relayout does.
+const KEPT_MEMORY: [(&str, &str); 3] =
+    [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_MAX_", "0"), ("MALLOC_TRIM_THRESHOLD_", "1000000000000")];
+
+/// The options are those of `bench/relayout/__main__.py`.
+pub fn run(options: &[&str]) -> Outcome {
+    let alone = has_no_peers(options) || options.iter().any(|word| ["--list", "--help", "-h"].contains(word));
+    let python = prepare_python(options, alone)?;
+    let mut bench = shell::command(&python);
+    bench.args(["-B", "bench/relayout"]).args(options);
+    if !options.contains(&"--engine-library") {
+        let words = ["build", "--release", "--quiet", "--package", "tilework-bench-engine"];
+        shell::run(shell::cargo().args(words))?;
+        bench.arg("--engine-library").arg(library(shell::target().join("release"), "tilework_bench_engine"));
+    }
+    if !alone {
+        match crates(&python) {
+            Ok(peers) => {
+                bench.arg("--peers-library").arg(peers);
+            }
+            Err(why) => eprintln!("measuring without the crates: {why}"),
+        }
+        newest_onednn(&mut bench);
+        bench.envs(KEPT_MEMORY);
+    }
+    if !options.contains(&"--lines") {
+        bench.arg("--lines").arg(shell::target().join("bench-relayout.jsonl"));
+    }
+    shell::run(&mut bench)
+}
+
+/// Whether only the engine and plain copies are asked for: the quick way, while tuning.
+fn has_no_peers(options: &[&str]) -> bool {
+    options.windows(2).any(|pair| pair == ["--peers", "none"]) || options.contains(&"--peers=none")
+}
+
+fn prepare_python(options: &[&str], alone: bool) -> Result<PathBuf, String> {
+    let wanted = if alone { &PACKAGES[..1] } else { &PACKAGES[..] };
+    let mut packages: Vec<&str> = wanted.iter().map(|(package, _)| *package).collect();
+    let mut checks: Vec<&str> = wanted.iter().map(|(_, check)| *check).collect();
+    if options.contains(&"--with-torch") {
+        packages.push(TORCH);
+        checks.push("import torch");
+    }
+    let python_path = python("bench-relayout-venv", &checks.join("\n"), &packages)?;
+    if options.contains(&"--with-onednn") {
+        python("bench-onednn-venv", "import importlib.metadata as m; m.version('onednn')", &[NEWEST_ONEDNN])?;
+    }
+    Ok(python_path)
+}
+
+/// The rivals that are crates, built for this very processor, as the fastest of them want it.
+fn crates(python: &Path) -> Result<PathBuf, String> {
+    let target = shell::target().join("bench-peers");
+    let build = |features: &[&str]| {
+        let mut cargo = shell::cargo();
+        cargo
+            .args(["build", "--release", "--quiet", "--manifest-path", "bench/peers/Cargo.toml"])
+            .args(features);
+        cargo.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", "-C target-cpu=native");
+        // HPTT takes its vector kernels only when it is told so.
+        let vectors = if cfg!(target_arch = "x86_64") { " -DHPTT_ARCH_AVX" } else { "" };
+        cargo.env("CMAKE", python.with_file_name("cmake"));
+        cargo.env("CXXFLAGS", format!("-O3 -march=native{vectors}"));
+        shell::run(&mut cargo)
+    };
+    // HPTT is C++; where it does not build, the others are still there.
+    build(&["--features", "hptt"]).or_else(|_| build(&[]))?;
+    Ok(library(target.join("release"), "tilework_bench_peers"))
+}
+
+/// Where the newest oneDNN is installed, the program needs its folder from the start.
+fn newest_onednn(bench: &mut Command) {
+    let folder = shell::target().join("bench-onednn-venv/lib");
+    if folder.join("libdnnl.so.3").exists() {
+        let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let folders = std::iter::once(folder.clone()).chain(std::env::split_paths(&path));
+        if let Ok(path) = std::env::join_paths(folders) {
+            bench.env("LD_LIBRARY_PATH", path);
+        }
+        bench.env("OCL_ICD_FILENAMES", folder.join("libintelocl.so"));
+        bench.env("TILEWORK_BENCH_ONEDNN", folder.join("libdnnl.so.3"));
+    }
+}
+
+fn library(folder: PathBuf, name: &str) -> PathBuf {
+    folder.join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+}
