@@ -34,6 +34,7 @@ mod memory;
 pub mod npy;
 mod source;
 mod value;
+mod window;
 mod write;
 
 pub use check::{check, check_sample};

@@ -7,9 +7,13 @@ use tilework::{Error, Result};
 use tilework_copy::{Mapped, MappedMut, Pool, Relayout};
 
 use crate::destination::NewFile;
+use crate::window::windows;
 
 /// What is written at a time where a file cannot be mapped.
 const CHUNK: usize = 8 << 20;
+
+/// Files of more than a few such windows are written one window after the other.
+const WINDOW: u64 = 256 << 20;
 
 /// After so much of a mapped file it is told how far it is.
 const PIECE: u64 = 16 << 20;
@@ -69,11 +73,34 @@ impl Move<'_> {
         };
         let (head, array) = map.split_at_mut(self.head.len());
         head.copy_from_slice(self.head);
-        let total = self.relayout.plan().to().bytes();
-        let pieces = usize::try_from(total / PIECE).unwrap_or(usize::MAX);
-        let pool = Counted { pool: self.pool, pieces, done: AtomicUsize::new(0), total, progress };
-        self.relayout.run_on(&pool, self.source, array)?;
+        self.run(array, progress)?;
         map.flush().map_err(|error| file.failed(&error))
+    }
+
+    /// Runs the relayout: at once if it is small, and else window by window.
+    fn run(&self, array: &mut [u8], progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        let total = array.len() as u64;
+        let counted = |done: u64, bytes: u64| Counted {
+            pool: self.pool,
+            pieces: usize::try_from(bytes / PIECE).unwrap_or(usize::MAX),
+            tasks: AtomicUsize::new(0),
+            done,
+            bytes,
+            progress,
+        };
+        if total <= 4 * WINDOW {
+            return self.relayout.run_on(&counted(0, total), self.source, array);
+        }
+        let plan = self.relayout.plan();
+        if let Some(fill) = plan.options().fill.filter(|&fill| fill != 0) {
+            fill_all(array, fill, plan.to().bits());
+        }
+        let windows = windows(self.relayout, WINDOW)?;
+        let each = total / windows.len().max(1) as u64;
+        for (number, window) in windows.iter().enumerate() {
+            window.run_on(&counted(number as u64 * each, each), self.source, array)?;
+        }
+        Ok(())
     }
 
     /// Writes the head and the array in its new layout in order, and calls `progress` with the bytes done so far.
@@ -120,13 +147,29 @@ impl Move<'_> {
     }
 }
 
+/// Fills all places with an element of so many bits.
+fn fill_all(array: &mut [u8], fill: u128, bits: u32) {
+    // Eight elements are whole bytes, whatever the bits.
+    let mut pattern = vec![0_u8; bits as usize];
+    for bit in 0..8 * bits {
+        let value = fill.checked_shr(bit % bits).unwrap_or(0) & 1;
+        pattern[(bit / 8) as usize] |= (value as u8) << (bit % 8);
+    }
+    for part in array.chunks_mut(pattern.len().max(1)) {
+        part.copy_from_slice(&pattern[..part.len()]);
+    }
+}
+
 /// A pool that tells how far it is. It asks for more tasks than its threads run at a time, so that there is something to
 /// tell between the first and the last.
 struct Counted<'a> {
     pool: &'a dyn Pool,
     pieces: usize,
-    done: AtomicUsize,
-    total: u64,
+    tasks: AtomicUsize,
+    /// What was done before.
+    done: u64,
+    /// What is done here.
+    bytes: u64,
     progress: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -136,12 +179,29 @@ impl Pool for Counted<'_> {
     }
 
     fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        self.done.store(0, Ordering::Relaxed);
+        self.tasks.store(0, Ordering::Relaxed);
         self.pool.run(tasks, &|number| {
             task(number);
-            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-            let bytes = u128::from(self.total) * done as u128 / tasks as u128;
-            (self.progress)(bytes as u64); // no more than the total
+            let done = self.tasks.fetch_add(1, Ordering::Relaxed) + 1;
+            let bytes = u128::from(self.bytes) * done as u128 / tasks as u128;
+            (self.progress)(self.done + bytes as u64); // no more than the total
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fill_of_any_width_is_element_after_element() {
+        let filled = |fill, bits, bytes| {
+            let mut array = vec![0; bytes];
+            fill_all(&mut array, fill, bits);
+            array
+        };
+        assert_eq!(filled(0x0201, 16, 5), [1, 2, 1, 2, 1]);
+        assert_eq!(filled(0xa, 4, 3), [0xaa; 3]);
+        assert_eq!(filled(0b000001, 6, 3), [0b01000001, 0b00010000, 0b00000100]);
     }
 }
