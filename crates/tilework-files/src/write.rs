@@ -73,12 +73,12 @@ impl Move<'_> {
         };
         let (head, array) = map.split_at_mut(self.head.len());
         head.copy_from_slice(self.head);
-        self.run(array, progress)?;
+        self.run(array, WINDOW, progress)?;
         map.flush().map_err(|error| file.failed(&error))
     }
 
     /// Runs the relayout: at once if it is small, and else window by window.
-    fn run(&self, array: &mut [u8], progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
+    fn run(&self, array: &mut [u8], window: u64, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let total = array.len() as u64;
         let counted = |done: u64, bytes: u64| Counted {
             pool: self.pool,
@@ -88,14 +88,14 @@ impl Move<'_> {
             bytes,
             progress,
         };
-        if total <= 4 * WINDOW {
+        if total <= 4 * window {
             return self.relayout.run_on(&counted(0, total), self.source, array);
         }
         let plan = self.relayout.plan();
         if let Some(fill) = plan.options().fill.filter(|&fill| fill != 0) {
             fill_all(array, fill, plan.to().bits());
         }
-        let windows = windows(self.relayout, WINDOW)?;
+        let windows = windows(self.relayout, window)?;
         let each = total / windows.len().max(1) as u64;
         for (number, window) in windows.iter().enumerate() {
             window.run_on(&counted(number as u64 * each, each), self.source, array)?;
@@ -191,7 +191,34 @@ impl Pool for Counted<'_> {
 
 #[cfg(test)]
 mod tests {
+    use tilework::{Layout, PlanOptions};
+    use tilework_copy::Threads;
+
     use super::*;
+
+    #[test]
+    fn a_file_in_windows_is_the_file_at_once_and_progress_only_grows() -> Result<()> {
+        let from = Layout::row_major(&[61, 47], 16)?;
+        let to =
+            Layout::builder(&[61, 47], 16)?.minor_to_major(&[0, 1])?.tile(&[Some(5), Some(4)])?.build()?;
+        let source: Vec<u8> = (0..from.bytes()).map(|at| (at * 31 % 251) as u8).collect();
+        for fill in [None, Some(0), Some(0x7fc0)] {
+            let relayout = Relayout::new(&from, &to, &PlanOptions { fill, ..PlanOptions::default() })?;
+            let job = Move { relayout: &relayout, source: &source, head: b"", pool: &Threads::new(3) };
+            let (mut whole, mut parts) = (vec![0; to.bytes() as usize], vec![0; to.bytes() as usize]);
+            relayout.run(&source, &mut whole)?;
+            let told = std::sync::Mutex::new(vec![0]);
+            job.run(&mut parts, 300, &|done| {
+                if let Ok(mut told) = told.lock() {
+                    told.push(done);
+                }
+            })?;
+            assert!(whole == parts, "{fill:?}");
+            let told = told.into_inner().unwrap_or_default();
+            assert!(told.is_sorted() && told.last() <= Some(&to.bytes()), "{told:?}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn a_fill_of_any_width_is_element_after_element() {
