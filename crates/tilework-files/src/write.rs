@@ -192,7 +192,7 @@ impl Pool for Counted<'_> {
 #[cfg(test)]
 mod tests {
     use tilework::{Layout, PlanOptions};
-    use tilework_copy::Threads;
+    use tilework_copy::Inline;
 
     use super::*;
 
@@ -204,7 +204,7 @@ mod tests {
         let source: Vec<u8> = (0..from.bytes()).map(|at| (at * 31 % 251) as u8).collect();
         for fill in [None, Some(0), Some(0x7fc0)] {
             let relayout = Relayout::new(&from, &to, &PlanOptions { fill, ..PlanOptions::default() })?;
-            let job = Move { relayout: &relayout, source: &source, head: b"", pool: &Threads::new(3) };
+            let job = Move { relayout: &relayout, source: &source, head: b"", pool: &Inline };
             let (mut whole, mut parts) = (vec![0; to.bytes() as usize], vec![0; to.bytes() as usize]);
             relayout.run(&source, &mut whole)?;
             let told = std::sync::Mutex::new(vec![0]);
