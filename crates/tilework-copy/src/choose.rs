@@ -12,6 +12,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
 use crate::kernels::{self, InstructionSet};
 use crate::nest::{ByteNest, Turn, Turns};
@@ -47,7 +48,9 @@ impl Setting {
 
 /// Chooses the kernel of a nest.
 pub(crate) fn choose(mut nest: ByteNest, setting: Setting) -> Step {
-    if nest.turns.iter().all(|turn| turn.from == 0) && nest.turns.last().is_some_and(|turn| turn.to == nest.size as isize) {
+    if nest.turns.iter().all(|turn| turn.from == 0)
+        && nest.turns.last().is_some_and(|turn| turn.to == nest.size as isize)
+    {
         return splat(nest, setting);
     }
     let run = nest.take_run();
@@ -112,8 +115,13 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
 /// lines, while it is another loop (`nearest`) that brings the source's rows one after the other.
 fn collect(nest: ByteNest, length: usize, along: usize, nearest: usize) -> Step {
     let (columns, rows) = (nest.turns[along], nest.turns[nearest]);
-    let others: Turns =
-        nest.turns.iter().enumerate().filter(|&(k, _)| k != along && k != nearest).map(|(_, turn)| *turn).collect();
+    let others: Turns = nest
+        .turns
+        .iter()
+        .enumerate()
+        .filter(|&(k, _)| k != along && k != nearest)
+        .map(|(_, turn)| *turn)
+        .collect();
     let column_piece = (tune("CC", 2048) / length).clamp(1, columns.extent);
     let row_piece = (tune("CR", 32768) / (column_piece * length + LINE)).clamp(1, rows.extent);
     let mut outer = whole(&others);
@@ -206,18 +214,21 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let Some(kernel) = kernels::transpose(setting.set, size) else { return lines(nest, setting) };
     let tile = kernel.tile;
     let lines = |step: isize| step.unsigned_abs().is_multiple_of(LINE);
-    let whole_lines =
-        lines(columns.to) && (rows.extent * size).is_multiple_of(LINE) && others.iter().all(|turn| lines(turn.to));
+    let whole_lines = lines(columns.to)
+        && (rows.extent * size).is_multiple_of(LINE)
+        && others.iter().all(|turn| lines(turn.to));
     let store = match setting.streams {
         false => Store::Plain,
         true if whole_lines => Store::Stream,
-        true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => Store::StageWhole,
+        true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => {
+            Store::StageWhole
+        }
         true if rows.extent * size >= 256 => Store::Stage,
         true => Store::Plain,
     };
     let (row_bytes, column_bytes) = match store {
         Store::Stage => (tune("SR", 512), tune("SC", 128)),
-        Store::StageWhole => (rows.extent * size, tune("WC", 8192) / rows.extent),
+        Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
         Store::Stream => (tune("BR", (32 * size).clamp(128, 256)), tune("BC", 128)),
         Store::Plain => (tune("PR", 128), tune("PC", 128)),
     };
@@ -225,7 +236,12 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::StageWhole => rows.extent,
         _ => even(rows.extent, (row_bytes / size).max(tile), tile),
     };
-    let column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
+    let mut column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
+    if store == Store::Stage {
+        // What is borrowed from the next block, and a line that makes their number odd.
+        let row = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
+        column_piece = column_piece.min((STAGE / row / tile * tile).max(tile));
+    }
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
     outer.push(cut(columns, column_piece, Part::Columns));

@@ -15,13 +15,15 @@
 
 mod buffer;
 mod choose;
+mod clip;
 mod convert;
+mod converting;
 #[doc(hidden)]
 pub mod dev;
+mod elements;
 mod exec;
 mod kernels;
 mod map;
-mod naive;
 mod nest;
 mod pool;
 mod program;
@@ -35,4 +37,4 @@ pub use buffer::Buffer;
 pub use convert::{Conversion, Kind};
 pub use map::{Mapped, MappedMut};
 pub use pool::{Inline, Pool, Threads};
-pub use relayout::Relayout;
+pub use relayout::{Element, Relayout};

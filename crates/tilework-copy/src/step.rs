@@ -126,8 +126,12 @@ impl<'a> Walker<'a> {
             unit /= outer.turn.extent;
         }
         let start = unit.min(step.starts.len().saturating_sub(1));
-        let mut walker =
-            Walker { step, start, index, place: Place { from: 0, to: 0, rows: 0, columns: 0, before: 0, after: 0 } };
+        let mut walker = Walker {
+            step,
+            start,
+            index,
+            place: Place { from: 0, to: 0, rows: 0, columns: 0, before: 0, after: 0 },
+        };
         walker.locate();
         walker
     }

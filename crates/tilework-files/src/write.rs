@@ -88,10 +88,11 @@ impl Move<'_> {
             bytes,
             progress,
         };
-        if total <= 4 * window {
+        let plan = self.relayout.plan();
+        // A conversion is not in the plan, so relayouts made of its parts would not convert.
+        if total <= 4 * window || plan.options().converts {
             return self.relayout.run_on(&counted(0, total), self.source, array);
         }
-        let plan = self.relayout.plan();
         if let Some(fill) = plan.options().fill.filter(|&fill| fill != 0) {
             fill_all(array, fill, plan.to().bits());
         }

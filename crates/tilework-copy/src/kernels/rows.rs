@@ -70,8 +70,15 @@ pub(crate) unsafe fn stream(set: InstructionSet, rows: &Rows) {
 /// # Safety
 /// So many bytes are within both buffers, which do not overlap.
 pub(crate) unsafe fn stream_out(set: InstructionSet, source: *const u8, destination: *mut u8, length: usize) {
-    let row =
-        Rows { count: 1, length, source, source_step: 0, destination, destination_step: 0, next: std::ptr::null() };
+    let row = Rows {
+        count: 1,
+        length,
+        source,
+        source_step: 0,
+        destination,
+        destination_step: 0,
+        next: std::ptr::null(),
+    };
     // SAFETY: the caller's promise.
     unsafe { stream(set, &row) }
 }
@@ -179,7 +186,11 @@ unsafe fn one<L: Lines>(source: *const u8, destination: *mut u8, length: usize, 
         L::part(source, destination, head);
         while done + LINE <= length {
             let line = L::load(source.add(done));
-            if streams { line.stream(destination.add(done)) } else { line.store(destination.add(done)) }
+            if streams {
+                line.stream(destination.add(done))
+            } else {
+                line.store(destination.add(done))
+            }
             done += LINE;
         }
         L::part(source.add(done), destination.add(done), length - done);
