@@ -87,6 +87,9 @@ unsafe fn one(
     // writes: its counts are those of the loops that were taken out of the nest.
     unsafe {
         match step.work {
+            Work::Whole { store } => {
+                rows::whole(set, source, destination, place.columns, store != Store::Plain);
+            }
             Work::Copy { length, from, to, store } => {
                 let call = Rows {
                     count: place.rows,

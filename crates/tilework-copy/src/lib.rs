@@ -17,9 +17,6 @@ mod buffer;
 mod choose;
 mod clip;
 mod convert;
-mod converting;
-#[doc(hidden)]
-pub mod dev;
 mod elements;
 mod exec;
 mod kernels;

@@ -57,6 +57,8 @@ impl Cut {
 /// The kernel, and what it is told beside the place and the counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
+    /// As many bytes as a unit has columns, next to each other on both sides.
+    Whole { store: Store },
     /// Rows of `length` bytes, next to each other on both sides.
     Copy { length: usize, from: isize, to: isize, store: Store },
     /// Runs of `length` bytes, one column of them after the other, collected into rows that are stored past the cache.

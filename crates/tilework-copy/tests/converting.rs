@@ -26,7 +26,7 @@ fn check(from: (Kind, &str), to: (Kind, &str), fill: Option<u128>) {
     let conversion = Conversion::new(from.0, to.0).unwrap();
     let (source_layout, layout) = (xla(from.1), xla(to.1));
     let bits = (u64::from(from.0.bits()), u64::from(to.0.bits()));
-    let noise = |count: u64| -> Vec<u8> { (0..count).map(|k| (k * 2654435761 >> 13) as u8).collect() };
+    let noise = |count: u64| -> Vec<u8> { (0..count).map(|k| ((k * 2654435761) >> 13) as u8).collect() };
     let source = noise(source_layout.bytes());
     let mut found = noise(layout.bytes());
     let mut want = found.clone();
@@ -39,7 +39,7 @@ fn check(from: (Kind, &str), to: (Kind, &str), fill: Option<u128>) {
         put(&mut want, layout.offset(index).unwrap(), bits.1, u64::from_le_bytes(one));
     });
     let options = PlanOptions { fill, ..PlanOptions::default() };
-    let relayout = Relayout::converting(&source_layout, &layout, &options, conversion).unwrap();
+    let relayout = Relayout::converting(&source_layout, &layout, conversion, &options).unwrap();
     for threads in [1, 3] {
         let mut found = found.clone();
         relayout.run_on(&Threads::new(threads), &source, &mut found).unwrap();
@@ -69,8 +69,8 @@ fn large_arrays_are_divided_among_threads() {
 fn widths_that_are_not_those_of_the_kinds_are_refused() {
     let (f32s, halves) = (xla("f32[4]"), xla("bf16[4]"));
     let conversion = Conversion::new(Kind::F32, Kind::Bf16).unwrap();
-    assert!(Relayout::converting(&halves, &f32s, &PlanOptions::default(), conversion).is_err());
-    assert!(Relayout::converting(&f32s, &halves, &PlanOptions::default(), conversion).is_ok());
+    assert!(Relayout::converting(&halves, &f32s, conversion, &PlanOptions::default()).is_err());
+    assert!(Relayout::converting(&f32s, &halves, conversion, &PlanOptions::default()).is_ok());
     // A plan may be made for a conversion that nobody gives.
     let options = PlanOptions { converts: true, ..PlanOptions::default() };
     let relayout = Relayout::new(&halves, &f32s, &options).unwrap();

@@ -24,7 +24,7 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, pool: &dyn Pool) {
     let bits = u64::from(to.bits());
     assert!(bits < 8, "an element of {bits} bits is not what is tested here");
     let noise = |count: u64, seed: u64| -> Vec<u8> {
-        (0..count).map(|k| ((k + seed) * 2654435761 >> 13) as u8).collect()
+        (0..count).map(|k| (((k + seed) * 2654435761) >> 13) as u8).collect()
     };
     let source = noise(from.bytes(), 7);
     let mut found = noise(to.bytes(), 1000);
@@ -65,7 +65,12 @@ fn packed_weights_move_between_rows_columns_and_tiles() {
 fn threads_share_no_byte() {
     check(&xla("s4[2000,1111]{1,0:E(4)}"), &xla("s4[2000,1111]{0,1:E(4)}"), None, &Threads::new(4));
     check(&xla("s4[1111,2001]{1,0:E(4)}"), &xla("s4[1111,2001]{0,1:E(4)}"), Some(3), &Threads::new(3));
-    check(&xla("s4[3000,1001]{1,0:E(4)}"), &xla("s4[3000,1001]{1,0:T(8,128)E(4)}"), Some(5), &Threads::new(4));
+    check(
+        &xla("s4[3000,1001]{1,0:E(4)}"),
+        &xla("s4[3000,1001]{1,0:T(8,128)E(4)}"),
+        Some(5),
+        &Threads::new(4),
+    );
 }
 
 proptest! {

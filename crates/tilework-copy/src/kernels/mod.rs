@@ -82,8 +82,6 @@ pub(crate) fn transpose(set: InstructionSet, size: usize) -> Option<Transpose> {
 pub enum InstructionSet {
     /// Nothing but Rust: what the compiler makes of plain loops.
     Portable,
-    /// The vectors of every 64-bit ARM. No kernels are made of them yet: the portable ones serve.
-    Neon,
     /// 32-byte vectors.
     Avx2,
     /// 64-byte vectors with masks and byte permutes (F, BW, VL, DQ, VBMI): Zen 4, Ice Lake and newer.
