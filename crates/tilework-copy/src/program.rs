@@ -113,7 +113,12 @@ impl Program {
                 Piece::Bytes(Step { fills, ..choose::choose(ByteNest::new(nest, bytes), setting) })
             };
             if let Some(converter) = converter {
-                shared.push(ElementStep::new(nest, bits, Mover::Convert(converter.streaming(setting.streams)), fills));
+                shared.push(ElementStep::new(
+                    nest,
+                    bits,
+                    Mover::Convert(converter.streaming(setting.streams)),
+                    fills,
+                ));
             } else if bits.is_multiple_of(8) {
                 let piece = as_bytes(nest, bits as usize / 8);
                 self.last().push(piece);

@@ -71,7 +71,8 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
     check_stream(&plan, &source[shift.0..], fill)?;
     for set in InstructionSet::all_here() {
         for streams in [false, true] {
-            let program = Program::with(&plan, None, Setting { set, streams });
+            let program =
+                Program::with(&plan, None, Setting { set, streams, streams_rows: streams, fetches: streams });
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
                 let buffers =

@@ -123,3 +123,21 @@ impl InstructionSet {
         sets
     }
 }
+
+/// Whether stores past the cache are as quick as copies within the last cache.
+///
+/// Measured on two machines only: on Intel's (Sapphire Rapids) they are from 3 MiB on, on AMD's (Zen 4) copies within the
+/// last cache are twice as quick.
+pub(crate) fn slow_last_cache() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        static INTEL: OnceLock<bool> = OnceLock::new();
+        *INTEL.get_or_init(|| {
+            let leaf = std::arch::x86_64::__cpuid(0);
+            // "GenuineIntel", in the order of these registers.
+            [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel"
+        })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
