@@ -79,8 +79,8 @@ typedef struct tilework_relayout tilework_relayout;
  * The threads of a runtime, on which relayouts run their tasks.
  *
  * `run` calls `task(context, number)` once with each number below `tasks`, in any order and on any threads, and returns
- * when all of these calls have returned. It gets `user` as it stands here, and is called once or twice for a relayout, on
- * the thread that asked for it; for little data it is not called at all. It must not throw or jump out.
+ * when all of these calls have returned. It gets `user` as it stands here, and is called on the thread that asked for the
+ * relayout: not at all for little data, several times for some layouts. It must not throw or jump out.
  */
 typedef struct {
     /**

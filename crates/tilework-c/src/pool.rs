@@ -11,8 +11,8 @@ use crate::error::Message;
 /// The threads of a runtime, on which relayouts run their tasks.
 ///
 /// `run` calls `task(context, number)` once with each number below `tasks`, in any order and on any threads, and returns
-/// when all of these calls have returned. It gets `user` as it stands here, and is called on the thread
-/// that asked for the relayout: not at all for little data, several times for some layouts. It must not throw or jump out.
+/// when all of these calls have returned. It gets `user` as it stands here, and is called on the thread that asked for the
+/// relayout: not at all for little data, several times for some layouts. It must not throw or jump out.
 #[repr(C)]
 pub struct Pool {
     /// Whatever `run` wants to have; the library does not look at it.
