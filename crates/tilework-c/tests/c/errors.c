@@ -19,7 +19,7 @@ static void a_bad_text_is_shown_with_a_caret(void)
 
 static void null_pointers_are_refused(void)
 {
-    tilework_layout *layout = parse("u8[4]");
+    tilework_layout *layout = (tilework_layout *)&layout;
     tilework_relayout *relayout = plan("u8[4]", "u8[4]", NULL), *none = NULL;
     uint8_t bytes[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     const char *text = NULL;
