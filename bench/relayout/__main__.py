@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import peers
@@ -27,7 +28,9 @@ def arguments():
     add("--quick", action="store_true", help="a third of the workloads, few rounds: about two minutes")
     add("--threads", default="1,2", metavar="1,2", help="how many threads, one table column group each")
     add("--peers", default="all", metavar="NAMES", help=f"none, or some of {','.join(peers.NAMES)}")
-    add("--seconds", type=float, help="to measure each workload for; 2.5 by default, with --quick 1.2, without peers 0.4")
+    add("--seconds", type=float, help="to measure each workload for; 2 by default, with --quick 1, without peers 0.4")
+    clock = "`processor` leaves out, with one thread, what other processes take: to tune on a busy machine"
+    add("--clock", choices=("wall", "processor"), default="wall", help=clock)
     add("--at-most", type=float, default=1e9, metavar="MIB", help="leave out larger workloads")
     add("--details", action="store_true", help="also print every peer's ratio")
     add("--list", action="store_true", help="print the workloads and their layouts, and measure nothing")
@@ -36,7 +39,16 @@ def arguments():
     add("--engine-library", metavar="PATH", help="measure this build of bench/engine")
     add("--peers-library", metavar="PATH", help=argparse.SUPPRESS)
     add("--lines", metavar="PATH", default="target/bench-relayout.jsonl", help="where every figure is appended as JSON")
-    return parser.parse_args()
+    options = parser.parse_args()
+    try:
+        peers.names(options.peers)
+        words = options.threads.split(",")
+        if not all(word.isdecimal() and int(word) for word in words):
+            raise ValueError("--threads wants numbers from 1 on, as in 1,2")
+        options.threads = [int(word) for word in words]
+    except ValueError as error:
+        parser.error(str(error))
+    return options
 
 
 def chosen(options):
@@ -61,9 +73,9 @@ def main():
         return
     if not options.engine_library:
         sys.exit("--engine-library is missing; `cargo xtask bench relayout` builds it")
-    threads = [int(word) for word in options.threads.split(",")]
+    threads = options.threads
     rivals, absent = peers.load(options, max(threads))
-    seconds = options.seconds or (0.4 if not rivals else 1.2 if options.quick else 2.5)
+    seconds = options.seconds or (0.4 if not rivals else 1.0 if options.quick else 2.0)
     library = Library(options.engine_library)
     memory = Memory(max(sum(map(room, needed(workload))) for workload in selection))
 
@@ -82,7 +94,7 @@ def main():
             by_threads = {}
             for count in threads:
                 peers.limit(count, pinned=bool(rivals))
-                record = figure(workload, data, library, rivals, count, seconds)
+                record = figure(workload, data, library, rivals, count, seconds, options.clock)
                 by_threads[count] = record
                 lines.write(json.dumps(record) + "\n")
             print(table.row(workload, by_threads), flush=True)
@@ -102,7 +114,7 @@ def shown(words):
     return [word for before, word in pairs if word not in hidden and before not in hidden]
 
 
-def figure(workload, data, library, rivals, threads, seconds):
+def figure(workload, data, library, rivals, threads, seconds, clock):
     """Measures one workload with so many threads."""
     source, destination = data.addresses
     contenders, failures = [], {}
@@ -113,7 +125,9 @@ def figure(workload, data, library, rivals, threads, seconds):
             run = prepare()
             if run is None:
                 return
+            start = time.perf_counter()
             run(1)
+            first = time.perf_counter() - start
             if role != "limit" and not data.right(result(), padding_free):
                 failures[name] = "wrong result"
                 return
@@ -122,7 +136,7 @@ def figure(workload, data, library, rivals, threads, seconds):
         except Exception as error:
             failures[name] = f"{type(error).__name__}: {error}"[:200]
             return
-        contenders.append(rounds.Contender(name, run, role))
+        contenders.append(rounds.Contender(name, run, role, first))
 
     enter("Tilework", "engine", lambda: library.plan(*workload.texts()).run(source, destination, threads))
     enter("limit", "limit", lambda: library.copy(source, destination, workload.bytes, threads, streaming=True))
@@ -130,7 +144,9 @@ def figure(workload, data, library, rivals, threads, seconds):
         for peer in rival.peers(workload, data, threads):
             enter(peer.name, "peer", peer.prepare, peer.result, peer.padding_free)
     memcpy = library.copy(source, destination, workload.bytes, threads)
-    plain = rounds.measure(memcpy, contenders, seconds, 61)
+    tick = time.process_time if clock == "processor" and threads == 1 else time.perf_counter
+    others = report.Others()
+    plain = rounds.measure(memcpy, contenders, seconds, 61, tick)
     named = {contender.name: contender for contender in contenders}
     ours = named.get("Tilework")
     best = max((each for each in contenders if each.role == "peer"), key=lambda each: each.ratio, default=None)
@@ -150,6 +166,7 @@ def figure(workload, data, library, rivals, threads, seconds):
         "best_name": best and best.name,
         "lead": ours and best and ours.ratio / best.ratio,
         "failures": failures,
+        "others": round(others.share(), 2),
         "peers": {each.name: [round(each.ratio, 4), each.second, len(each.seconds)] for each in contenders},
     }
 

@@ -5,6 +5,7 @@ import glob
 import math
 import os
 import platform
+import time
 
 # A rival is faster when it is so by more than this share: less is noise.
 TOLERANCE = 0.05
@@ -43,6 +44,24 @@ def heading(command, versions):
     if versions:
         yield ""
         yield "Peers: " + ", ".join(versions) + "."
+
+
+class Others:
+    """How much of the machine other processes take, in processors."""
+
+    def __init__(self):
+        self.start = self._now()
+
+    def share(self):
+        wall, busy, own = (now - before for now, before in zip(self._now(), self.start))
+        return max(0.0, (busy - own) / wall)
+
+    @staticmethod
+    def _now():
+        words = (_read("/proc/stat").split("\n")[0].split() + ["0"] * 9)[1:9]
+        user, nice, system, _idle, _wait, interrupt, soft, steal = map(int, words)
+        busy = (user + nice + system + interrupt + soft + steal) / os.sysconf("SC_CLK_TCK")
+        return time.perf_counter(), busy, time.process_time()
 
 
 class Table:
@@ -90,7 +109,8 @@ def summary(records):
         rows = [record for record in records if record["threads"] == threads]
         measured = [record for record in rows if record["engine"] is not None]
         leads = [record["lead"] for record in measured if record["lead"] is not None]
-        yield f"\n**{threads} thread{'s' if threads > 1 else ''}**, {len(rows)} workloads"
+        others = sum(record["others"] for record in rows) / len(rows)
+        yield f"\n**{threads} thread{'s' if threads > 1 else ''}**, {len(rows)} workloads; others took {others:.1f} processors"
         if measured:
             yield f"- Tilework / memcpy: geometric mean {_mean([record['engine'] for record in measured]):.2f}"
         if leads:

@@ -62,14 +62,24 @@ fn has_no_peers(options: &[&str]) -> bool {
 }
 
 fn prepare_python(options: &[&str], alone: bool) -> Result<PathBuf, String> {
-    let wanted = if alone { &PACKAGES[..1] } else { &PACKAGES[..] };
-    let mut packages: Vec<&str> = wanted.iter().map(|(package, _)| *package).collect();
-    let mut checks: Vec<&str> = wanted.iter().map(|(_, check)| *check).collect();
-    if options.contains(&"--with-torch") {
-        packages.push(TORCH);
-        checks.push("import torch");
+    let environment = "bench-relayout-venv";
+    let (numpy, check) = PACKAGES[0];
+    let python_path = python(environment, check, &[numpy])?;
+    if alone {
+        return Ok(python_path);
     }
-    let python_path = python("bench-relayout-venv", &checks.join("\n"), &packages)?;
+    let (packages, checks): (Vec<&str>, Vec<&str>) = PACKAGES.into_iter().unzip();
+    if python(environment, &checks.join("\n"), &packages).is_err() {
+        // Not every one exists for every system.
+        for (package, check) in PACKAGES {
+            if let Err(why) = python(environment, check, &[package]) {
+                eprintln!("measuring without {package}: {why}");
+            }
+        }
+    }
+    if options.contains(&"--with-torch") {
+        python(environment, "import torch", &[TORCH])?;
+    }
     if options.contains(&"--with-onednn") {
         python("bench-onednn-venv", "import importlib.metadata as m; m.version('onednn')", &[NEWEST_ONEDNN])?;
     }

@@ -35,15 +35,21 @@ def repeated(once):
     return run
 
 
+def names(text):
+    """The names in an option such as `numpy,jax`."""
+    found = {"none": [], "all": list(NAMES)}.get(text, text.split(","))
+    for name in found:
+        if name not in NAMES:
+            raise ValueError(f"no peer `{name}`; there are all, none and {', '.join(NAMES)}")
+    return found
+
+
 def load(options, threads):
     """The rivals that can be had, and why the others cannot."""
-    names = {"none": (), "all": NAMES}.get(options.peers) or [word for word in options.peers.split(",") if word != "none"]
     os.environ.update(VARIABLES, OMP_NUM_THREADS=str(threads))
     found, absent = [], {}
-    for name in names:
+    for name in names(options.peers):
         try:
-            if name not in NAMES:
-                raise ValueError(f"there are {', '.join(NAMES)}")
             found.append(importlib.import_module(f"peers.{name}_").Rival(options))
         except Exception as error:
             absent[name] = f"{type(error).__name__}: {error}".splitlines()[0][:200]

@@ -7,7 +7,7 @@
 //!
 //! A ratio above 1 is faster than the copy.
 
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 #[path = "../src/convert/mod.rs"]
 mod convert;
 #[allow(dead_code, unused_imports)]
@@ -61,7 +61,9 @@ fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
     ];
     for (from, to) in pairs {
         // A conversion on any set of instructions is made for nests; a nest of one run is it.
-        let Some(converter) = Conversion::new(from, to).and_then(|made| Converter::new(made, set)) else { continue };
+        let Some(converter) = Conversion::new(from, to).and_then(|made| Converter::new(made, set)) else {
+            continue;
+        };
         for (place, elements) in [("in L2", 32_usize << 10), ("in memory", 16 << 20)] {
             let bytes = |kind: Kind| elements * kind.bits() as usize / 8;
             let one = Loop { extent: elements as u64, from: 1, to: 1 };
@@ -70,8 +72,12 @@ fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
             all.push((format!("{from:?} to {to:?} {place}"), bytes(from), bytes(to), run));
         }
     }
-    for (from, to) in [(Kind::F32, Kind::Bf16), (Kind::Bf16, Kind::F32), (Kind::S8, Kind::S4), (Kind::S4, Kind::S8)] {
-        let Some(converter) = Conversion::new(from, to).and_then(|made| Converter::new(made, set)) else { continue };
+    for (from, to) in
+        [(Kind::F32, Kind::Bf16), (Kind::Bf16, Kind::F32), (Kind::S8, Kind::S4), (Kind::S4, Kind::S8)]
+    {
+        let Some(converter) = Conversion::new(from, to).and_then(|made| Converter::new(made, set)) else {
+            continue;
+        };
         let bytes = |kind: Kind| (4096 << 12) * kind.bits() as usize / 8;
         let run = run_converter(converter, transpose(4096, 4096));
         all.push((format!("{from:?} to {to:?} transposed 4096x4096"), bytes(from), bytes(to), run));
@@ -91,7 +97,9 @@ fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
         let run: Run = Box::new(move |from, to| {
             let mut scratch = subbyte::Scratch::default();
             // SAFETY: the buffers have room for twice what the nest moves, and its places are fewer.
-            unsafe { subbyte::move_nest(&nest, bits, &kernels, &mut scratch, from.as_ptr(), to.as_mut_ptr()) };
+            unsafe {
+                subbyte::move_nest(&nest, bits, &kernels, &mut scratch, from.as_ptr(), to.as_mut_ptr())
+            };
         });
         all.push((name.to_string(), bytes, bytes, run));
     }

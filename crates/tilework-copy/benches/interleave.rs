@@ -39,7 +39,7 @@ impl Arena {
                 madvise(start.cast(), bytes, 14);
             }
             for i in 0..bytes {
-                *start.add(i) = (i * 31 >> 3) as u8;
+                *start.add(i) = ((i * 31) >> 3) as u8;
             }
             Self(start, layout)
         }
@@ -159,6 +159,8 @@ fn cases(set: InstructionSet) -> Vec<Case> {
             (16, 3, None),
             (4, 5, None),
             (2, 7, None),
+            (4, 6, None),
+            (1, 12, None),
             (1, 3, Some(5001)),
             (2, 3, Some(3003)),
             (4, 7, Some(3001)),

@@ -12,6 +12,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
 use crate::kernels::{self, InstructionSet};
 use crate::nest::{ByteNest, Turn, Turns};
@@ -26,6 +27,12 @@ const SHORT: usize = 64;
 /// Bytes that a unit should move: large against the cost of finding its place, small against a share of the work.
 const UNIT: usize = 16 << 10;
 
+/// Bytes of a unit where everything is one long row.
+const WHOLE: usize = 256 << 10;
+
+/// Bytes of a destination row that are collected before they are stored.
+const COLLECTED: usize = 2048;
+
 /// What the steps of a program share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
@@ -37,7 +44,7 @@ pub(crate) struct Setting {
 impl Setting {
     /// For a program that writes so many bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
-        Setting { set, streams: bytes >= tune("FROM", STREAM_FROM) }
+        Setting { set, streams: bytes >= STREAM_FROM }
     }
 
     fn store(self) -> Store {
@@ -47,7 +54,9 @@ impl Setting {
 
 /// Chooses the kernel of a nest.
 pub(crate) fn choose(mut nest: ByteNest, setting: Setting) -> Step {
-    if nest.turns.iter().all(|turn| turn.from == 0) && nest.turns.last().is_some_and(|turn| turn.to == nest.size as isize) {
+    if nest.turns.iter().all(|turn| turn.from == 0)
+        && nest.turns.last().is_some_and(|turn| turn.to == nest.size as isize)
+    {
         return splat(nest, setting);
     }
     let run = nest.take_run();
@@ -65,19 +74,14 @@ pub(crate) fn choose(mut nest: ByteNest, setting: Setting) -> Step {
 
 /// Rows of `length` bytes that lie next to each other on both sides.
 fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
-    // A single long row is cut into rows, so that there is something to share.
-    let mut length = length;
-    if nest.turns.is_empty() && length >= 2 * UNIT {
-        let pieces = length / UNIT;
-        let rest = length % UNIT;
-        if rest == 0 {
-            nest.turns.push(Turn { extent: pieces, from: UNIT as isize, to: UNIT as isize });
-            length = UNIT;
-        }
+    if nest.turns.is_empty() && length >= SHORT {
+        let all = Turn { extent: length, from: 1, to: 1 };
+        let outer = smallvec![cut(all, WHOLE, Part::Columns)];
+        return finish(nest, outer, Work::Whole { store: setting.store() }, WHOLE.min(length));
     }
-    if setting.streams && length >= SHORT && length < 1024 {
-        let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
-        let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
+    let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
+    let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
+    if setting.streams && (SHORT..1024).contains(&length) {
         let along = nest.turns.iter().position(|turn| turn.to == length as isize);
         let nearest = (0..nest.turns.len()).min_by_key(|&k| nest.turns[k].from.unsigned_abs());
         if let (false, Some(along), Some(nearest)) = (whole_lines, along, nearest)
@@ -86,7 +90,8 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
             return collect(nest, length, along, nearest);
         }
     }
-    order(&mut nest.turns, length, setting);
+    // Short rows of whole lines that pass the cache go in the source's order.
+    order(&mut nest.turns, setting.streams && whole_lines && length <= 256);
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
@@ -94,7 +99,6 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         let kernel = kernels::runs(setting.set, length);
         Work::Runs { kernel, length, from: inner.from, to: inner.to }
     } else {
-        let whole_lines = length.is_multiple_of(LINE) && inner.to.unsigned_abs().is_multiple_of(LINE);
         let store = match setting.streams {
             false => Store::Plain,
             true if whole_lines || length >= 1024 => Store::Stream,
@@ -112,10 +116,15 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
 /// lines, while it is another loop (`nearest`) that brings the source's rows one after the other.
 fn collect(nest: ByteNest, length: usize, along: usize, nearest: usize) -> Step {
     let (columns, rows) = (nest.turns[along], nest.turns[nearest]);
-    let others: Turns =
-        nest.turns.iter().enumerate().filter(|&(k, _)| k != along && k != nearest).map(|(_, turn)| *turn).collect();
-    let column_piece = (tune("CC", 2048) / length).clamp(1, columns.extent);
-    let row_piece = (tune("CR", 32768) / (column_piece * length + LINE)).clamp(1, rows.extent);
+    let others: Turns = nest
+        .turns
+        .iter()
+        .enumerate()
+        .filter(|&(k, _)| k != along && k != nearest)
+        .map(|(_, turn)| *turn)
+        .collect();
+    let column_piece = (COLLECTED / length).clamp(1, columns.extent);
+    let row_piece = (2 * UNIT / (column_piece * length + LINE)).clamp(1, rows.extent);
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
     outer.push(cut(columns, column_piece, Part::Columns));
@@ -206,26 +215,34 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let Some(kernel) = kernels::transpose(setting.set, size) else { return lines(nest, setting) };
     let tile = kernel.tile;
     let lines = |step: isize| step.unsigned_abs().is_multiple_of(LINE);
-    let whole_lines =
-        lines(columns.to) && (rows.extent * size).is_multiple_of(LINE) && others.iter().all(|turn| lines(turn.to));
+    let whole_lines = lines(columns.to)
+        && (rows.extent * size).is_multiple_of(LINE)
+        && others.iter().all(|turn| lines(turn.to));
     let store = match setting.streams {
         false => Store::Plain,
         true if whole_lines => Store::Stream,
-        true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => Store::StageWhole,
+        true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => {
+            Store::StageWhole
+        }
         true if rows.extent * size >= 256 => Store::Stage,
         true => Store::Plain,
     };
     let (row_bytes, column_bytes) = match store {
-        Store::Stage => (tune("SR", 512), tune("SC", 128)),
-        Store::StageWhole => (rows.extent * size, tune("WC", 8192) / rows.extent),
-        Store::Stream => (tune("BR", (32 * size).clamp(128, 256)), tune("BC", 128)),
-        Store::Plain => (tune("PR", 128), tune("PC", 128)),
+        Store::Stage => (512, 128),
+        Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
+        Store::Stream => ((32 * size).clamp(128, 256), 128),
+        Store::Plain => (256, 256),
     };
     let row_piece = match store {
         Store::StageWhole => rows.extent,
         _ => even(rows.extent, (row_bytes / size).max(tile), tile),
     };
-    let column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
+    let mut column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
+    if store == Store::Stage {
+        // What is borrowed from the next block, and a line that makes their number odd.
+        let row = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
+        column_piece = column_piece.min((STAGE / row / tile * tile).max(tile));
+    }
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
     outer.push(cut(columns, column_piece, Part::Columns));
@@ -284,10 +301,9 @@ fn even(whole: usize, piece: usize, tile: usize) -> usize {
 
 /// The order of loops around rows.
 ///
-/// Long rows go in the destination's order. Short ones that are stored past the cache go in the source's: reads that
+/// Rows go in the destination's order. Only short ones that are stored past the cache go in the source's: reads that
 /// follow each other are fetched by the machine itself, and stores past the cache do not care where they go.
-fn order(turns: &mut Turns, length: usize, setting: Setting) {
-    let by_source = setting.streams && length <= 256;
+fn order(turns: &mut Turns, by_source: bool) {
     turns.sort_by_key(|turn| {
         let (from, to) = (turn.from.unsigned_abs(), turn.to.unsigned_abs());
         std::cmp::Reverse(if by_source { (from, to) } else { (to, from) })
@@ -301,13 +317,4 @@ fn sort(outer: &mut [Outer], store: Store) {
         let (from, to) = (outer.turn.from.unsigned_abs(), outer.turn.to.unsigned_abs());
         std::cmp::Reverse(if store == Store::Plain { (from.min(to), from) } else { (from, to) })
     });
-}
-
-pub(crate) fn tune(name: &str, default: usize) -> usize {
-    std::env::var(format!("TW_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-#[allow(dead_code)]
-fn unused() -> SmallVec<[usize; 1]> {
-    smallvec![]
 }

@@ -7,6 +7,7 @@ use crate::kernels::splat::splat;
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
+use crate::{convert, subbyte};
 
 /// The two buffers of a run, as every thread sees them.
 #[derive(Clone, Copy)]
@@ -20,19 +21,29 @@ unsafe impl Send for Buffers {}
 // SAFETY: as above.
 unsafe impl Sync for Buffers {}
 
+/// What a thread works in, made when it is first needed.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    stage: Option<Box<Stage>>,
+    pub(crate) below_a_byte: subbyte::Scratch,
+    pub(crate) converting: convert::Scratch,
+}
+
 /// A small buffer that stays in the cache: what goes past the cache in whole lines is put together here.
 #[repr(align(64))]
-pub(crate) struct Stage([MaybeUninit<u8>; Stage::BYTES]);
+struct Stage([MaybeUninit<u8>; STAGE]);
 
-impl Stage {
-    pub(crate) const BYTES: usize = 320 << 10;
+/// Bytes of a [`Stage`].
+pub(crate) const STAGE: usize = 96 << 10;
 
-    pub(crate) fn new() -> Stage {
-        Stage([MaybeUninit::uninit(); Stage::BYTES])
-    }
-
-    fn start(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
+impl Scratch {
+    /// The beginning of [`STAGE`] bytes.
+    fn stage(&mut self) -> *mut u8 {
+        let stage = self.stage.get_or_insert_with(|| {
+            // SAFETY: bytes that may be uninitialised need no initialising.
+            unsafe { Box::new_uninit().assume_init() }
+        });
+        stage.0.as_mut_ptr().cast()
     }
 }
 
@@ -40,14 +51,20 @@ impl Stage {
 ///
 /// # Safety
 /// The step's places are within the buffers, and nobody else writes what these units write or reads it.
-pub(crate) unsafe fn run(set: InstructionSet, step: &Step, units: std::ops::Range<usize>, buffers: Buffers, stage: &mut Stage) {
+pub(crate) unsafe fn run(
+    set: InstructionSet,
+    step: &Step,
+    units: std::ops::Range<usize>,
+    buffers: Buffers,
+    scratch: &mut Scratch,
+) {
     let mut walker = Walker::at(step, units.start);
     for unit in units.clone() {
         let place = walker.place();
         walker.advance();
         let next = if unit + 1 < units.end { walker.place() } else { place };
         // SAFETY: the caller's promise, for one of its units.
-        unsafe { one(set, step, place, next, buffers, stage) };
+        unsafe { one(set, step, place, next, buffers, scratch) };
     }
 }
 
@@ -56,13 +73,23 @@ pub(crate) unsafe fn run(set: InstructionSet, step: &Step, units: std::ops::Rang
 /// # Safety
 /// As for [`run`].
 #[inline]
-unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffers: Buffers, stage: &mut Stage) {
+unsafe fn one(
+    set: InstructionSet,
+    step: &Step,
+    place: Place,
+    next: Place,
+    buffers: Buffers,
+    scratch: &mut Scratch,
+) {
     let source = buffers.source.wrapping_offset(place.from);
     let destination = buffers.destination.wrapping_offset(place.to);
     // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
     // writes: its counts are those of the loops that were taken out of the nest.
     unsafe {
         match step.work {
+            Work::Whole { store } => {
+                rows::whole(set, source, destination, place.columns, store != Store::Plain);
+            }
             Work::Copy { length, from, to, store } => {
                 let call = Rows {
                     count: place.rows,
@@ -77,7 +104,7 @@ unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffe
                     Store::Plain => rows::copy(set, &call),
                     Store::Stream => rows::stream(set, &call),
                     Store::Stage | Store::StageWhole => {
-                        let staged = stage.start();
+                        let staged = scratch.stage();
                         let into = Rows { destination: staged, ..call };
                         rows::copy(set, &into);
                         rows::stream_out(set, staged, destination, place.rows * length);
@@ -86,7 +113,7 @@ unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffe
             }
             Work::Collect { length, along, from, to } => {
                 let stride = place.columns * length + LINE;
-                let staged = stage.start();
+                let staged = scratch.stage();
                 for column in 0..place.columns {
                     let next = if column + 1 < place.columns {
                         source.wrapping_offset((column as isize + 1) * along)
@@ -130,9 +157,9 @@ unsafe fn one(set: InstructionSet, step: &Step, place: Place, next: Place, buffe
                 let aligned = destination.addr().is_multiple_of(LINE);
                 match store {
                     Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
-                    Store::Stage => staged(set, size, place, &block, plain, stage),
+                    Store::Stage => staged(set, size, place, &block, plain, scratch),
                     Store::StageWhole => {
-                        let staged = stage.start();
+                        let staged = scratch.stage();
                         plain(&Block { destination: staged, ..block });
                         rows::stream_out(set, staged, destination, place.columns * place.rows * size);
                     }
@@ -177,13 +204,13 @@ unsafe fn staged(
     place: Place,
     block: &Block,
     plain: BlockFn,
-    stage: &mut Stage,
+    scratch: &mut Scratch,
 ) {
     let borrowed = place.after.min(LINE / size);
     let rows = place.rows + borrowed;
     // An odd number of lines, so that rows of the buffer do not meet in one set of the cache.
     let stride = ((rows * size).div_ceil(LINE) | 1) * LINE;
-    let staged = stage.start();
+    let staged = scratch.stage();
     // SAFETY: what is borrowed is within the source, as so many rows come after this block's. Destination rows are
     // written from their first whole line on (or from their beginning) to the next block's first whole line (or to their
     // end), which is no further than what was borrowed.
@@ -193,7 +220,8 @@ unsafe fn staged(
             let to = block.destination.offset(column as isize * block.destination_stride);
             let skip = if place.before == 0 { 0 } else { to.addr().wrapping_neg() % LINE };
             let end = to.wrapping_add(place.rows * size);
-            let more = if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
+            let more =
+                if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
             let bytes = (place.rows * size + more).saturating_sub(skip);
             rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
         }

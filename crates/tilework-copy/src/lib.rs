@@ -14,12 +14,11 @@
 //! ```
 
 mod choose;
+mod clip;
 mod convert;
-#[doc(hidden)]
-pub mod dev;
+mod elements;
 mod exec;
 mod kernels;
-mod naive;
 mod nest;
 mod pool;
 mod program;
@@ -31,4 +30,4 @@ mod tests;
 
 pub use convert::{Conversion, Kind};
 pub use pool::{Inline, Pool, Threads};
-pub use relayout::Relayout;
+pub use relayout::{Element, Relayout};

@@ -66,7 +66,8 @@ impl ByteNest {
             *start = (start.0 + back.0, start.1 + back.1);
         }
         self.turns.retain(|turn| turn.extent > 1);
-        self.turns.sort_by_key(|turn| (std::cmp::Reverse(turn.to), std::cmp::Reverse(turn.from.unsigned_abs())));
+        self.turns
+            .sort_by_key(|turn| (std::cmp::Reverse(turn.to), std::cmp::Reverse(turn.from.unsigned_abs())));
         let mut k = 0;
         while k + 1 < self.turns.len() {
             let (outer, inner) = (self.turns[k], self.turns[k + 1]);
@@ -88,10 +89,5 @@ impl ByteNest {
             Some(place) => self.turns.remove(place).extent * self.size,
             None => self.size,
         }
-    }
-
-    /// Bytes that the nest writes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.turns.iter().map(|turn| turn.extent).product::<usize>() * self.size * self.starts.len()
     }
 }

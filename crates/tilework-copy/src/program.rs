@@ -1,118 +1,219 @@
 //! A plan as steps.
 
+use std::ops::Range;
+
 use tilework::{Nest, Plan};
 
 use crate::choose::{self, Setting};
-use crate::exec::{self, Buffers, Stage};
+use crate::convert::Converter;
+use crate::elements::{ElementStep, Mover};
+use crate::exec::{self, Buffers, Scratch};
 use crate::kernels::InstructionSet;
 use crate::kernels::vector::fence;
 use crate::nest::ByteNest;
 use crate::pool::Pool;
 use crate::step::Step;
+use crate::subbyte;
 
-/// Steps, one after the other.
+/// Bytes that are worth moving as bytes, in each run of elements below a byte.
+const LEAST_RUN: u64 = 8;
+
+/// What is done, phase by phase; what one phase holds can be done in any order and at the same time.
+///
+/// Elements of whole bytes need one phase, or two if padding is filled before elements are written over it. Elements
+/// below a byte share bytes, so that most of their steps are phases of their own.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     set: InstructionSet,
-    steps: Vec<Step>,
+    phases: Vec<Vec<Piece>>,
     /// The element that padding is filled with.
     fill: Box<[u8]>,
-    /// How many of the first steps must be done before the others.
-    first: usize,
-    /// Bytes that are written.
-    bytes: usize,
+}
+
+/// One nest with what moves it.
+#[derive(Clone, Debug)]
+enum Piece {
+    /// As bytes.
+    Bytes(Step),
+    /// As elements below a byte, or converted.
+    Elements(ElementStep),
+}
+
+impl Piece {
+    fn units(&self) -> usize {
+        match self {
+            Piece::Bytes(step) => step.units(),
+            Piece::Elements(step) => step.units(),
+        }
+    }
+
+    /// Bytes that a unit writes, about.
+    fn weight(&self) -> usize {
+        match self {
+            Piece::Bytes(step) => step.weight,
+            Piece::Elements(step) => step.weight(),
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.units() * self.weight()
+    }
 }
 
 impl Program {
-    /// Chooses the kernels for the nests of a plan whose elements are whole bytes.
-    pub(crate) fn new(plan: &Plan) -> Program {
-        let bytes = plan.to().bits() as usize / 8;
-        let total = plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum::<u64>() as usize * bytes;
-        Program::with(plan, Setting::new(InstructionSet::detect(), total))
+    /// Chooses the kernels for the nests of a plan.
+    pub(crate) fn new(plan: &Plan, converter: Option<Converter>) -> Program {
+        let elements: u64 = plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum();
+        let bytes = (elements * u64::from(plan.to().bits())).div_ceil(8) as usize;
+        Program::with(plan, converter, Setting::new(InstructionSet::detect(), bytes))
     }
 
     /// The same with a setting of the caller's.
-    pub(crate) fn with(plan: &Plan, setting: Setting) -> Program {
+    pub(crate) fn with(plan: &Plan, converter: Option<Converter>, setting: Setting) -> Program {
         let fill = plan.options().fill.unwrap_or(0);
-        let bytes = plan.to().bits() as usize / 8;
-        Program::of(plan.copies(), plan.fills(), plan.fills_first(), fill, bytes, setting)
+        let fills = plan.fills();
+        Program::of(plan.copies(), (fills, plan.fills_first(), fill), plan.to().bits(), converter, setting)
     }
 
+    /// The same for nests that were taken from a plan: what is copied, and what is filled, whether before the rest, and
+    /// with what.
     pub(crate) fn of(
         copies: &[Nest],
-        fills: &[Nest],
-        fills_first: bool,
-        fill: u128,
-        bytes: usize,
+        (fills, fills_first, fill): (&[Nest], bool, u128),
+        bits: u32,
+        converter: Option<Converter>,
         setting: Setting,
     ) -> Program {
-        let nests = |nests: &[Nest]| nests.iter().map(|nest| ByteNest::new(nest, bytes)).collect::<Vec<_>>();
-        let (copies, fills) = (nests(copies), nests(fills));
-        let total = copies.iter().chain(&fills).map(ByteNest::bytes).sum();
-        let copies = copies.into_iter().map(|nest| choose::choose(nest, setting));
-        let fills = fills.into_iter().map(|nest| Step { fills: true, ..choose::choose(nest, setting) });
-        let mut steps: Vec<Step> = Vec::new();
-        let mut first = 0;
+        let mut program = Program { set: setting.set, phases: vec![Vec::new()], fill: element(fill, bits) };
         if fills_first {
-            steps.extend(fills);
-            first = steps.len();
-            steps.extend(copies);
-        } else {
-            steps.extend(copies);
-            steps.extend(fills);
+            program.add(fills, bits, None, true, setting);
+            program.phases.push(Vec::new());
         }
-        steps.retain(|step| step.units() > 0);
-        let mut element = vec![0; bytes.max(16)];
-        element[..16].copy_from_slice(&fill.to_le_bytes());
-        Program { set: setting.set, steps, fill: element.into(), first: first.min(usize::MAX), bytes: total }
+        program.add(copies, bits, converter, false, setting);
+        if !fills_first {
+            program.add(fills, bits, None, true, setting);
+        }
+        program.phases.retain(|phase| !phase.is_empty());
+        program
     }
 
-    /// Runs all steps.
+    /// Adds nests to the last phase, or as phases behind it.
+    fn add(
+        &mut self,
+        nests: &[Nest],
+        bits: u32,
+        converter: Option<Converter>,
+        fills: bool,
+        setting: Setting,
+    ) {
+        let kernels = || subbyte::Kernels::new(setting.set);
+        let mut shared = Vec::new();
+        for nest in nests.iter().filter(|nest| nest.elements() > 0) {
+            let as_bytes = |nest: &Nest, bytes: usize| {
+                Piece::Bytes(Step { fills, ..choose::choose(ByteNest::new(nest, bytes), setting) })
+            };
+            if let Some(converter) = converter {
+                shared.push(ElementStep::new(nest, bits, Mover::Convert(converter), fills));
+            } else if bits.is_multiple_of(8) {
+                let piece = as_bytes(nest, bits as usize / 8);
+                self.last().push(piece);
+            } else if let Some(split) = subbyte::split(nest, bits, LEAST_RUN) {
+                let piece = as_bytes(&split.bytes, 1);
+                self.last().push(piece);
+                shared.extend(split.rest.iter().filter_map(|rest| {
+                    Some(ElementStep::new(rest, bits, Mover::Bits(bits, kernels()?), fills))
+                }));
+            } else if let Some(kernels) = kernels() {
+                shared.push(ElementStep::new(nest, bits, Mover::Bits(bits, kernels), fills));
+            }
+        }
+        if bits.is_multiple_of(8) {
+            self.last().extend(shared.into_iter().map(Piece::Elements));
+        } else {
+            self.phases.extend(shared.into_iter().map(|step| vec![Piece::Elements(step)]));
+        }
+    }
+
+    fn last(&mut self) -> &mut Vec<Piece> {
+        if self.phases.is_empty() {
+            self.phases.push(Vec::new());
+        }
+        let last = self.phases.len() - 1;
+        &mut self.phases[last]
+    }
+
+    /// The work as a number: bytes that are written, about. Any range of it can be done by itself, in ascending order.
+    pub(crate) fn total(&self) -> usize {
+        self.phases.iter().flatten().map(Piece::total).sum()
+    }
+
+    /// Does a part of the work.
     ///
     /// # Safety
-    /// The buffers hold the layouts of the plan, and do not overlap.
-    pub(crate) unsafe fn run(&self, pool: &dyn Pool, buffers: Buffers) {
-        let (first, rest) = self.steps.split_at(self.first.min(self.steps.len()));
-        for steps in [first, rest] {
-            // SAFETY: the caller's promise.
-            unsafe { self.run_steps(steps, pool, buffers) };
-        }
-    }
-
-    unsafe fn run_steps(&self, steps: &[Step], pool: &dyn Pool, buffers: Buffers) {
-        let total: usize = steps.iter().map(|step| step.units() * step.weight).sum();
-        let tasks = (self.bytes / pool.least_share().max(1)).clamp(1, pool.width().max(1));
-        if tasks == 1 {
-            // SAFETY: the caller's promise; one thread does all units.
-            unsafe { self.run_share(steps, 0..total, buffers) };
-            return;
-        }
-        pool.run(tasks, &|task| {
-            let share = |task: usize| (total as u128 * task as u128 / tasks as u128) as usize;
-            // SAFETY: the caller's promise; shares do not overlap.
-            unsafe { self.run_share(steps, share(task)..share(task + 1), buffers) };
-        });
-    }
-
-    /// Runs the units whose weight, counted through all steps, begins within the share.
-    unsafe fn run_share(&self, steps: &[Step], share: std::ops::Range<usize>, buffers: Buffers) {
-        let mut stage = Stage::new();
+    /// The buffers hold the layouts of the plan and do not overlap; nobody else writes the source or touches the
+    /// destination meanwhile.
+    pub(crate) unsafe fn run(&self, pool: &dyn Pool, buffers: Buffers, part: Range<usize>) {
         let mut begin = 0;
-        for step in steps {
-            let (units, weight) = (step.units(), step.weight);
+        for phase in &self.phases {
+            let total: usize = phase.iter().map(Piece::total).sum();
+            let of_phase = |place: usize| place.saturating_sub(begin).min(total);
+            let part = of_phase(part.start)..of_phase(part.end);
+            begin += total;
+            if part.is_empty() {
+                continue;
+            }
+            let tasks = (part.len() / pool.least_share().max(1)).clamp(1, pool.width().max(1));
+            if tasks == 1 {
+                // SAFETY: the caller's promise; one thread does all of the part.
+                unsafe { self.run_share(phase, part, buffers) };
+                continue;
+            }
+            pool.run(tasks, &|task| {
+                let share =
+                    |task: usize| part.start + (part.len() as u128 * task as u128 / tasks as u128) as usize;
+                // SAFETY: the caller's promise; shares hold different units, which write different bytes.
+                unsafe { self.run_share(phase, share(task)..share(task + 1), buffers) };
+            });
+        }
+    }
+
+    /// Runs the units of a phase that begin within the share.
+    ///
+    /// # Safety
+    /// As for [`Program::run`]; nobody else runs a unit of this share.
+    unsafe fn run_share(&self, phase: &[Piece], share: Range<usize>, buffers: Buffers) {
+        let mut scratch = Scratch::default();
+        let mut begin = 0;
+        for piece in phase {
+            let (units, weight) = (piece.units(), piece.weight());
             let unit_at = |place: usize| place.saturating_sub(begin).div_ceil(weight).min(units);
             let range = unit_at(share.start)..unit_at(share.end);
             begin += units * weight;
             if range.is_empty() {
                 continue;
             }
-            let buffers = match step.fills {
-                true => Buffers { source: self.fill.as_ptr(), ..buffers },
-                false => buffers,
-            };
+            let of_fill = Buffers { source: self.fill.as_ptr(), ..buffers };
             // SAFETY: the caller's promise; a fill reads its one element, all its source steps being 0.
-            unsafe { exec::run(self.set, step, range, buffers, &mut stage) };
+            unsafe {
+                match piece {
+                    Piece::Bytes(step) => {
+                        let buffers = if step.fills { of_fill } else { buffers };
+                        exec::run(self.set, step, range, buffers, &mut scratch);
+                    }
+                    Piece::Elements(step) => {
+                        let buffers = if step.fills() { of_fill } else { buffers };
+                        step.run(range, buffers, &mut scratch);
+                    }
+                }
+            }
         }
         fence();
     }
+}
+
+/// The bytes of an element with these bits, at least as many as there are bits in any fill.
+fn element(fill: u128, bits: u32) -> Box<[u8]> {
+    let mut element = vec![0; (bits as usize).div_ceil(8).max(16)];
+    element[..16].copy_from_slice(&fill.to_le_bytes());
+    element.into()
 }

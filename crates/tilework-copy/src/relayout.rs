@@ -2,16 +2,23 @@
 
 use tilework::{Error, Layout, Plan, PlanOptions, Result};
 
+use crate::choose::Setting;
+use crate::clip::clip;
+use crate::convert::{Conversion, Converter};
 use crate::exec::Buffers;
-use crate::naive;
-use crate::program::Program;
+use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool};
+use crate::program::Program;
 
 /// A plan with the kernels chosen for it: made once, run as often as there is data.
+///
+/// Buffers are bytes at any address. Places count from the beginning of a buffer; what it holds beyond its layout is left
+/// alone.
 #[derive(Clone, Debug)]
 pub struct Relayout {
     plan: Plan,
-    program: Option<Program>,
+    converter: Option<Converter>,
+    program: Program,
 }
 
 impl Relayout {
@@ -20,13 +27,63 @@ impl Relayout {
     /// # Errors
     /// Those of [`Plan::new`].
     pub fn new(from: &Layout, to: &Layout, options: &PlanOptions) -> Result<Relayout> {
-        Plan::new(from, to, options).map(Relayout::of)
+        Relayout::of(Plan::new(from, to, options)?)
     }
 
     /// Chooses the kernels for a plan.
-    pub fn of(plan: Plan) -> Relayout {
-        let program = plan.to().bits().is_multiple_of(8).then(|| Program::new(&plan));
-        Relayout { plan, program }
+    ///
+    /// # Errors
+    /// A plan between elements of different widths: it needs a [conversion](Relayout::converting).
+    pub fn of(plan: Plan) -> Result<Relayout> {
+        let (from, to) = (plan.from().bits(), plan.to().bits());
+        if from != to {
+            return Err(Error::new(format!(
+                "elements of {from} bits in the source, {to} in the destination"
+            ))
+            .field("conversion")
+            .rule("elements of another width are converted")
+            .accepts("Relayout::converting"));
+        }
+        Ok(Relayout { program: Program::new(&plan, None), plan, converter: None })
+    }
+
+    /// Plans the move from one layout to another of elements that become others on the way. A fill is an element of the
+    /// destination.
+    ///
+    /// ```
+    /// use tilework::{Layout, PlanOptions};
+    /// use tilework_copy::{Conversion, Kind, Relayout};
+    ///
+    /// let from = Layout::row_major(&[2], 32)?;
+    /// let to = Layout::row_major(&[2], 16)?.flip(0)?;
+    /// let conversion = Conversion::new(Kind::F32, Kind::Bf16).unwrap();
+    /// let relayout = Relayout::converting(&from, &to, conversion, &PlanOptions::default())?;
+    /// let mut out = [0; 4];
+    /// relayout.run(&[1.0_f32.to_le_bytes(), 2.0_f32.to_le_bytes()].concat(), &mut out)?;
+    /// assert_eq!(out, [0x00, 0x40, 0x80, 0x3f]); // 2 and 1 as bf16
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Plan::new`], and layouts whose elements are not as wide as the conversion's.
+    pub fn converting(
+        from: &Layout,
+        to: &Layout,
+        conversion: Conversion,
+        options: &PlanOptions,
+    ) -> Result<Relayout> {
+        let wanted = [("source", conversion.from(), from), ("destination", conversion.to(), to)];
+        if let Some((side, kind, layout)) =
+            wanted.iter().find(|(_, kind, layout)| kind.bits() != layout.bits())
+        {
+            return Err(Error::new(format!("elements of {} bits in the {side}", layout.bits()))
+                .field("element bits")
+                .rule(format!("the conversion has elements of {} bits there", kind.bits()))
+                .accepts(format!("a layout with elements of {} bits", kind.bits())));
+        }
+        let plan = Plan::new(from, to, &PlanOptions { converts: true, ..options.clone() })?;
+        let converter = Converter::new(conversion, InstructionSet::detect());
+        Ok(Relayout { program: Program::new(&plan, converter), plan, converter })
     }
 
     /// The plan.
@@ -47,34 +104,28 @@ impl Relayout {
     /// # Errors
     /// A buffer that is shorter than its layout; nothing is written then.
     pub fn run_on(&self, pool: &dyn Pool, from: &[u8], to: &mut [u8]) -> Result<()> {
-        check_length("source", from.len(), self.plan.from())?;
-        check_length("destination", to.len(), self.plan.to())?;
-        // SAFETY: both buffers are as long as their layouts, and a shared and an exclusive borrow do not overlap.
-        unsafe { self.run_checked(pool, from.as_ptr(), to.as_mut_ptr()) };
-        Ok(())
+        self.run_step(pool, 0, 1, from, to)
     }
 
-    /// # Safety
-    /// Both buffers hold their layouts and do not overlap; nobody else writes the one or touches the other meanwhile.
-    unsafe fn run_checked(&self, pool: &dyn Pool, from: *const u8, to: *mut u8) {
-        match &self.program {
-            // SAFETY: the caller's promise.
-            Some(program) => unsafe { program.run(pool, Buffers { source: from, destination: to }) },
-            None => {
-                let bytes = |layout: &Layout| layout.bytes() as usize;
-                // SAFETY: the caller's promise.
-                let (from, to) = unsafe {
-                    (
-                        std::slice::from_raw_parts(from, bytes(self.plan.from())),
-                        std::slice::from_raw_parts_mut(to, bytes(self.plan.to())),
-                    )
-                };
-                naive::run(&self.plan, from, to);
-            }
-        }
+    /// Does one of `steps` steps of about the same size, which must be done in ascending order: for those who want to
+    /// show progress, or do other things in between.
+    ///
+    /// # Errors
+    /// A buffer that is shorter than its layout; nothing is written then.
+    pub fn run_step(
+        &self,
+        pool: &dyn Pool,
+        step: usize,
+        steps: usize,
+        from: &[u8],
+        to: &mut [u8],
+    ) -> Result<()> {
+        let source = (from.as_ptr(), from.len());
+        // SAFETY: a shared and an exclusive borrow.
+        unsafe { self.run_part(pool, (step, steps), source, (to.as_mut_ptr(), to.len())) }
     }
 
-    /// The same for memory that is not Rust's.
+    /// Moves the data in memory that is not Rust's.
     ///
     /// # Errors
     /// A buffer that is shorter than its layout, and buffers that overlap; nothing is written then.
@@ -85,19 +136,63 @@ impl Relayout {
     pub unsafe fn run_raw(
         &self,
         pool: &dyn Pool,
+        from: (*const u8, usize),
+        to: (*mut u8, usize),
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_part(pool, (0, 1), from, to) }
+    }
+
+    /// One of `steps` steps.
+    ///
+    /// # Safety
+    /// As for [`Relayout::run_raw`].
+    unsafe fn run_part(
+        &self,
+        pool: &dyn Pool,
+        (step, steps): (usize, usize),
         (from, from_length): (*const u8, usize),
         (to, to_length): (*mut u8, usize),
     ) -> Result<()> {
         check_length("source", from_length, self.plan.from())?;
         check_length("destination", to_length, self.plan.to())?;
         check_overlap(from.addr(), self.plan.from().bytes(), to.addr(), self.plan.to().bytes())?;
+        let (steps, total) = (steps.max(1), self.program.total() as u128);
+        let at = |step: usize| (total * step.min(steps) as u128 / steps as u128) as usize;
+        let buffers = Buffers { source: from, destination: to };
         // SAFETY: the caller's promise, and what was checked.
-        unsafe { self.run_checked(pool, from, to) };
+        unsafe { self.program.run(pool, buffers, at(step)..at(step.saturating_add(1))) };
         Ok(())
     }
 
+    /// Moves slices of elements: the same as [`Relayout::run`] without counting bytes.
+    ///
+    /// ```
+    /// use tilework::{Layout, PlanOptions};
+    /// let rows = Layout::row_major(&[2, 3], 32)?;
+    /// let columns = Layout::builder(&[2, 3], 32)?.minor_to_major(&[0, 1])?.build()?;
+    /// let relayout = tilework_copy::Relayout::new(&rows, &columns, &PlanOptions::default())?;
+    /// let mut out = [0.0_f32; 6];
+    /// relayout.run_elements(&[0.0_f32, 1.0, 2.0, 3.0, 4.0, 5.0], &mut out)?;
+    /// assert_eq!(out, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Elements of another width than the layouts', and a slice that is shorter than its layout; nothing is written
+    /// then.
+    pub fn run_elements<T: Element, U: Element>(&self, from: &[T], to: &mut [U]) -> Result<()> {
+        check_width("source", size_of::<T>(), self.plan.from())?;
+        check_width("destination", size_of::<U>(), self.plan.to())?;
+        let source = (from.as_ptr().cast(), size_of_val(from));
+        let length = size_of_val(to);
+        // SAFETY: a shared and an exclusive borrow; an element has no bytes that are not its own, and any bits are one.
+        unsafe { self.run_raw(&Inline, source, (to.as_mut_ptr().cast(), length)) }
+    }
+
     /// Produces the destination in order: calls `write` with the offset in bytes and the bytes of one chunk after the
-    /// other, each of at most `chunk` bytes, so that a file or a device can be fed without holding the whole.
+    /// other, each of about `chunk` bytes, so that a file or a device can be fed without holding the whole. Padding that
+    /// no fill was asked for is zero.
     ///
     /// # Errors
     /// A source that is shorter than its layout; and what `write` returns, which ends it.
@@ -107,14 +202,45 @@ impl Relayout {
         chunk: usize,
         mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut whole = vec![0; self.plan.to().bytes() as usize];
-        self.run(from, &mut whole)?;
-        for (number, part) in whole.chunks(chunk.max(1)).enumerate() {
-            write((number * chunk.max(1)) as u64, part)?;
+        check_length("source", from.len(), self.plan.from())?;
+        let to = self.plan.to();
+        let bits = u64::from(to.bits());
+        // Whole bytes and whole elements: so many elements are so many times `bits` bytes.
+        let elements =
+            ((chunk as u64).saturating_mul(8) / bits / 8 * 8).min(to.size().next_multiple_of(8)).max(8);
+        let mut buffer = vec![0; (elements * bits / 8) as usize];
+        for low in (0..to.size()).step_by(elements as usize) {
+            let high = (low + elements).min(to.size());
+            let buffer = &mut buffer[..((high - low) * bits).div_ceil(8) as usize];
+            buffer.fill(0);
+            let copies = clip(self.plan.copies(), low, high);
+            let fills = clip(self.plan.fills(), low, high);
+            let fill = self.plan.options().fill.unwrap_or(0);
+            let fills = (&fills[..], self.plan.fills_first(), fill);
+            let setting = Setting::new(InstructionSet::detect(), 0);
+            let program = Program::of(&copies, fills, to.bits(), self.converter, setting);
+            let buffers = Buffers { source: from.as_ptr(), destination: buffer.as_mut_ptr() };
+            // SAFETY: the source holds its layout, and what was clipped has its places within the chunk.
+            unsafe { program.run(&Inline, buffers, 0..program.total()) };
+            write(low * bits / 8, buffer)?;
         }
         Ok(())
     }
 }
+
+/// Numbers whose bytes may be moved about.
+///
+/// # Safety
+/// A type without padding bytes for which every combination of bits is a value.
+pub unsafe trait Element: Copy {}
+
+macro_rules! elements {
+    ($($number:ty)*) => { $(
+        // SAFETY: a number is its bits.
+        unsafe impl Element for $number {}
+    )* };
+}
+elements! { u8 i8 u16 i16 u32 i32 f32 u64 i64 f64 u128 i128 }
 
 fn check_length(name: &str, found: usize, layout: &Layout) -> Result<()> {
     let need = layout.bytes();
@@ -127,13 +253,29 @@ fn check_length(name: &str, found: usize, layout: &Layout) -> Result<()> {
     Ok(())
 }
 
+fn check_width(name: &str, found: usize, layout: &Layout) -> Result<()> {
+    if found * 8 != layout.bits() as usize {
+        return Err(Error::new(format!("elements of {} bits in the {name}", found * 8))
+            .field(name)
+            .rule("elements are as wide as the layout says")
+            .accepts(format!("elements of {} bits", layout.bits())));
+    }
+    Ok(())
+}
+
 fn check_overlap(from: usize, from_bytes: u64, to: usize, to_bytes: u64) -> Result<()> {
-    let apart = from as u64 + from_bytes <= to as u64 || to as u64 + to_bytes <= from as u64;
-    if apart || from_bytes == 0 || to_bytes == 0 {
+    let end = |start: usize, bytes: u64| start as u64 + bytes; // no buffer ends beyond the address space
+    if end(from, from_bytes) <= to as u64
+        || end(to, to_bytes) <= from as u64
+        || from_bytes == 0
+        || to_bytes == 0
+    {
         return Ok(());
     }
     Err(Error::new(format!("a destination of {to_bytes} bytes that overlaps the source of {from_bytes}"))
         .field("destination")
-        .rule("source and destination are different memory: elements would be overwritten before they are read")
+        .rule(
+            "source and destination are different memory: elements would be overwritten before they are read",
+        )
         .accepts("a buffer of its own"))
 }

@@ -57,6 +57,8 @@ impl Cut {
 /// The kernel, and what it is told beside the place and the counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
+    /// As many bytes as a unit has columns, next to each other on both sides.
+    Whole { store: Store },
     /// Rows of `length` bytes, next to each other on both sides.
     Copy { length: usize, from: isize, to: isize, store: Store },
     /// Runs of `length` bytes, one column of them after the other, collected into rows that are stored past the cache.
@@ -126,8 +128,12 @@ impl<'a> Walker<'a> {
             unit /= outer.turn.extent;
         }
         let start = unit.min(step.starts.len().saturating_sub(1));
-        let mut walker =
-            Walker { step, start, index, place: Place { from: 0, to: 0, rows: 0, columns: 0, before: 0, after: 0 } };
+        let mut walker = Walker {
+            step,
+            start,
+            index,
+            place: Place { from: 0, to: 0, rows: 0, columns: 0, before: 0, after: 0 },
+        };
         walker.locate();
         walker
     }

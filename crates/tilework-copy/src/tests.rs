@@ -8,6 +8,7 @@ use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool, Threads};
 use crate::program::Program;
+use crate::relayout::Relayout;
 
 #[path = "../../tilework/tests/common/mod.rs"]
 mod common;
@@ -17,19 +18,30 @@ use common::{indices, recipe_over};
 /// Bytes around the buffers that nobody may write.
 const MARGIN: usize = 96;
 
-/// The destination as it should be.
+/// The destination as it should be: bit after bit, counted from the least significant of each byte.
 fn expected(from: &Layout, to: &Layout, fill: Option<u128>, source: &[u8], before: &[u8]) -> Vec<u8> {
-    let width = to.bits() as usize / 8;
+    let width = to.bits() as usize;
     let mut out = before.to_vec();
+    let set = |out: &mut [u8], place: usize, bit: bool| {
+        out[place / 8] = out[place / 8] & !(1 << (place % 8)) | u8::from(bit) << (place % 8);
+    };
     if let Some(fill) = fill {
-        for element in out.chunks_mut(width) {
-            let pattern = fill.to_le_bytes();
-            element.iter_mut().enumerate().for_each(|(k, byte)| *byte = *pattern.get(k).unwrap_or(&0));
+        for place in 0..to.size() as usize {
+            for bit in 0..width {
+                set(&mut out, place * width + bit, bit < 128 && fill >> bit & 1 == 1);
+            }
         }
     }
     for index in indices(from.dims()) {
-        let (a, b) = (from.offset(&index).unwrap() as usize, to.offset(&index).unwrap() as usize);
-        out[b * width..][..width].copy_from_slice(&source[a * width..][..width]);
+        let (a, b) =
+            (from.offset(&index).unwrap() as usize * width, to.offset(&index).unwrap() as usize * width);
+        if width.is_multiple_of(8) {
+            out[b / 8..][..width / 8].copy_from_slice(&source[a / 8..][..width / 8]);
+            continue;
+        }
+        for bit in 0..width {
+            set(&mut out, b + bit, source[(a + bit) / 8] >> ((a + bit) % 8) & 1 == 1);
+        }
     }
     out
 }
@@ -56,15 +68,20 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
     let mut wanted = before.clone();
     let part = expected(from, to, fill, &source[shift.0..], &before[start..start + to_bytes]);
     wanted[start..start + to_bytes].copy_from_slice(&part);
+    check_stream(&plan, &source[shift.0..], fill)?;
     for set in InstructionSet::all_here() {
         for streams in [false, true] {
-            let program = Program::with(&plan, Setting { set, streams });
+            let program = Program::with(&plan, None, Setting { set, streams });
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
                 let buffers =
                     Buffers { source: source[shift.0..].as_ptr(), destination: out[start..].as_mut_ptr() };
                 // SAFETY: both buffers hold their layouts.
-                unsafe { program.run(pool, buffers) };
+                unsafe {
+                    let third = program.total() / 3;
+                    program.run(pool, buffers, 0..third);
+                    program.run(pool, buffers, third..program.total());
+                }
                 if out != wanted {
                     let at = out.iter().zip(&wanted).position(|(a, b)| a != b).unwrap_or(0);
                     return Err(TestCaseError::fail(format!(
@@ -76,6 +93,24 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// Produces the destination chunk by chunk and compares.
+fn check_stream(plan: &Plan, source: &[u8], fill: Option<u128>) -> Result<(), TestCaseError> {
+    let (from, to) = (plan.from(), plan.to());
+    let wanted = expected(from, to, fill, source, &vec![0; to.bytes() as usize]);
+    for chunk in [1, 50, 700, usize::MAX] {
+        let mut out = Vec::new();
+        let relayout = Relayout::of(plan.clone())?;
+        let written = relayout.stream::<tilework::Error>(source, chunk, |offset, bytes| {
+            assert_eq!(offset, out.len() as u64);
+            out.extend_from_slice(bytes);
+            Ok(())
+        });
+        prop_assert!(written.is_ok());
+        prop_assert!(out == wanted, "in chunks of {}\n{}", chunk, plan);
     }
     Ok(())
 }
@@ -97,9 +132,15 @@ impl Pool for Shares {
     }
 }
 
+/// Elements of 1, 2, 4, 8 and 16 bytes, of other numbers of bytes, and below a byte or no whole number of them.
 fn widths() -> impl Strategy<Value = u32> {
-    prop_oneof![4 => Just(1_u32), 4 => Just(2), 4 => Just(4), 2 => Just(8), 2 => Just(16), 1 => Just(3), 1 => Just(12), 1 => Just(24)]
-        .prop_map(|bytes| 8 * bytes)
+    prop_oneof![
+        8 => prop::sample::select(vec![8_u32, 16, 32]),
+        4 => prop::sample::select(vec![64_u32, 128]),
+        3 => prop::sample::select(vec![24_u32, 96, 192]),
+        4 => prop::sample::select(vec![1_u32, 2, 4]),
+        1 => prop::sample::select(vec![3_u32, 6, 12]),
+    ]
 }
 
 fn small_dims() -> impl Strategy<Value = Vec<u64>> {
@@ -114,7 +155,7 @@ fn large_dims() -> impl Strategy<Value = Vec<u64>> {
 }
 
 fn fill() -> impl Strategy<Value = Option<u128>> {
-    prop_oneof![Just(None), Just(Some(0)), Just(Some(0xa5))]
+    prop_oneof![Just(None), Just(Some(0)), Just(Some(1))]
 }
 
 proptest! {
@@ -206,7 +247,7 @@ fn threads_share_the_work_without_losing_any() {
     let dims = [700, 1000];
     let from = Layout::row_major(&dims, 32).unwrap();
     let to = Layout::builder(&dims, 32).unwrap().minor_to_major(&[0, 1]).unwrap().build().unwrap();
-    let relayout = crate::Relayout::new(&from, &to, &PlanOptions::default()).unwrap();
+    let relayout = Relayout::new(&from, &to, &PlanOptions::default()).unwrap();
     let source = bytes(from.bytes() as usize, 3);
     let mut out = vec![0; to.bytes() as usize];
     relayout.run_on(&Threads::new(4), &source, &mut out).unwrap();

@@ -63,6 +63,24 @@ fn a_destination_with_shared_places_is_refused_with_two_elements_and_the_place()
 }
 
 #[test]
+fn strides_that_overlap_are_looked_at_element_by_element_within_a_limit() {
+    let to =
+        |sizes: &str, strides: &str| plan(&format!("s8{sizes}"), &format!("s8{sizes}{{strides({strides})}}"));
+    // No rule tells, but every sum of these is another.
+    assert!(to("[2,2,2,2,2,2,2]", "44,43,42,40,37,31,20").is_ok_and(|plan| plan.figures().elements == 128));
+    // Two sums are the same in the first; nobody knows of the second, which is too large to look.
+    let shared = to("[33,33,33,33]", "7919,7907,7901,7883").unwrap_err();
+    assert!(shared.found().contains(" are both at "), "{shared}");
+    let (sizes, strides) = (
+        "[30,30,30,30,30,30]",
+        "996123748123411,984313651237117,941236478123649,912736481236481,871236548712361,853412376123417",
+    );
+    assert_eq!(layout(&format!("s8{sizes}{{strides({strides})}}")).is_injective(), None);
+    let error = to(sizes, strides);
+    assert!(error.unwrap_err().to_string().contains(&tilework::TABLE_LIMIT.to_string()));
+}
+
+#[test]
 fn a_source_may_broadcast() {
     let plan = plan("f32[3,5]{strides(0,1)}", "f32[3,5]").unwrap();
     assert_eq!(plan.copies()[0].loops.len(), 2);

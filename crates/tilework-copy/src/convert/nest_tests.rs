@@ -112,10 +112,10 @@ proptest! {
         let strides = |turn: usize, gaps: &[u64]| {
             let mut strides = vec![0; rank];
             let mut stride = 1;
-            for k in 0..rank {
+            for (k, gap) in gaps.iter().take(rank).enumerate() {
                 let axis = (k + turn) % rank;
                 strides[axis] = stride as i64;
-                stride *= extents[axis] + gaps[k];
+                stride *= extents[axis] + gap;
             }
             strides
         };

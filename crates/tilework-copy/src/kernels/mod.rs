@@ -1,7 +1,7 @@
 //! What touches bytes: one kernel for one shape of block, once for every instruction set.
 //!
-//! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and extents;
-//! which instructions move it is decided once, by [`InstructionSet::detect`].
+//! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and
+//! extents; which instructions move it is decided once, by [`InstructionSet::detect`].
 
 mod interleave;
 #[cfg(target_arch = "x86_64")]
@@ -17,8 +17,11 @@ pub(crate) mod vector;
 
 use std::sync::OnceLock;
 
-pub(crate) use interleave::{Interleave, Zip, ZipFn, deinterleave, interleave};
+#[allow(unused_imports, reason = "a bench includes this module and takes what it measures")]
+pub(crate) use interleave::{Zip, ZipFn, deinterleave, interleave};
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use runs::{Runs, RunsFn, runs};
+#[allow(unused_imports, reason = "as above")]
 pub(crate) use strided::{Line, LineFn, gather};
 
 /// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
@@ -49,8 +52,9 @@ pub(crate) struct Block {
 ///
 /// # Safety
 ///
-/// Every element of the source can be read, every element of the destination written, no destination element overlaps
-/// a source element or another destination element, and the machine has the instructions the kernel was made for.
+/// Every element of the source can be read, every element of the destination written, no destination element
+/// overlaps a source element or another destination element, and the machine has the instructions the kernel
+/// was made for.
 pub(crate) type BlockFn = unsafe fn(&Block);
 
 /// The kernels that transpose elements of one size with one instruction set.
@@ -61,14 +65,14 @@ pub(crate) struct Transpose {
     /// Any block at all: any rows and columns from 1 up, any alignment.
     pub plain: BlockFn,
     /// The same with streaming stores, which the caller fences. Straight from the registers if `destination`,
-    /// `destination_stride` and the bytes of a destination row are multiples of 64, or if the destination rows are 16
-    /// or 32 bytes each and adjacent, and `destination` and the bytes of all rows together are multiples of 64.
-    /// Else by way of a stage in the cache, which wants long destination rows: 512 bytes and more.
+    /// `destination_stride` and the bytes of a destination row are multiples of 64, or if the destination rows
+    /// are 16 or 32 bytes each and adjacent, and `destination` and the bytes of all rows together are multiples
+    /// of 64. Else by way of a stage in the cache, which wants long destination rows: 512 bytes and more.
     pub stream: BlockFn,
 }
 
-/// The kernels for elements of `size` bytes: 1, 2, 4, 8 or 16, else none. The set must be one that this machine has
-/// ([`InstructionSet::all_here`]).
+/// The kernels for elements of `size` bytes: 1, 2, 4, 8 or 16, else none. The set must be one that this machine
+/// has ([`InstructionSet::all_here`]).
 pub(crate) fn transpose(set: InstructionSet, size: usize) -> Option<Transpose> {
     transpose::kernels(set, size)
 }
@@ -78,8 +82,6 @@ pub(crate) fn transpose(set: InstructionSet, size: usize) -> Option<Transpose> {
 pub enum InstructionSet {
     /// Nothing but Rust: what the compiler makes of plain loops.
     Portable,
-    /// The vectors of every 64-bit ARM.
-    Neon,
     /// 32-byte vectors.
     Avx2,
     /// 64-byte vectors with masks and byte permutes (F, BW, VL, DQ, VBMI): Zen 4, Ice Lake and newer.

@@ -46,7 +46,7 @@ pub(super) unsafe fn runs(runs: &Runs) {
 
 /// Runs at this distance that fit a register.
 fn fitting(step: usize, length: usize) -> usize {
-    if step == 0 { WIDTH / length } else { 1 + (WIDTH - length) / step }
+    (WIDTH - length).checked_div(step).map_or(WIDTH / length, |more| 1 + more)
 }
 
 /// For a register's worth of `together` runs at the step `to`: which of its bytes belong to a run, and where the same
@@ -57,7 +57,7 @@ fn table(runs: &Runs, to: isize, from: isize, together: usize) -> (u64, __m512i)
     // Steps of 64 bytes and more do not get here (`together` would be 1), but steps of 0 do: then all is in run 0.
     let (to_step, from_step) = (to.unsigned_abs() as i16, from.unsigned_abs() as i16);
     // byte / step = byte * (4096 / step + 1) / 4096, exactly, for bytes and steps below 64.
-    let inverse = if to_step == 0 { 0 } else { 4096 / to_step + 1 };
+    let inverse = 4096_i16.checked_div(to_step).map_or(0, |whole| whole + 1);
     let last = _mm512_set1_epi16(together as i16 - 1);
     let half = |byte: __m512i| {
         let run = _mm512_mulhi_epu16(_mm512_slli_epi16::<4>(byte), _mm512_set1_epi16(inverse));

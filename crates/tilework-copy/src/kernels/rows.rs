@@ -70,11 +70,61 @@ pub(crate) unsafe fn stream(set: InstructionSet, rows: &Rows) {
 /// # Safety
 /// So many bytes are within both buffers, which do not overlap.
 pub(crate) unsafe fn stream_out(set: InstructionSet, source: *const u8, destination: *mut u8, length: usize) {
-    let row =
-        Rows { count: 1, length, source, source_step: 0, destination, destination_step: 0, next: std::ptr::null() };
+    let row = Rows {
+        count: 1,
+        length,
+        source,
+        source_step: 0,
+        destination,
+        destination_step: 0,
+        next: std::ptr::null(),
+    };
     // SAFETY: the caller's promise.
     unsafe { stream(set, &row) }
 }
+
+/// Copies one long row, as short ones that begin where the destination's lines do.
+///
+/// # Safety
+/// So many bytes are within both buffers, which do not overlap.
+pub(crate) unsafe fn whole(
+    set: InstructionSet,
+    source: *const u8,
+    destination: *mut u8,
+    length: usize,
+    streams: bool,
+) {
+    let head = (destination.addr().wrapping_neg() % LINE).min(length);
+    let count = (length - head) / PAGE;
+    let step = PAGE as isize;
+    let rows = |done: usize, count: usize, length: usize| Rows {
+        count,
+        length,
+        source: source.wrapping_add(done),
+        source_step: step,
+        destination: destination.wrapping_add(done),
+        destination_step: step,
+        next: std::ptr::null(),
+    };
+    let done = head + count * PAGE;
+    // SAFETY: head, pages and the rest are `length` bytes together.
+    unsafe {
+        copy(set, &rows(0, 1, head));
+        if streams {
+            stream(set, &rows(head, count, PAGE))
+        } else {
+            copy(set, &rows(head, count, PAGE))
+        }
+        if streams {
+            stream(set, &rows(done, 1, length - done))
+        } else {
+            copy(set, &rows(done, 1, length - done))
+        }
+    }
+}
+
+/// A long row is copied as rows of so many bytes.
+const PAGE: usize = 4096;
 
 /// What the three instruction sets share.
 ///
@@ -179,7 +229,11 @@ unsafe fn one<L: Lines>(source: *const u8, destination: *mut u8, length: usize, 
         L::part(source, destination, head);
         while done + LINE <= length {
             let line = L::load(source.add(done));
-            if streams { line.stream(destination.add(done)) } else { line.store(destination.add(done)) }
+            if streams {
+                line.stream(destination.add(done))
+            } else {
+                line.store(destination.add(done))
+            }
             done += LINE;
         }
         L::part(source.add(done), destination.add(done), length - done);

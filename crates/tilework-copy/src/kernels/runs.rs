@@ -31,10 +31,7 @@ pub(crate) struct Runs {
 /// run, `length` is the one that the kernel was chosen for, and the machine has the instructions it was made for.
 pub(crate) type RunsFn = unsafe fn(&Runs);
 
-/// The longest run that there is a kernel for.
-pub(crate) const LONGEST: usize = 128;
-
-/// The kernel for runs of `length` bytes. Beyond [`LONGEST`] it is `memcpy`, run by run. The set must be one that this
+/// The kernel for runs of `length` bytes. Beyond 128 it is `memcpy`, run by run. The set must be one that this
 /// machine has ([`InstructionSet::all_here`]).
 pub(crate) fn runs(set: InstructionSet, length: usize) -> RunsFn {
     match (set, length) {
@@ -69,7 +66,7 @@ pub(crate) fn runs(set: InstructionSet, length: usize) -> RunsFn {
 /// None.
 unsafe fn nothing(_: &Runs) {}
 
-/// Runs longer than [`LONGEST`].
+/// Runs longer than 128 bytes.
 ///
 /// # Safety
 ///

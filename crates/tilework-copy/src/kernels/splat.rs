@@ -46,7 +46,11 @@ unsafe fn go<L: Lines>(pattern: &[u8; LINE], destination: *mut u8, length: usize
         let mut done = if streams { (destination.addr().wrapping_neg() % LINE).min(length) } else { 0 };
         line.store_part(destination, done);
         while done + LINE <= length {
-            if streams { line.stream(destination.add(done)) } else { line.store(destination.add(done)) }
+            if streams {
+                line.stream(destination.add(done))
+            } else {
+                line.store(destination.add(done))
+            }
             done += LINE;
         }
         line.store_part(destination.add(done), length - done);

@@ -84,9 +84,9 @@ pub(super) unsafe fn gather<const SIZE: usize, const K: usize, const BACK: bool>
             let lowest = if BACK { first + elements - 1 } else { first };
             let source = line.source.wrapping_offset(lowest as isize * line.source_step);
             let mut merged = _mm512_maskz_loadu_epi8(masks[0], source.cast());
-            for load in 1..K {
+            for (load, &mask) in masks.iter().enumerate().take(K).skip(1) {
                 let from = source.wrapping_add(load * 64 - Stepped::<SIZE, K, BACK>::moved_back(load) * SIZE);
-                merged = _mm512_mask_loadu_epi8(merged, masks[load], from.cast());
+                merged = _mm512_mask_loadu_epi8(merged, mask, from.cast());
             }
             let ordered = _mm512_permutexvar_epi8(table, merged);
             _mm512_storeu_si512(line.destination.add(first * SIZE).cast(), ordered);

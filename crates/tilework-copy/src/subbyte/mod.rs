@@ -13,8 +13,8 @@
 //!
 //! Exactly those that hold at least one element of the nest, and in them only the bits of its elements change: bytes at
 //! the ends of a run are read, merged and written. So two threads may run two nests (or two parts of one) at the same
-//! time if and only if no byte of the destination holds elements of both. [`shares_no_bytes`] says whether a loop can be
-//! divided anywhere; otherwise divide it where the destination's phase is zero, or keep it in one task. Bytes of the
+//! time if and only if no byte of the destination holds elements of both. [`pieces`] divides a nest into
+//! parts that share no byte, if it can. Bytes of the
 //! source are read only if they hold an element of the nest.
 
 mod rows;
@@ -28,7 +28,7 @@ mod transpose;
 use tilework::{Loop, Nest};
 
 use crate::kernels::{InstructionSet, transpose};
-pub(crate) use split::{Split, shares_no_bytes, split};
+pub(crate) use split::{shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
 
 /// The kernels that a nest of elements below a byte needs.

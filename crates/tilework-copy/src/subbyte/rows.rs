@@ -34,6 +34,11 @@ pub(super) unsafe fn move_rows(nest: &Nest, unit: Option<usize>, bits: u32, from
 /// As for [`super::move_nest`].
 unsafe fn gather(row: Loop, bits: u32, (from, source): (*const u8, u64), (to, place): (*mut u8, u64)) {
     let (mut source, mut bit, mut left) = (source, place * u64::from(bits), row.extent);
+    if row.from == 0 {
+        // One element over and over: every byte is the same.
+        // SAFETY: an element of the nest, and the bytes of its row.
+        return unsafe { repeat(element(bits, from, source), bits, (to, bit), left * u64::from(bits)) };
+    }
     while left > 0 {
         let phase = (bit % 8) as u32;
         let here = left.min(u64::from((8 - phase) / bits)) as u32;
@@ -51,6 +56,28 @@ unsafe fn gather(row: Loop, bits: u32, (from, source): (*const u8, u64), (to, pl
         }
         bit += u64::from(here * bits);
         left -= u64::from(here);
+    }
+}
+
+/// Writes so many bits from a bit on with the bits of one element over and over.
+///
+/// # Safety
+/// The bytes that hold these bits can be read and written, and are nobody else's.
+unsafe fn repeat(element: u8, bits: u32, (to, bit): (*mut u8, u64), count: u64) {
+    let byte = (0..8 / bits).fold(0, |byte, _| byte << bits | element);
+    let (first, end) = (bit.next_multiple_of(8).min(bit + count), bit + count);
+    let whole = (end - first) / 8;
+    let last = first + whole * 8;
+    // SAFETY: every byte holds some of the bits.
+    unsafe {
+        for (begin, end) in [(bit, first), (last, end)] {
+            if begin < end {
+                let mask = (0xff_u8 >> (8 - (end - begin))) << (begin % 8);
+                let edge = to.add((begin / 8) as usize);
+                *edge = *edge & !mask | byte & mask;
+            }
+        }
+        std::ptr::write_bytes(to.add((first / 8) as usize), byte, whole as usize);
     }
 }
 

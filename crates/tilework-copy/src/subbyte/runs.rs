@@ -37,10 +37,25 @@ pub(super) fn shift(set: InstructionSet) -> Shift {
     fn avx2(from: &[u8], phase: u32, to: &mut [u8]) {
         body(from, phase, to)
     }
+    // Masks do the last bytes of a run and all of a short one like any others.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw")]
     fn avx512(from: &[u8], phase: u32, to: &mut [u8]) {
-        body(from, phase, to)
+        use std::arch::x86_64::*;
+        let count = to.len().min(from.len().saturating_sub(1));
+        let (right, left) = (_mm_cvtsi64_si128(i64::from(phase)), _mm_cvtsi64_si128(i64::from(8 - phase)));
+        let mut done = 0;
+        while done < count {
+            let mask = u64::MAX >> (64 - (count - done).min(64));
+            // SAFETY: the mask lets only bytes below `count` through, and the source has one more than that.
+            unsafe {
+                let low = _mm512_maskz_loadu_epi8(mask, from.as_ptr().add(done).cast());
+                let high = _mm512_maskz_loadu_epi8(mask, from.as_ptr().add(done + 1).cast());
+                let value = _mm512_or_si512(_mm512_srl_epi64(low, right), _mm512_sll_epi64(high, left));
+                _mm512_mask_storeu_epi8(to.as_mut_ptr().add(done).cast(), mask, value);
+            }
+            done += 64;
+        }
     }
     match set {
         #[cfg(target_arch = "x86_64")]

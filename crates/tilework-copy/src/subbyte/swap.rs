@@ -51,9 +51,9 @@ macro_rules! swap {
                 rounds::<$bits, $word>(rows)
             }
             #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+            #[target_feature(enable = "avx512f")]
             fn avx512(rows: &mut [Row]) {
-                rounds::<$bits, $word>(rows)
+                in_registers::<$bits, { $word / $bits }>(rows)
             }
             match set {
                 #[cfg(target_arch = "x86_64")]
@@ -101,6 +101,41 @@ fn round<const BITS: usize, const WORD: usize, const BY: usize>(rows: &mut [Row]
                 *a = (x ^ differs << BY).to_le_bytes();
                 *b = (y ^ differs).to_le_bytes();
             }
+        }
+    }
+}
+
+/// The same with all rows of a group in registers.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn in_registers<const BITS: usize, const ROWS: usize>(rows: &mut [Row]) {
+    use std::arch::x86_64::*;
+    let (groups, _) = rows.as_chunks_mut::<ROWS>();
+    for group in groups {
+        let mut vectors = [_mm512_setzero_si512(); ROWS];
+        for (vector, row) in vectors.iter_mut().zip(&*group) {
+            // SAFETY: a row has 64 bytes.
+            *vector = unsafe { _mm512_loadu_si512(row.as_ptr().cast()) };
+        }
+        for by in [16, 8, 4, 2, 1] {
+            let distance = by / BITS;
+            if distance == 0 || distance >= ROWS {
+                continue;
+            }
+            let low = _mm512_set1_epi64((u64::MAX / ((1 << by) + 1)) as i64);
+            let count = _mm_cvtsi64_si128(by as i64);
+            for k in (0..ROWS).filter(|k| k & distance == 0) {
+                let (a, b) = (vectors[k], vectors[k + distance]);
+                // (x ^ y) & low, as the truth table of three operands.
+                let differs = _mm512_ternarylogic_epi64::<0x28>(_mm512_srl_epi64(a, count), b, low);
+                vectors[k] = _mm512_xor_si512(a, _mm512_sll_epi64(differs, count));
+                vectors[k + distance] = _mm512_xor_si512(b, differs);
+            }
+        }
+        for (vector, row) in vectors.iter().zip(group) {
+            // SAFETY: a row has 64 bytes.
+            unsafe { _mm512_storeu_si512(row.as_mut_ptr().cast(), *vector) };
         }
     }
 }

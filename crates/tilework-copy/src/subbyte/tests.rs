@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use smallvec::{SmallVec, smallvec};
 use tilework::{Loop, Nest};
 
-use super::{Kernels, Scratch, move_nest, shares_no_bytes, split, walk};
+use super::{Kernels, Scratch, move_nest, split, split::shares_no_bytes, walk};
 use crate::kernels::InstructionSet;
 
 fn nest(starts: &[(u64, u64)], loops: &[(u64, i64, i64)]) -> Nest {
@@ -126,6 +126,8 @@ fn loops_that_run_backward_or_stand_still_in_the_source_are_exact() {
         check(&nest(&[(0, 40)], &[(41, 1, -1)]), bits);
         check(&nest(&[(40, 40)], &[(41, -1, -1)]), bits);
         check(&nest(&[(3, 1)], &[(50, 0, 1)]), bits);
+        check(&nest(&[(3, 0)], &[(4, 0, 20), (16, 0, 1)]), bits);
+        check(&nest(&[(3, 1)], &[(2, 0, 1)]), bits);
         check(&nest(&[(3, 1)], &[(5, 7, 30), (20, 2, 1)]), bits);
         check(&nest(&[(3, 1)], &[(5, 1, 30), (20, 7, 1)]), bits);
         check(&nest(&[(600, 1)], &[(5, 1, 130), (120, -5, 1)]), bits);

@@ -16,8 +16,8 @@ use super::swap::{Row, Swap, WIDTH};
 use super::{Kernels, walk};
 use crate::kernels::{Block, BlockFn};
 
-/// Bytes of a column of a block, which is a row of the destination: a whole cache line.
-const HEIGHT: usize = 64;
+/// Bytes of a column of a block, which is a row of the destination: few lines, as each is written once only in the middle.
+const HEIGHT: usize = 256;
 
 /// Words of one size: how elements are exchanged within them, by the width of an element (1, 2, 4 bits), and how they
 /// are transposed.
@@ -68,7 +68,6 @@ pub(super) unsafe fn move_nest(
     outer.remove(source.max(destination));
     outer.remove(source.min(destination));
     let transpose = Transpose::new(columns, rows, bits as usize, kernels);
-    // A block is one line wide and high.
     let (block_rows, block_columns) =
         ((HEIGHT * 8) as u64 / u64::from(bits), (WIDTH * 8) as u64 / u64::from(bits));
     scratch.rows.resize(scratch.rows.len().max(block_rows as usize), [0; WIDTH]);
@@ -181,6 +180,8 @@ impl Transpose {
         // SAFETY: the caller's promise.
         unsafe {
             let first = from.add((bit / 8) as usize);
+            // The next block lies beside this one; by its turn the line is near.
+            prefetch(first.wrapping_add(WIDTH));
             if bit.is_multiple_of(8) && count == WIDTH * 8 {
                 *row = first.cast::<Row>().read();
             } else if bit.is_multiple_of(8) {
@@ -190,4 +191,16 @@ impl Transpose {
             }
         }
     }
+}
+
+/// Asks for a line of memory; it is never read, so it may lie anywhere.
+#[inline(always)]
+fn prefetch(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is harmless, and every processor of this kind has it.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(line.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
 }

@@ -1,37 +1,46 @@
 //! Whether each element has a place of its own in the destination, and if not, which two do not.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use crate::compare::TABLE_LIMIT;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::locate::{LOCATE_LIMIT, Step, solve};
 
 /// Condition of every plan: no two elements share a place of the destination.
 pub(super) fn check(to: &Layout) -> Result<()> {
-    if to.is_injective() == Some(true) {
-        return Ok(());
+    match to.is_injective() {
+        Some(true) => Ok(()),
+        known => search(to, known == Some(false)),
     }
-    Err(refuse(to))
 }
 
+/// Looks for two elements at one place, so that they can be named, or to know whether there are any.
 #[cold]
-fn refuse(to: &Layout) -> Error {
+fn search(to: &Layout, known: bool) -> Result<()> {
     let rule = "a destination has a place for every element; only a source may broadcast or overlap";
-    match shared_place(to) {
-        Some((a, b)) => {
-            let (a, b) = if a < b { (a, b) } else { (b, a) };
-            let place = to.offset(&a).unwrap_or(0);
-            Error::new(format!("elements {} and {} are both at {place}", index(&a), index(&b)))
-                .field("destination")
-                .rule(rule)
-                .accepts("strides that keep elements apart")
-        }
-        None => Error::new("whether two elements share a place is not decided")
+    let pair = match shared_by_rule(to) {
+        None if to.len() <= TABLE_LIMIT => match shared_by_table(to) {
+            None => return Ok(()),
+            pair => pair,
+        },
+        pair => pair,
+    };
+    let Some((a, b)) = pair else {
+        let found = if known { "two elements share a place" } else { "elements may share a place" };
+        return Err(Error::new(found)
             .field("destination")
-            .rule(format!("{rule}; strides that overlap are looked at for up to {LOCATE_LIMIT} steps"))
-            .accepts("strides each larger than what the smaller ones reach, or a smaller array"),
-    }
+            .rule(format!(
+                "{rule}; where strides overlap, {TABLE_LIMIT} elements or {LOCATE_LIMIT} steps are looked at"
+            ))
+            .accepts("strides each larger than what the smaller ones reach, or a smaller array"));
+    };
+    let (a, b) = if a < b { (a, b) } else { (b, a) };
+    let place = to.offset(&a).unwrap_or(0);
+    Err(Error::new(format!("elements {} and {} are both at {place}", index(&a), index(&b)))
+        .field("destination")
+        .rule(rule)
+        .accepts("strides that keep elements apart"))
 }
 
 fn index(index: &[u64]) -> String {
@@ -39,31 +48,42 @@ fn index(index: &[u64]) -> String {
     format!("({})", numbers.join(", "))
 }
 
-/// Two elements at one place, if they are found without too long a search.
-fn shared_place(to: &Layout) -> Option<(Vec<u64>, Vec<u64>)> {
+/// Two elements.
+type Pair = (Vec<u64>, Vec<u64>);
+
+/// Two elements at one place along a broadcast dimension, or by the strides.
+fn shared_by_rule(to: &Layout) -> Option<Pair> {
     if let Some(&dim) = to.broadcast_dims().first() {
         let first = vec![0; to.rank()];
         let mut second = first.clone();
         second[dim] = 1;
         return Some((first, second));
     }
-    if let Some(strides) = to.canon().strides() {
-        return shared_by_strides(to.dims(), &strides);
-    }
-    if to.len() > LOCATE_LIMIT {
-        return None;
-    }
-    let mut seen: HashMap<u64, Vec<u64>> = HashMap::new();
-    let walk = to.walk_index_order(|index, offset| match seen.insert(offset, index.to_vec()) {
-        Some(first) => ControlFlow::Break((first, index.to_vec())),
-        None => ControlFlow::Continue(()),
+    shared_by_strides(to.dims(), &to.canon().strides()?)
+}
+
+/// Two elements at one place, found by sorting the offsets of all.
+fn shared_by_table(to: &Layout) -> Option<Pair> {
+    let mut offsets = Vec::with_capacity(to.len() as usize);
+    to.for_each_in_index_order(|_, offset| offsets.push(offset));
+    offsets.sort_unstable();
+    let place = offsets.windows(2).find(|pair| pair[0] == pair[1])?[0];
+    let mut first: Option<Vec<u64>> = None;
+    let walk = to.walk_index_order(|index, offset| {
+        if offset == place {
+            match first.take() {
+                Some(first) => return ControlFlow::Break((first, index.to_vec())),
+                None => first = Some(index.to_vec()),
+            }
+        }
+        ControlFlow::Continue(())
     });
     walk.break_value()
 }
 
 /// Two elements share a place exactly if some differences, each below its size in magnitude and not all 0, add up to 0
 /// when multiplied by the strides. The first of them that is not 0 may be taken to be positive.
-fn shared_by_strides(sizes: &[u64], strides: &[i64]) -> Option<(Vec<u64>, Vec<u64>)> {
+fn shared_by_strides(sizes: &[u64], strides: &[i64]) -> Option<Pair> {
     let dims: Vec<usize> = (0..sizes.len()).filter(|&dim| sizes[dim] > 1).collect();
     for (place, &first) in dims.iter().enumerate() {
         let rest = &dims[place + 1..];

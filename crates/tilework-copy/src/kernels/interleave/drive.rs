@@ -9,6 +9,7 @@
 //! cache, and whole lines are streamed from there.
 
 use super::{Zip, ZipFn};
+use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
@@ -126,14 +127,17 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
         // SAFETY: the caller's.
         return unsafe { buffered(zip, shape) };
     };
-    let whole = (zip.count - start) / block * block;
+    let line = LINE / shape.size;
+    let whole = (zip.count - start) / line * line;
     // SAFETY: head, whole blocks and tail lie within the rows (`count` is at least a block beyond `start`), and the
-    // blocks begin on lines.
+    // blocks begin on lines. Head and tail may overlap what is streamed: they write the same bytes.
     unsafe {
-        (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start) });
+        if start > 0 {
+            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start.max(block)) });
+        }
         (shape.stream)(&shape.part(zip, start, whole));
         if start + whole < zip.count {
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - block, block) });
+            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - line, line) });
         }
     }
 }
@@ -182,7 +186,9 @@ unsafe fn buffered(zip: &Zip, shape: &Shape) {
 }
 
 #[repr(align(64))]
-struct Buffer([u8; BUFFER + LINE * WAYS + LINE * WAYS]);
+struct Buffer {
+    _bytes: [u8; BUFFER + LINE * WAYS],
+}
 
 /// Streams `bytes` bytes up to the last whole line, and what is before the first one plainly. What is behind the last one
 /// is left for later and its bytes returned, or copied plainly if `last`.
@@ -222,16 +228,9 @@ unsafe fn drain(from: *const u8, to: *mut u8, bytes: usize, last: bool) -> usize
 #[inline(always)]
 unsafe fn stream_line(from: *const u8, to: *mut u8) {
     // SAFETY: the caller's; these instructions are part of x86-64.
-    #[cfg(target_arch = "x86_64")]
     unsafe {
-        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
         for i in 0..4 {
             _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)));
         }
-    }
-    // SAFETY: the caller's.
-    #[cfg(not(target_arch = "x86_64"))]
-    unsafe {
-        *to.cast() = *from.cast::<[u8; LINE]>();
     }
 }

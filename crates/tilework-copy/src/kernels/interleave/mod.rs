@@ -6,6 +6,7 @@
 //!
 //! [`drive`] cuts rows of any length and alignment into whole blocks for the kernels, which take nothing else.
 
+#[cfg(target_arch = "x86_64")]
 mod drive;
 #[cfg(test)]
 mod tests;
@@ -66,7 +67,7 @@ pub(crate) struct Interleave {
 }
 
 /// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4, 8 and 16 and
-/// 2, 3, 4, 5, 7, 8 and 16 ways; where there are none, transpose. The set must be one that this machine has
+/// 2 to 8, 12 and 16 ways; where there are none, transpose. The set must be one that this machine has
 /// ([`InstructionSet::all_here`]).
 pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
     kernels(set, size, ways, false)
@@ -94,8 +95,10 @@ fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> O
         3 => Some(of_ways::<SIZE, 3>(set, back)),
         4 => Some(of_ways::<SIZE, 4>(set, back)),
         5 => Some(of_ways::<SIZE, 5>(set, back)),
+        6 => Some(of_ways::<SIZE, 6>(set, back)),
         7 => Some(of_ways::<SIZE, 7>(set, back)),
         8 => Some(of_ways::<SIZE, 8>(set, back)),
+        12 => Some(of_ways::<SIZE, 12>(set, back)),
         16 => Some(of_ways::<SIZE, 16>(set, back)),
         _ => None,
     }

@@ -13,8 +13,11 @@
 //! 3. permute each line, if its slots are not its places.
 //!
 //! Which slot? With N odd, p itself: t ↦ t·N + k mod E is one to one because E is a power of two. Then step 3 falls away.
-//! With N a power of two up to E, (p + o) mod E. With N a multiple of E, the rows fall into N/E groups that never meet in
-//! a line, and each group is a network of E rows of its own. That is all that [`width`] knows.
+//! Else two elements of a row meet in a place p if their lines are a multiple of N/c apart, where c is the greatest common
+//! divisor of N and E. So the lines fall into c groups of N/c, and those of group j turn by j places: the slot is
+//! (p + j) mod E. Where that wraps around (j slots of a line), the row is not (n + s) mod N but E more, which takes one
+//! select more, unless N divides E. With N a multiple of E, the rows themselves fall into N/E groups that never meet in a
+//! line, and each is a network of E rows of its own.
 //!
 //! A line so costs one or two permutes and log₂ N selects, whatever the size of the element: on one line of 64 bytes,
 //! 1 + 2 for three ways and 2 + 4 for sixteen, where merging permutes would cost 3 and 16. Backwards is the same
@@ -24,16 +27,10 @@ use super::Zip;
 use super::vector::{Table, Vector};
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-/// Rows of one network: how many of `ways` rows meet in a line. 0: there is no network.
-pub(super) const fn width(lane: usize, size: usize, ways: usize) -> usize {
+/// Rows of one network: how many of `ways` rows can meet in a line.
+const fn width(lane: usize, size: usize, ways: usize) -> usize {
     let elements = lane / size;
-    if ways.is_multiple_of(elements) {
-        elements
-    } else if ways % 2 == 1 || (ways.is_power_of_two() && ways < elements) {
-        ways
-    } else {
-        0
-    }
+    if ways.is_multiple_of(elements) { elements } else { ways }
 }
 
 /// The constants of one network.
@@ -43,20 +40,23 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
     /// E of the module's text.
     const ELEMENTS: usize = V::LANE / SIZE;
     /// N of the module's text.
-    pub(super) const WIDTH: usize = {
-        let width = width(V::LANE, SIZE, WAYS);
-        assert!(width > 0, "no network has this number of ways");
-        width
-    };
+    pub(super) const WIDTH: usize = width(V::LANE, SIZE, WAYS);
     const GROUPS: usize = WAYS / Self::WIDTH;
     const ROWS: &'static [Table; WAYS] = &Self::rows(false);
     pub(super) const ROWS_BACK: &'static [Table; WAYS] = &Self::rows(true);
     const LINES: &'static [Table; WAYS] = &Self::lines(false);
     const LINES_BACK: &'static [Table; WAYS] = &Self::lines(true);
 
-    /// How far line `line` is shifted from its places to its slots.
+    /// How far line `line` is turned from its places to its slots: j of the module's text.
     const fn shift(line: usize) -> usize {
-        if Self::WIDTH % 2 == 1 { 0 } else { line }
+        let common = 1 << Self::WIDTH.trailing_zeros();
+        let common = if common < Self::ELEMENTS { common } else { Self::ELEMENTS };
+        line / (Self::WIDTH / common)
+    }
+
+    /// The bytes of line `line`'s slots that wrap around and so come from another register, if that matters.
+    const fn wrapped(line: usize) -> u64 {
+        if Self::ELEMENTS.is_multiple_of(Self::WIDTH) { 0 } else { (1 << (Self::shift(line) * SIZE)) - 1 }
     }
 
     /// Step 1 for every row, or its inverse.
@@ -98,8 +98,32 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
 
     /// The register that holds line `line` after step 2: n of the module's text.
     const fn register(line: usize) -> usize {
-        let n = Self::WIDTH;
-        if n % 2 == 1 { line * Self::ELEMENTS % n } else { (n - line) % n }
+        (line * Self::ELEMENTS + Self::WIDTH - Self::shift(line)) % Self::WIDTH
+    }
+
+    /// The register that holds what wraps around in line `line`.
+    const fn next(line: usize) -> usize {
+        (Self::register(line) + Self::ELEMENTS) % Self::WIDTH
+    }
+
+    /// The line whose wrapped slots belong in the register of line `line`: they are as many as its own, because the two
+    /// turn alike.
+    const BEFORE: [usize; WAYS] = {
+        let mut table = [0; WAYS];
+        let mut line = 0;
+        while line < Self::WIDTH {
+            table[line] = Self::before(line);
+            line += 1;
+        }
+        table
+    };
+
+    const fn before(line: usize) -> usize {
+        let mut before = 0;
+        while Self::next(before) != Self::register(line) {
+            before += 1;
+        }
+        before
     }
 
     /// The slots that round `round` takes from another register, a bit for each byte.
@@ -177,6 +201,10 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
             for group in 0..groups {
                 for line in 0..n {
                     let mut y = x[group * n + Network::<V, SIZE, WAYS>::register(line)];
+                    let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
+                    if wrapped != 0 {
+                        y = y.select(x[group * n + Network::<V, SIZE, WAYS>::next(line)], wrapped);
+                    }
                     if Network::<V, SIZE, WAYS>::shift(line) != 0 {
                         y = y.permute(&Network::<V, SIZE, WAYS>::LINES[line]);
                     }
@@ -216,6 +244,17 @@ pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
                 if Network::<V, SIZE, WAYS>::shift(line) != 0 {
                     y = y.permute(&Network::<V, SIZE, WAYS>::LINES_BACK[line]);
                 }
+                x[group * n + line] = y;
+            }
+        }
+        let slots = x;
+        for group in 0..groups {
+            for line in 0..n {
+                let mut y = slots[group * n + line];
+                let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
+                if wrapped != 0 {
+                    y = y.select(slots[group * n + Network::<V, SIZE, WAYS>::BEFORE[line]], wrapped);
+                }
                 x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;
             }
         }
@@ -229,6 +268,9 @@ pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
 
 /// Deinterleaves `zip.count` elements of each row, at least `V::BYTES / SIZE`. The last block overlaps the one before it.
 ///
+/// A register that is half a line waits for the other half, so that a row's line is written at once: lines that are
+/// written in turns, half by half, take twice as long, and streamed many times.
+///
 /// # Safety
 ///
 /// As for [`super::ZipFn`], with such a count; the machine has V's instructions; if `STREAM`, the destination and the
@@ -239,20 +281,36 @@ pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usiz
 ) {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let block = V::BYTES / SIZE;
+    let halves = V::BYTES < 64;
     let mut done = 0;
     while done < zip.count {
-        let first = if STREAM { done } else { done.min(zip.count - block) };
+        let two = halves && done + 2 * block <= zip.count;
+        let first = if STREAM || two { done } else { done.min(zip.count - block) };
         let source = zip.source.wrapping_add(first * (SIZE * WAYS));
         let destination = zip.destination.wrapping_add(first * SIZE);
-        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each; a prefetch reads nothing.
+        // SAFETY: one block or `two`, of `block` elements each, are within every row from `first` on.
         unsafe {
             let x = unzipped::<V, SIZE, WAYS>(source, zip.ahead);
-            for (row, x) in x.into_iter().enumerate() {
-                let y = if n > 1 { x.permute(&Network::<V, SIZE, WAYS>::ROWS_BACK[row % n]) } else { x };
+            let mut y = x;
+            if two {
+                y = unzipped::<V, SIZE, WAYS>(source.wrapping_add(V::BYTES * WAYS), zip.ahead);
+            }
+            for row in 0..WAYS {
                 let to = destination.offset(row as isize * zip.stride);
-                if STREAM { y.stream(to) } else { y.store(to) }
+                let table = &Network::<V, SIZE, WAYS>::ROWS_BACK[row % n];
+                let x = if n > 1 { x[row].permute(table) } else { x[row] };
+                if STREAM {
+                    x.stream(to)
+                } else {
+                    x.store(to)
+                }
+                if two {
+                    let y = if n > 1 { y[row].permute(table) } else { y[row] };
+                    let to = to.add(V::BYTES);
+                    if STREAM { y.stream(to) } else { y.store(to) }
+                }
             }
         }
-        done += block;
+        done += if two { 2 * block } else { block };
     }
 }

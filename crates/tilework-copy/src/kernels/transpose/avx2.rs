@@ -33,14 +33,10 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     unsafe {
         if STREAM && !streams(of, SIZE) {
             // Nothing less than whole lines is worth streaming.
-            return if bytes < 64 {
-                run::<SIZE, false>(of)
-            } else {
-                staged::<Two, SIZE, true>(of, run::<SIZE, false>)
-            };
+            return if bytes < 64 { run::<SIZE, false>(of) } else { by_stage::<SIZE, true>(of) };
         }
         match bytes {
-            64.. if !STREAM && pays(of, SIZE) => staged::<Two, SIZE, STREAM>(of, run::<SIZE, false>),
+            64.. if !STREAM && pays(of, SIZE) => by_stage::<SIZE, STREAM>(of),
             32.. => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
             16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
@@ -48,6 +44,18 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
     }
+}
+
+/// Apart from [`run`], whose small blocks should not pay for the stage's place on the stack.
+///
+/// # Safety
+///
+/// As [`run`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn by_stage<const SIZE: usize, const STREAM: bool>(of: &Block) {
+    // SAFETY: the caller's promise.
+    unsafe { staged::<Two, SIZE, STREAM>(of, run::<SIZE, false>) }
 }
 
 /// One lane.
@@ -58,8 +66,8 @@ struct One(__m128i);
 #[derive(Clone, Copy)]
 struct Two(__m256i);
 
-// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and write
-// is what the trait says, and the callers vouch for it.
+// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
+// write is what the trait says, and the callers vouch for it.
 
 impl Lanes for One {
     const LANES: usize = 1;

@@ -34,15 +34,13 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     unsafe {
         if STREAM && !streams(of, SIZE) {
             // Nothing less than whole lines is worth streaming.
-            return if bytes < 64 {
-                run::<SIZE, false>(of)
-            } else {
-                staged::<Four, SIZE, true>(of, run::<SIZE, false>)
-            };
+            return if bytes < 64 { run::<SIZE, false>(of) } else { by_stage::<SIZE, true>(of) };
         }
         match bytes {
-            64.. if !STREAM && pays(of, SIZE) => staged::<Four, SIZE, STREAM>(of, run::<SIZE, false>),
+            64.. if !STREAM && pays(of, SIZE) => by_stage::<SIZE, STREAM>(of),
             64.. => block::<Four, SIZE, STREAM, 4>(of),
+            // Wide elements make few vectors: two half ones that overlap are better than a mask.
+            33.. if SIZE >= 8 => block::<Two, SIZE, STREAM, 2>(of),
             49.. => block::<Four, SIZE, STREAM, 3>(of),
             33.. => block::<Four, SIZE, STREAM, 2>(of),
             32 if fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
@@ -53,6 +51,18 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
     }
+}
+
+/// Apart from [`run`], whose small blocks should not pay for the stage's place on the stack.
+///
+/// # Safety
+///
+/// As [`run`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn by_stage<const SIZE: usize, const STREAM: bool>(of: &Block) {
+    // SAFETY: the caller's promise.
+    unsafe { staged::<Four, SIZE, STREAM>(of, run::<SIZE, false>) }
 }
 
 /// One lane.
@@ -67,8 +77,8 @@ struct Two(__m256i);
 #[derive(Clone, Copy)]
 struct Four(__m512i);
 
-// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and write
-// is what the trait says, and the callers vouch for it.
+// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
+// write is what the trait says, and the callers vouch for it.
 
 impl Lanes for One {
     const LANES: usize = 1;

@@ -1,15 +1,17 @@
 //! Blocks whose destination rows are shorter than a vector, and adjacent: several rows make one whole line.
 //!
-//! As it comes in blocked layouts, 16 channels of 1 or 2 bytes for instance. The lanes of a vector are shared out between
-//! row groups (16 bytes of a destination row) and pieces of the source row, `FOLD` of them. The zips leave in vector `j` the rows
-//! `j`, `j + side`, ...; lanes of `FOLD` vectors then change places, so that each holds `FOLD` rows that follow one another.
+//! As it comes in blocked layouts, 16 channels of 1 or 2 bytes for instance. The lanes of a vector are shared
+//! out between row groups (16 bytes of a destination row) and pieces of the source row, `FOLD` of them. The
+//! zips leave in vector `j` the rows `j`, `j + side`, ...; lanes of `FOLD` vectors then change places, so that
+//! each holds `FOLD` rows that follow one another.
 
 use std::mem::MaybeUninit;
 
 use super::super::Block;
 use super::lanes::{LANE, Lanes, MOST};
 
-/// Whether [`folded`] can do this block: rows of 1 or 2 lanes, `fold` of them to a vector, and at least one piece of columns.
+/// Whether [`folded`] can do this block: rows of 1 or 2 lanes, `fold` of them to a vector, and at least one
+/// piece of columns.
 pub(super) fn fits(block: &Block, size: usize, fold: usize) -> bool {
     let side = LANE / size;
     block.destination_stride == (block.rows * size) as isize && side >= fold && block.columns >= fold * side
@@ -19,8 +21,8 @@ pub(super) fn fits(block: &Block, size: usize, fold: usize) -> bool {
 ///
 /// # Safety
 ///
-/// As [`super::super::BlockFn`] and, if `STREAM`, as [`super::super::Transpose::stream`]; the block [`fits`], and its destination rows
-/// are `W::LANES / FOLD` lanes.
+/// As [`super::super::BlockFn`] and, if `STREAM`, as [`super::super::Transpose::stream`]; the block [`fits`],
+/// and its destination rows are `W::LANES / FOLD` lanes.
 #[inline(always)]
 pub(super) unsafe fn folded<W: Lanes, const SIZE: usize, const STREAM: bool, const FOLD: usize>(
     block: &Block,
@@ -49,7 +51,8 @@ pub(super) unsafe fn folded<W: Lanes, const SIZE: usize, const STREAM: bool, con
                 .wrapping_offset((k % groups * side) as isize * source_stride);
         }
         let to = block.destination.wrapping_add(column * row_bytes);
-        // SAFETY: `FOLD * side` columns from `column` lie within the block, and so do their adjacent destination rows.
+        // SAFETY: `FOLD * side` columns from `column` lie within the block, and so do their adjacent
+        // destination rows.
         unsafe {
             let mut vectors = [const { MaybeUninit::<W>::uninit() }; LANE];
             for (row, vector) in vectors.iter_mut().enumerate().take(side) {

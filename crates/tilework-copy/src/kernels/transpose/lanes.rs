@@ -8,8 +8,6 @@ use super::super::Block;
 pub(super) const LANE: usize = 16;
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
-/// Lines that the nearest cache holds of a set, on most machines.
-const WAYS: usize = 12;
 /// The most lanes a vector has.
 pub(super) const MOST: usize = 4;
 
@@ -33,7 +31,8 @@ pub(super) trait Lanes: Copy {
     /// Zips the elements of `self` and `other` within each lane: the first holds the lower half of the pairs.
     unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self);
 
-    /// Cuts each of the first `FOLD` vectors into `FOLD` parts; the vector `k` of the result is the parts `k` of all, in order.
+    /// Cuts each of the first `FOLD` vectors into `FOLD` parts; the vector `k` of the result is the parts `k`
+    /// of all, in order.
     unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST];
 
     /// Writes all bytes.
@@ -55,12 +54,13 @@ pub(super) trait Lanes: Copy {
     fn prefetch_to_write(at: *const u8);
 }
 
-/// Moves a block with vectors `W`. `PART` is the lane in which the rows end if they do not fill one vector, else the number of lanes.
+/// Moves a block with vectors `W`. `PART` is the lane in which the rows end if they do not fill one vector,
+/// else the number of lanes.
 ///
 /// # Safety
 ///
-/// As [`crate::kernels::BlockFn`]; if `STREAM`, as [`crate::kernels::Transpose::stream`]. With `PART < W::LANES` the rows end in that lane, else they fill
-/// at least one vector.
+/// As [`crate::kernels::BlockFn`]; if `STREAM`, as [`crate::kernels::Transpose::stream`]. With
+/// `PART < W::LANES` the rows end in that lane, else they fill at least one vector.
 #[inline(always)]
 pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, const PART: usize>(
     block: &Block,
@@ -68,7 +68,7 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
     let side = LANE / SIZE;
     let tile = W::LANES * side;
     let &Block { rows, columns, source_stride, destination_stride, .. } = block;
-    let scratch_needed = columns >= LINE / SIZE && falls_into_one_set(tile, source_stride);
+    let scratch_needed = columns >= LINE / SIZE && falls_into_one_set(tile, source_stride, 12);
     let mut scratch = Scratch(MaybeUninit::uninit());
     // The lanes in which the rows of a piece begin; those past the end of the rows read row 0, and are not stored.
     let begin = |lane: usize| if lane > PART { 0 } else { lane * side };
@@ -92,7 +92,7 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
             };
             let (mut from, mut stride) = (at(block.source), source_stride);
             if scratch_needed {
-                // SAFETY: rows and columns fill the tile (a block of fewer rows is not conflicting), all within the block.
+                // SAFETY: the block has a line of columns, and the rows are no more than it has.
                 unsafe { scratch.fill::<W>(from, source_stride, tile.min(rows)) };
                 (from, stride) = (scratch.0.as_ptr().cast(), LINE as isize);
             }
@@ -145,8 +145,8 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
                     let wanted = line + piece * side;
                     let column = wanted.min(columns.saturating_sub(side));
                     let piece = piece_at(column);
-                    // SAFETY: rows `row..` and columns `column..` lie within the block; if there are fewer columns than in
-                    // a piece, only those are read and written.
+                    // SAFETY: rows `row..` and columns `column..` lie within the block; if there are fewer
+                    // columns than in a piece, only those are read and written.
                     unsafe {
                         if columns < side {
                             piece.go::<W, SIZE, STREAM, PART, true>(0, columns);
@@ -165,18 +165,19 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
     }
 }
 
-/// Whether the lines of `rows` rows share so few sets of the nearest cache that they push each other out.
+/// Whether the lines of `rows` rows share so few sets of the nearest cache that `ways` or more fall into one.
 ///
-/// That cache finds a line by 6 bits of its address (64 sets of 64 bytes) on every machine of interest, and holds 8 to 12 of a set.
-pub(super) fn falls_into_one_set(rows: usize, stride: isize) -> bool {
+/// That cache finds a line by 6 bits of its address (64 sets of 64 bytes) on every machine of interest, and
+/// holds 8 to 12 lines of a set.
+pub(super) fn falls_into_one_set(rows: usize, stride: isize, ways: usize) -> bool {
     let period = (LINE * 64) as isize;
     [1, 2, 4].into_iter().any(|every| {
-        // How far every so many rows move on, and what that makes of all of them.
-        let step = (stride * every).rem_euclid(period);
+        // How far every so many rows move on within the sets, and how many sets that makes of all rows.
+        let step = stride.wrapping_mul(every).rem_euclid(period);
         let step = step.min(period - step) as usize;
         let every = every as usize;
         let sets = every * (rows / every * step / LINE + 1);
-        rows >= sets * WAYS
+        rows >= sets * ways
     })
 }
 
@@ -239,13 +240,12 @@ impl Piece {
             let mut offset = 0_isize;
             let mut held = 0;
             let mut vectors = [W::zero(); LANE];
-            for row in 0..side {
+            for (row, vector) in vectors.iter_mut().enumerate().take(side) {
                 let mut from = self.lanes;
                 for (lane, from) in from.iter_mut().enumerate() {
                     *from = from.wrapping_offset(if lane == PART { held } else { offset });
                 }
-                vectors[row] =
-                    if RAGGED && last < side { W::load_part(from, last * SIZE) } else { W::load(from) };
+                *vector = if RAGGED && last < side { W::load_part(from, last * SIZE) } else { W::load(from) };
                 offset = offset.wrapping_add(self.stride);
                 if row + 1 < self.in_part {
                     held = offset;

@@ -3,19 +3,22 @@
 //! All vector kernels are one algorithm ([`lanes`]), made once for every instruction set. It knows vectors only as
 //! *lanes* of 16 bytes, and does three things, here with 16 rows of 4-byte elements and vectors of 4 lanes:
 //!
-//! 1. **Load by lanes.** A vector takes 16 bytes from each of 4 rows: vector `i` from the rows `i`, `i + 4`, `i + 8`
-//!    and `i + 12`. Loading a lane from memory costs no shuffle, only a load, and loads are plenty.
-//! 2. **Zip.** Each lane now holds a 4 by 4 square over 4 vectors. Zipping vector `i` with vector `i + 2` (the halves
-//!    of the square) turns the number of an element, its vector's bits followed by its place's bits, by one bit;
-//!    after as many rounds as an index has bits, vector and place have changed roles, and that is the transpose. Every round
-//!    is the same instruction pair, for every element size its own.
+//! 1. **Load by lanes.** A vector takes 16 bytes from each of 4 rows: vector `i` from the rows `i`, `i + 4`,
+//!    `i + 8` and `i + 12`. That costs loads, which are plenty, and spares two rounds of shuffles, which are not.
+//! 2. **Zip.** Each lane now holds a 4 by 4 square over 4 vectors. Zipping vector `i` with vector `i + 2` (the
+//!    halves of the square) turns the number of an element, its vector's bits followed by its place's bits, by
+//!    one bit; after as many rounds as an index has bits, vector and place have changed roles, and that is the
+//!    transpose. Every round is the same pair of instructions, for every element size its own.
 //! 3. **Store.** Vector `j` is now 64 bytes of destination row `j`: a whole line, if the destination is aligned.
+//!    What is stored soon is asked for two tiles ahead, since a store that misses holds up all that follow it.
 //!
-//! So the smallest piece is 64 destination bytes by 16 source bytes. Ragged blocks need nothing slower: the last piece
-//! moves back to overlap the one before, and blocks smaller than a piece use narrower vectors and masks.
+//! So the smallest piece is 64 destination bytes by 16 source bytes. Ragged blocks need nothing slower: the
+//! last piece moves back to overlap the one before, and blocks smaller than a piece use narrower vectors and
+//! masks.
 //!
-//! The rows of a piece must stay in the nearest cache while four pieces share their lines. With strides of a large power of
-//! two they cannot, for all fall into one set of the cache; then a tile's rows are first copied to a scratch tile.
+//! The rows of a piece must stay in the nearest cache while four pieces share their lines. With strides of a
+//! large power of two they cannot, for all fall into one set of the cache; then a tile's rows are first copied
+//! to a scratch tile.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

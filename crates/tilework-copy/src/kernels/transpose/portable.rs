@@ -38,7 +38,8 @@ unsafe fn run<const SIZE: usize>(block: &Block) {
                 .destination
                 .wrapping_offset(column as isize * block.destination_stride)
                 .wrapping_add(row * SIZE);
-            // SAFETY: the square lies within the block; a full one is told apart so that its loops have constant bounds.
+            // SAFETY: the square lies within the block; a full one is told apart so that its loops have
+            // constant bounds.
             unsafe {
                 if rows == SIDE && columns == SIDE {
                     square::<SIZE>(source, destination, block, SIDE, SIDE);
@@ -54,7 +55,8 @@ unsafe fn run<const SIZE: usize>(block: &Block) {
 
 /// # Safety
 ///
-/// `rows` by `columns` elements can be read at `source` and written at `destination`, with the strides of the block.
+/// `rows` by `columns` elements can be read at `source` and written at `destination`, with the strides of the
+/// block.
 #[inline(always)]
 unsafe fn square<const SIZE: usize>(
     source: *const u8,

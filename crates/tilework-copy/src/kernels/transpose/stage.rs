@@ -1,9 +1,10 @@
 //! Blocks whose destination rows are written by way of a stage: a scratch block in a cache.
 //!
-//! A register tile writes a vector to each of many rows. Where rows do not begin on lines, every vector straddles two of them, so that each line is
-//! written twice; that is cheap while the line stays in the nearest cache. It does not when the rows are about a power of two
-//! apart, and it is out of the question for streaming stores, which want whole lines. So a column of tiles goes to the stage, and from
-//! there row by row to the destination, in one go and in whole lines but for the ends.
+//! A register tile writes a vector to each of many rows. Where rows do not begin on lines, every vector
+//! straddles two of them, so that each line is written twice; that is cheap while the line stays in the nearest
+//! cache. It does not when the rows are about a power of two apart, and it is out of the question for streaming
+//! stores, which want whole lines. So a column of tiles goes to the stage, and from there row by row to the
+//! destination, in one go and in whole lines but for the ends.
 
 use std::mem::MaybeUninit;
 
@@ -26,10 +27,12 @@ pub(super) fn pays(block: &Block, size: usize) -> bool {
     !aligned
         && rows * size >= 8 * LINE
         && columns * size >= LINE
-        && falls_into_one_set(LINE / size, destination_stride)
+        // Every row has two lines in use, and they are in use for long.
+        && falls_into_one_set(2 * LINE / size, destination_stride, 8)
 }
 
-/// Whether a block can be streamed as it is: its destination rows are whole lines, or half or quarter lines that adjoin.
+/// Whether a block can be streamed as it is: its destination rows are whole lines, or half or quarter lines
+/// that adjoin.
 pub(super) fn streams(block: &Block, size: usize) -> bool {
     let &Block { rows, columns, destination, destination_stride, .. } = block;
     let bytes = rows * size;

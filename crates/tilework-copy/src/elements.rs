@@ -1,0 +1,103 @@
+//! Steps whose elements are below a byte, or are converted on the way.
+
+use std::ops::Range;
+
+use tilework::Nest;
+
+use crate::convert::Converter;
+use crate::exec::{Buffers, Scratch};
+use crate::subbyte;
+
+/// What moves the elements.
+#[derive(Clone, Debug)]
+pub(crate) enum Mover {
+    /// Elements of so many bits, as they are.
+    Bits(u32, subbyte::Kernels),
+    /// Elements that become others.
+    Convert(Converter),
+}
+
+/// A nest that is moved element by element, as far as the caller can tell.
+///
+/// Its units are the turns of one of its loops: one that can be divided among threads without two of them writing to the
+/// same byte. If there is none, the whole is one unit.
+#[derive(Clone, Debug)]
+pub(crate) struct ElementStep {
+    nest: Nest,
+    divided: Option<usize>,
+    mover: Mover,
+    weight: usize,
+    fills: bool,
+}
+
+impl ElementStep {
+    /// For a nest whose destination has elements of so many bits.
+    pub(crate) fn new(nest: &Nest, bits: u32, mover: Mover, fills: bool) -> ElementStep {
+        let nest = subbyte::forward(nest);
+        // The longest loop that is neither a unit loop (kernels want those whole) nor shares bytes among its turns.
+        let divided = (0..nest.loops.len())
+            .filter(|&k| nest.loops[k].to != 1 && nest.loops[k].from != 1)
+            .filter(|&k| subbyte::shares_no_bytes(&nest, k, bits))
+            .max_by_key(|&k| (nest.loops[k].extent >= 16, nest.loops[k].to));
+        let units = divided.map_or(1, |k| nest.loops[k].extent);
+        let bytes = (nest.elements() * u64::from(bits)).div_ceil(8);
+        ElementStep { weight: bytes.div_ceil(units).max(1) as usize, nest, divided, mover, fills }
+    }
+
+    pub(crate) fn units(&self) -> usize {
+        self.divided.map_or(1, |k| self.nest.loops[k].extent as usize)
+    }
+
+    /// Bytes that a unit writes, about.
+    pub(crate) fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// Whether the source is the one element that padding is filled with.
+    pub(crate) fn fills(&self) -> bool {
+        self.fills
+    }
+
+    /// Runs a range of units.
+    ///
+    /// # Safety
+    /// The nest's places are within the buffers, and nobody else writes what these units write or reads it.
+    pub(crate) unsafe fn run(&self, units: Range<usize>, buffers: Buffers, scratch: &mut Scratch) {
+        let part;
+        let nest = match self.divided {
+            Some(divided) if units.len() < self.units() => {
+                part = self.part(divided, &units);
+                &part
+            }
+            _ => &self.nest,
+        };
+        // SAFETY: the caller's promise, for a part of the nest.
+        unsafe {
+            match &self.mover {
+                Mover::Bits(bits, kernels) => {
+                    let scratch = &mut scratch.below_a_byte;
+                    subbyte::move_nest(nest, *bits, kernels, scratch, buffers.source, buffers.destination);
+                }
+                Mover::Convert(converter) => {
+                    converter.run(nest, &mut scratch.converting, buffers.source, buffers.destination);
+                }
+            }
+        }
+    }
+
+    /// Some turns of the divided loop.
+    fn part(&self, divided: usize, turns: &Range<usize>) -> Nest {
+        let mut part = self.nest.clone();
+        let l = &mut part.loops[divided];
+        for (from, to) in &mut part.starts {
+            // Wraps to the right value where a stride is negative: the place is within the source.
+            *from = from.wrapping_add_signed(l.from.wrapping_mul(turns.start as i64));
+            *to = to.wrapping_add_signed(l.to.wrapping_mul(turns.start as i64));
+        }
+        l.extent = turns.len() as u64;
+        if l.extent < 2 {
+            part.loops.remove(divided);
+        }
+        part
+    }
+}

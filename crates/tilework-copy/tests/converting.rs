@@ -1,0 +1,79 @@
+//! Arrays whose elements are converted while they move: against one element after the other.
+
+use tilework::{Layout, PlanOptions};
+use tilework_copy::{Conversion, Kind, Relayout, Threads};
+
+fn get(bytes: &[u8], place: u64, bits: u64) -> u64 {
+    (0..bits).fold(0, |value, k| {
+        let bit = place * bits + k;
+        value | u64::from(bytes[(bit / 8) as usize] >> (bit % 8) & 1) << k
+    })
+}
+
+fn put(bytes: &mut [u8], place: u64, bits: u64, value: u64) {
+    for k in 0..bits {
+        let bit = place * bits + k;
+        let byte = &mut bytes[(bit / 8) as usize];
+        *byte = *byte & !(1 << (bit % 8)) | ((value >> k & 1) as u8) << (bit % 8);
+    }
+}
+
+fn xla(text: &str) -> Layout {
+    tilework::xla::Shape::parse(text).unwrap().as_array().unwrap().lower().unwrap()
+}
+
+fn check(from: (Kind, &str), to: (Kind, &str), fill: Option<u128>) {
+    let conversion = Conversion::new(from.0, to.0).unwrap();
+    let (source_layout, layout) = (xla(from.1), xla(to.1));
+    let bits = (u64::from(from.0.bits()), u64::from(to.0.bits()));
+    let noise = |count: u64| -> Vec<u8> { (0..count).map(|k| ((k * 2654435761) >> 13) as u8).collect() };
+    let source = noise(source_layout.bytes());
+    let mut found = noise(layout.bytes());
+    let mut want = found.clone();
+    if let Some(fill) = fill {
+        (0..layout.size()).for_each(|place| put(&mut want, place, bits.1, fill as u64));
+    }
+    source_layout.for_each_in_index_order(|index, offset| {
+        let mut one = [0; 8];
+        conversion.run(1, &get(&source, offset, bits.0).to_le_bytes(), &mut one).unwrap();
+        put(&mut want, layout.offset(index).unwrap(), bits.1, u64::from_le_bytes(one));
+    });
+    let options = PlanOptions { fill, ..PlanOptions::default() };
+    let relayout = Relayout::converting(&source_layout, &layout, conversion, &options).unwrap();
+    for threads in [1, 3] {
+        let mut found = found.clone();
+        relayout.run_on(&Threads::new(threads), &source, &mut found).unwrap();
+        assert!(found == want, "{from:?} to {to:?} on {threads} threads");
+    }
+    relayout.run(&source, &mut found).unwrap();
+    assert!(found == want);
+}
+
+#[test]
+fn weights_are_packed_for_a_tpu_in_one_go() {
+    check((Kind::F32, "f32[60,300]{1,0}"), (Kind::Bf16, "bf16[60,300]{1,0:T(8,128)(2,1)}"), Some(0));
+    check((Kind::F32, "f32[60,300]{0,1}"), (Kind::F8e4m3fn, "f8e4m3fn[60,300]{1,0:T(8,128)(4,1)}"), None);
+    check((Kind::S8, "s8[60,300]{1,0}"), (Kind::S4, "s4[60,300]{1,0:T(8,128)(8,1)E(4)}"), Some(5));
+    check((Kind::S4, "s4[60,301]{1,0:E(4)}"), (Kind::S8, "s8[60,301]{0,1}"), None);
+    check((Kind::Bf16, "bf16[64,256]{1,0:T(8,128)(2,1)}"), (Kind::F32, "f32[64,256]{1,0}"), None);
+    check((Kind::F64, "f64[33,77]{1,0}"), (Kind::F64AsFloatPair, "f64[33,77]{0,1}"), Some(1));
+}
+
+#[test]
+fn large_arrays_are_divided_among_threads() {
+    check((Kind::F32, "f32[1001,903]{1,0}"), (Kind::Bf16, "bf16[1001,903]{0,1}"), None);
+    check((Kind::U8, "u8[1001,903]{1,0}"), (Kind::U4, "u4[1001,903]{0,1:E(4)}"), None);
+}
+
+#[test]
+fn widths_that_are_not_those_of_the_kinds_are_refused() {
+    let (f32s, halves) = (xla("f32[4]"), xla("bf16[4]"));
+    let conversion = Conversion::new(Kind::F32, Kind::Bf16).unwrap();
+    assert!(Relayout::converting(&halves, &f32s, conversion, &PlanOptions::default()).is_err());
+    assert!(Relayout::converting(&f32s, &halves, conversion, &PlanOptions::default()).is_ok());
+    // A plan may be made for a conversion that nobody gives.
+    let options = PlanOptions { converts: true, ..PlanOptions::default() };
+    let relayout = Relayout::new(&halves, &f32s, &options).unwrap();
+    let error = relayout.run(&[0; 8], &mut [0; 16]).unwrap_err();
+    assert!(error.to_string().contains("elements of 16 and of 32 bits"), "{error}");
+}
