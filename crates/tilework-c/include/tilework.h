@@ -34,7 +34,7 @@
  * numbers that a function tells by a pointer belong to the object that was asked.
  *
  * Threads. Layouts and relayouts never change: any number of threads may use one at once. Only freeing it needs that nobody
- * uses it any more. Every thread that moves data needs about 400 KiB of stack.
+ * uses it any more. A thread that moves data needs less than 128 KiB of stack.
  *
  * Units. Offsets and sizes are in elements, unless the name says bytes or bits. Of elements that share a byte, the first is
  * in the lowest bits.
@@ -222,13 +222,15 @@ tilework_error *tilework_layout_offset(const tilework_layout *layout,
                                        uint64_t *offset);
 
 /**
- * Plans the move of every element from its place in `from` to its place in `to`. Both layouts have the same dimensions and
- * elements of the same number of bits, which are moved as they are.
+ * Plans the move of every element from its place in `from` to its place in `to`. Both layouts have the same dimensions.
  *
- * `options` are words with blanks between them, or null for none. There is one: `fill=` says what padding of the
- * destination is filled with, as a value of the element type (`zero`, `one`, `lowest`, `highest`) or as the bits of an
- * element (`0x7fc0`); `fill=none` leaves padding as it is. Without it, padding is filled only if the text of `to` names a
- * value itself, as `f32[2,3]{0,1:pad(3,5)=zero}` does.
+ * `options` are words with blanks between them, or null for none:
+ *
+ * * `fill=` says what padding of the destination is filled with, as a value of its element type (`zero`, `one`, `lowest`,
+ *   `highest`) or as the bits of an element (`0x7fc0`); `fill=none` leaves padding as it is. Without this word, padding is
+ *   filled only if the text of `to` names a value itself, as `f32[2,3]{0,1:pad(3,5)=zero}` does.
+ * * `convert` turns elements into those of the destination's type, such as f32 into bf16, rounded to nearest. Without it,
+ *   both have elements of the same number of bits, which are moved as they are.
  *
  * The new relayout is written to `*relayout` and belongs to the caller, who frees it with tilework_relayout_free; after an
  * error `*relayout` is null. The layouts are not needed afterwards.

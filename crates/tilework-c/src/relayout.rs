@@ -24,13 +24,15 @@ const _: () = can_be_shared::<Layout>();
 const _: () = can_be_shared::<Relayout>();
 const _: () = can_be_shared::<Error>();
 
-/// Plans the move of every element from its place in `from` to its place in `to`. Both layouts have the same dimensions and
-/// elements of the same number of bits, which are moved as they are.
+/// Plans the move of every element from its place in `from` to its place in `to`. Both layouts have the same dimensions.
 ///
-/// `options` are words with blanks between them, or null for none. There is one: `fill=` says what padding of the
-/// destination is filled with, as a value of the element type (`zero`, `one`, `lowest`, `highest`) or as the bits of an
-/// element (`0x7fc0`); `fill=none` leaves padding as it is. Without it, padding is filled only if the text of `to` names a
-/// value itself, as `f32[2,3]{0,1:pad(3,5)=zero}` does.
+/// `options` are words with blanks between them, or null for none:
+///
+/// * `fill=` says what padding of the destination is filled with, as a value of its element type (`zero`, `one`, `lowest`,
+///   `highest`) or as the bits of an element (`0x7fc0`); `fill=none` leaves padding as it is. Without this word, padding is
+///   filled only if the text of `to` names a value itself, as `f32[2,3]{0,1:pad(3,5)=zero}` does.
+/// * `convert` turns elements into those of the destination's type, such as f32 into bf16, rounded to nearest. Without it,
+///   both have elements of the same number of bits, which are moved as they are.
 ///
 /// The new relayout is written to `*relayout` and belongs to the caller, who frees it with tilework_relayout_free; after an
 /// error `*relayout` is null. The layouts are not needed afterwards.
@@ -53,8 +55,12 @@ pub unsafe extern "C" fn tilework_relayout_new(
             let words = if options.is_null() { "" } else { border::text("options", options)? };
             (border::object("from", from)?, border::object("to", to)?, words)
         };
-        let options = options::read(words, to).map_err(|error| Message::about(&error, words))?;
-        let planned = tilework_copy::Relayout::new(&from.layout, &to.layout, &options)?;
+        let options = options::read(words, from, to).map_err(|error| Message::about(&error, words))?;
+        let (source, destination) = (&from.layout, &to.layout);
+        let planned = match options.conversion {
+            Some(how) => tilework_copy::Relayout::converting(source, destination, how, &options.plan)?,
+            None => tilework_copy::Relayout::new(source, destination, &options.plan)?,
+        };
         let planned = Box::new(Relayout { relayout: planned, description: OnceLock::new() });
         // SAFETY: the caller's promise.
         unsafe { border::put("relayout", relayout, Box::into_raw(planned)) }

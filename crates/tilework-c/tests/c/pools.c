@@ -1,4 +1,5 @@
 /* Relayouts on the threads of a runtime. */
+#define _POSIX_C_SOURCE 200809L /* for pthread.h in C99 */
 #include "check.h"
 
 #include <pthread.h>
@@ -36,6 +37,9 @@ static void run(void *user, size_t tasks, void (*task)(void *context, size_t num
     runtime *kept = (runtime *)user;
     pthread_t threads[WIDTH];
     job jobs[WIDTH];
+    pthread_attr_t attributes; /* the header promises that so little stack is enough */
+    CHECK(pthread_attr_init(&attributes) == 0);
+    CHECK(pthread_attr_setstacksize(&attributes, 128 << 10) == 0);
     CHECK(tasks <= WIDTH);
     kept->calls += 1;
     kept->tasks += tasks;
@@ -45,10 +49,11 @@ static void run(void *user, size_t tasks, void (*task)(void *context, size_t num
         jobs[i].task = task;
         jobs[i].context = context;
         jobs[i].number = i;
-        CHECK(pthread_create(&threads[i], NULL, work, &jobs[i]) == 0);
+        CHECK(pthread_create(&threads[i], &attributes, work, &jobs[i]) == 0);
     }
     for (size_t i = 0; i < tasks; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(pthread_attr_destroy(&attributes) == 0);
     if (kept->wrong == TWICE)
         task(context, 0);
     if (kept->wrong == TOO_MANY)
@@ -73,6 +78,14 @@ void pools(void)
     kept.calls = 0;
     OK(tilework_relayout_run_on(small, &pool, from, 18, to, 18));
     CHECK(kept.calls == 0);
+
+    /* Tasks that convert are tasks like others. */
+    tilework_relayout *convert = plan("f32[1024,1000]", "bf16[1024,1000]{0,1:T(8,128)}", "convert fill=one");
+    const size_t tiled = 1000 * 1024 * sizeof(uint16_t);
+    kept.calls = 0;
+    OK(tilework_relayout_run_on(convert, &pool, from, BYTES, to, tiled));
+    CHECK(kept.calls > 0);
+    tilework_relayout_free(convert);
 
     kept.wrong = TWICE;
     REFUSED(tilework_relayout_run_on(relayout, &pool, from, BYTES, to, BYTES), "run: task 0, which");

@@ -112,6 +112,16 @@ static void nibbles_are_moved_too(void)
     tilework_relayout_free(relayout);
 }
 
+static void elements_are_converted_if_asked(void)
+{
+    const float from[4] = {1.0f, 3.14f, -2.0f, 0.0f};
+    uint16_t to[4] = {0, 0, 0, 0};
+    tilework_relayout *relayout = plan("f32[2,2]", "bf16[2,2]{0,1}", "convert");
+    OK(tilework_relayout_run(relayout, from, sizeof from, to, sizeof to, 1));
+    CHECK(to[0] == 0x3f80 && to[1] == 0xc000 && to[2] == 0x4049 && to[3] == 0);
+    tilework_relayout_free(relayout);
+}
+
 void story(void)
 {
     a_layout_answers();
@@ -120,4 +130,5 @@ void story(void)
     padding_is_filled_as_asked();
     arrays_without_elements_need_no_memory();
     nibbles_are_moved_too();
+    elements_are_converted_if_asked();
 }
