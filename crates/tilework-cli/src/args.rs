@@ -1,5 +1,11 @@
 //! The arguments, and the help that stands beside them.
 
+mod bench;
+mod convert;
+
+pub use bench::BenchArgs;
+pub use convert::ConvertArgs;
+
 use std::ffi::OsString;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -30,6 +36,8 @@ Examples:
   tilework show 'FLOAT16 NHWC [1,64,56,56]'       a DirectML descriptor
   tilework check model.json                       every rule that descriptors break
   tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
+  tilework convert in.npy out.bin --to '{1,0:T(8,128)}'
+  tilework bench 'f32[4096,4096]' '{0,1}'         how fast, against a copy
   grep -o 's32\\[[^ ]*' dump.txt | tilework show --json
 
 Exit codes: 0 yes or done, 1 a check said no, 2 bad input."
@@ -222,6 +230,18 @@ Examples:
         #[command(flatten)]
         step: StepArgs,
     },
+
+    /// Move the array of a file into another layout, into another file
+    ///
+    /// Reads and writes npy files and raw ones, larger than memory too: files are mapped, not read.
+    #[command(after_long_help = convert::CONVERT_EXAMPLES)]
+    Convert(ConvertArgs),
+
+    /// Measure how fast this machine moves an array from one layout to another
+    ///
+    /// The yardstick is a copy of as many bytes: a ratio of 1 is as fast as memory is copied.
+    #[command(after_long_help = bench::BENCH_EXAMPLES)]
+    Bench(BenchArgs),
 
     /// Print a completion script for a shell
     #[command(after_long_help = "\

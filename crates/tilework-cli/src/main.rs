@@ -4,8 +4,10 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bench;
 mod check;
 mod compare;
+mod convert;
 mod desc_words;
 mod input;
 mod json;
@@ -14,7 +16,9 @@ mod output;
 mod page;
 mod plan;
 mod points;
+mod progress;
 mod show;
+mod side;
 mod size;
 mod subject;
 mod view;
@@ -64,6 +68,8 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Plan { a, b, fill } => plan::plan(a, b, fill.as_deref(), args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
+        Command::Convert(convert) => convert::convert(convert, args, output),
+        Command::Bench(bench) => bench::bench(bench, args, output),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "tilework", &mut script);

@@ -13,12 +13,14 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+mod buffer;
 mod choose;
 mod clip;
 mod convert;
 mod elements;
 mod exec;
 mod kernels;
+mod map;
 mod nest;
 mod pool;
 mod program;
@@ -28,6 +30,8 @@ mod subbyte;
 #[cfg(test)]
 mod tests;
 
+pub use buffer::Buffer;
 pub use convert::{Conversion, Kind};
+pub use map::{Mapped, MappedMut};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::{Element, Relayout};

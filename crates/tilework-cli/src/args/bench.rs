@@ -1,0 +1,37 @@
+//! The arguments of `bench`.
+
+use std::ffi::OsString;
+
+pub const BENCH_EXAMPLES: &str = "\
+Both arrays are in memory. A copy of as many bytes as the array has elements for is timed in turn with the relayout, \
+and each figure is the median. GB/s counts what is read and what is written. Arrays must fit the memory that the \
+system has available.
+
+Examples:
+  tilework bench 'f32[4096,4096]' '{0,1}'
+  tilework bench 'bf16[4096,4096]' '{1,0:T(8,128)(2,1)}' --seconds 5
+  tilework bench 'u8[32,3,224,224]' '{1,3,2,0}' --threads 1 --json";
+
+#[derive(clap::Args)]
+pub struct BenchArgs {
+    /// The one layout
+    #[arg(value_name = "FROM")]
+    pub from: OsString,
+
+    /// The other; braces alone take the dimensions and the type of FROM
+    #[arg(value_name = "TO")]
+    pub to: OsString,
+
+    /// How many threads work, besides one [default: one for each processor]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// How long it is measured, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    pub seconds: f64,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let found = text.parse::<f64>().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
+    found.ok_or_else(|| "a number of 0 to 3600".to_owned())
+}

@@ -1,0 +1,78 @@
+//! The arguments of `convert`.
+
+use std::ffi::OsString;
+
+use tilework::xla::PrimitiveType;
+
+pub const CONVERT_EXAMPLES: &str = "\
+A LAYOUT is a shape, a descriptor, or the braces of a shape alone, '{0,1}' or '{1,0:T(8,128)}', where the dimensions \
+and the type are those of the input.
+
+A file is an npy file if it begins like one, and will be one if its name ends in .npy; all others are raw. An npy file \
+holds the same array, in C or Fortran order, where that says --to; if --to is row-major in another order of the \
+dimensions, it holds an array with the dimensions in that order; and if --to has tiles or padding, it holds the flat \
+buffer, with all its places in one dimension.
+
+OUT has its name when it is complete, and until then the old file keeps it: a run that is stopped leaves no half of a \
+file. An existing file is replaced, and may be IN itself. Padding is 0 in a new file, unless --fill or the layout's \
+pad(..)=value says otherwise. Elements are moved and not changed: bytes are stored as they are, the least significant \
+first.
+
+Examples:
+  tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --dtype bf16
+  tilework convert w.bin w.npy --from 'bf16[64,300]{1,0:T(8,128)(2,1)}'
+  tilework convert nchw.npy nhwc.npy --to '{1,3,2,0}' --check
+  tilework convert in.raw out.raw --from 'f32[3,5]' --to 'f32[3,5]{1,0:T(2,2)}' --fill nan
+  tilework convert with-header.raw out.npy --from 'u16[512,512]' --skip 512
+  cat in.raw | tilework convert - - --from 's8[3,5]' --to '{0,1}' > out.raw";
+
+#[derive(clap::Args)]
+pub struct ConvertArgs {
+    /// The file to read; `-`: standard input
+    #[arg(value_name = "IN")]
+    pub input: OsString,
+
+    /// The file to write; `-`: standard output
+    #[arg(value_name = "OUT")]
+    pub output: OsString,
+
+    /// How IN lies [default: what an npy file says of itself]
+    #[arg(long, value_name = "LAYOUT")]
+    pub from: Option<OsString>,
+
+    /// How OUT is to lie [default: row-major]
+    #[arg(long, value_name = "LAYOUT")]
+    pub to: Option<OsString>,
+
+    /// What the bytes of an npy file are, if it does not know it, such as bf16 for <V2
+    #[arg(long, value_name = "TYPE", value_parser = element_type)]
+    pub dtype: Option<PrimitiveType>,
+
+    /// What padding holds: zero, one, lowest, highest, a number, or bits such as 0x7fc0
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub fill: Option<String>,
+
+    /// Bytes before the array in IN, which then is a raw file
+    #[arg(long, value_name = "BYTES")]
+    pub skip: Option<u64>,
+
+    /// Let bytes stand behind the array in IN
+    #[arg(long)]
+    pub trailing: bool,
+
+    /// How many threads work [default: one for each processor]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Read OUT again and compare every element and all padding, before it gets its name
+    #[arg(long)]
+    pub check: bool,
+}
+
+fn element_type(name: &str) -> Result<PrimitiveType, String> {
+    let all = || PrimitiveType::all().filter(|element| element.is_array_type());
+    all().find(|element| element.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = all().map(PrimitiveType::name).collect();
+        format!("one of {}", names.join(", "))
+    })
+}

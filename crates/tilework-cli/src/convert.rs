@@ -1,0 +1,323 @@
+//! `convert`: a file's array in another layout, in another file.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tilework::{Error, PlanOptions};
+use tilework_copy::{Relayout, Threads};
+use tilework_files::{
+    Destination, Move, Part, Source, StreamError, bits_of, descr_of, element_of, npy, numpy_reads,
+};
+
+use crate::NO;
+use crate::args::{Args, ConvertArgs};
+use crate::output::{Output, Stop};
+use crate::page::Page;
+use crate::progress::Progress;
+use crate::side::{Side, is_braces};
+use crate::size;
+use crate::subject::Bad;
+
+/// What takes no longer than this is not worth telling how long it took.
+const WORTH_TELLING: Duration = Duration::from_millis(500);
+
+/// Converts a file and says what was done.
+pub fn convert(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
+    let start = Instant::now();
+    match run(convert, args, output) {
+        Ok(done) => done.say(start.elapsed(), output),
+        Err(Failure::Bad(bad)) => output.bad(&bad.error, &bad.text, None),
+        Err(Failure::Differs(error)) => {
+            output.exit_with(NO);
+            output.note(&format!("--check failed, and nothing was written: {error}"))
+        }
+        Err(Failure::Stop(stop)) => Err(stop),
+    }
+}
+
+/// Why nothing was written.
+enum Failure {
+    Bad(Bad),
+    /// What was written is not what was to be written.
+    Differs(Error),
+    Stop(Stop),
+}
+
+impl From<Bad> for Failure {
+    fn from(bad: Bad) -> Failure {
+        Failure::Bad(bad)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Bad(Bad::new(error, ""))
+    }
+}
+
+fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Failure> {
+    let streams_out = convert.output == "-";
+    if streams_out && output.json {
+        let error = Error::new("--json and the array, both on standard output")
+            .accepts("the name of a file as OUT, or no --json");
+        return Err(error.into());
+    }
+    let mut source = match convert.input.as_os_str() {
+        stdin if stdin == "-" => Source::stream("standard input", io::stdin()),
+        path => Source::open(Path::new(path))?,
+    };
+    let header = header(&mut source, convert)?;
+    let from = from_side(convert, header.as_ref(), &source, args)?;
+    let to = match &convert.to {
+        Some(text) => Side::read(text, Some(&from), args)?,
+        None => Side::dense(from.element, from.layout.dims(), "", args)?,
+    };
+    from.agrees_with(&to)?;
+    let fill = fill(convert, &to)?;
+    let as_npy = !streams_out && ends_in_npy(&convert.output);
+    let stored = as_npy.then(|| {
+        let kept = header.as_ref().map(|header| header.descr.clone()).filter(|descr| numpy_reads(descr));
+        let descr = kept.or_else(|| descr_of(to.element)).unwrap_or_default();
+        npy::Header::of(&to.layout, to.minor_to_major(), &descr)
+    });
+    let head = stored.as_ref().map_or(Ok(Vec::new()), npy::Header::bytes)?;
+
+    let part = Part {
+        skip: header.as_ref().map_or(convert.skip.unwrap_or(0), |header| header.data_offset),
+        trailing: convert.trailing,
+    };
+    let bytes = source.array(from.layout.bytes(), part)?;
+    let destination = match streams_out {
+        true => Destination::Stream(Box::new(io::stdout())),
+        false => Destination::create(Path::new(&convert.output))?,
+    };
+    if convert.check && matches!(destination, Destination::Stream(_)) {
+        let error = Error::new("--check, but OUT cannot be read again").accepts("the name of a file as OUT");
+        return Err(error.into());
+    }
+    // New files are all zeros; only streams are told so.
+    let streams = matches!(destination, Destination::Stream(_));
+    let options = PlanOptions { fill: (streams || fill != 0).then_some(fill), ..PlanOptions::default() };
+    let relayout = Relayout::new(&from.layout, &to.layout, &options)?;
+    let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
+    let job = Move { relayout: &relayout, source: bytes, head: &head, pool: &pool };
+
+    let progress = Progress::new(to.layout.bytes(), output.look.ascii);
+    match destination {
+        Destination::File(file) => {
+            let written = job.to_file(&file, &|done| progress.update(done));
+            progress.finish();
+            written?;
+            if convert.check {
+                job.check(&file, fill).map_err(Failure::Differs)?;
+            }
+            file.commit()?;
+        }
+        Destination::Stream(mut stream) => {
+            let written = job.to_stream(&mut *stream, &|done| progress.update(done));
+            progress.finish();
+            written.map_err(|error| match error {
+                StreamError::Data(error) => error.into(),
+                StreamError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    Failure::Stop(Stop::ClosedPipe)
+                }
+                StreamError::Io(error) => {
+                    Error::new(format!("{}: {error}", name(&convert.output, "standard output"))).into()
+                }
+            })?;
+        }
+    }
+    Ok(Done {
+        silent: streams_out,
+        input: name(&convert.input, "standard input"),
+        output: name(&convert.output, "standard output"),
+        written: job.file_bytes(),
+        checked: convert.check,
+        fill,
+        from,
+        to,
+        stored,
+    })
+}
+
+/// The header of an npy file, unless the input is a raw one.
+fn header(source: &mut Source, convert: &ConvertArgs) -> Result<Option<npy::Header>, Failure> {
+    if convert.skip.is_some() {
+        return Ok(None);
+    }
+    let named = ends_in_npy(&convert.input);
+    let head = source.head()?;
+    if !named && !npy::is_npy(head) {
+        return Ok(None);
+    }
+    let header = npy::Header::read(head);
+    Ok(Some(header.map_err(|error| source.within(&error))?))
+}
+
+/// The layout of the input: as given, or as the npy file says.
+fn from_side(
+    convert: &ConvertArgs,
+    header: Option<&npy::Header>,
+    source: &Source,
+    args: &Args,
+) -> Result<Side, Failure> {
+    let own = |element| -> Result<Option<Side>, Failure> {
+        let Some(header) = header else { return Ok(None) };
+        let element = element_of(&header.descr, element).map_err(|error| source.within(&error))?;
+        let order: Vec<String> = (0..header.shape.len()).map(|dim| dim.to_string()).collect();
+        let braces = if header.fortran_order { format!("{{{}}}", order.join(",")) } else { String::new() };
+        Ok(Some(Side::dense(element, &header.shape, &braces, args)?))
+    };
+    let Some(text) = &convert.from else {
+        return own(convert.dtype)?.ok_or_else(|| {
+            Error::new(format!("{} is a raw file", source.name()))
+                .rule("a raw file does not say how it lies")
+                .accepts("--from LAYOUT, such as --from 'f32[3,5]'")
+                .into()
+        });
+    };
+    // Braces alone need the file's own dimensions and type.
+    let known = if is_braces(text) { own(convert.dtype)? } else { None };
+    let side = Side::read(text, known.as_ref(), args)?;
+    if let Some(dtype) = convert.dtype.filter(|&dtype| dtype != side.element) {
+        return Err(Error::new(format!("--dtype {dtype} and --from {}", side.subject))
+            .rule("both say the same element type")
+            .accepts("--from alone")
+            .into());
+    }
+    let Some(own) = own(Some(side.element))? else { return Ok(side) };
+    let Some(header) = header else { return Ok(side) };
+    if header.fortran_order && !own.layout.same_function(&side.layout).is_yes() {
+        return Err(Error::new(format!("{} is {} by itself", source.name(), own.subject))
+            .rule("the order of an array in Fortran order is not silently passed over")
+            .accepts(format!(
+                "--from {}, or --skip {} to read the bytes after the header as {}",
+                own.subject, header.data_offset, side.subject
+            ))
+            .into());
+    }
+    Ok(side)
+}
+
+/// The bits of an element that padding is filled with.
+fn fill(convert: &ConvertArgs, to: &Side) -> Result<u128, Failure> {
+    let Some(text) = &convert.fill else {
+        return Ok(to.padding_value().and_then(|value| value.bits(to.element)).unwrap_or(0));
+    };
+    let bits = bits_of(text, to.element)?;
+    // A number narrower than its place, such as s4 in a byte, is the same number there.
+    let (width, place) = (to.element.bit_width().unwrap_or(0), to.layout.bits());
+    let is_negative = to.element.is_signed_integral() && width > 0 && bits >> (width - 1) & 1 == 1;
+    Ok(match is_negative && place > width && place <= 128 {
+        true => bits | (u128::MAX >> (128 - place)) & (u128::MAX << width),
+        false => bits,
+    })
+}
+
+fn ends_in_npy(path: &OsStr) -> bool {
+    Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
+}
+
+fn name(path: &OsStr, stream: &str) -> String {
+    if path == "-" { stream.to_owned() } else { path.to_string_lossy().into_owned() }
+}
+
+/// What was done.
+struct Done {
+    silent: bool,
+    input: String,
+    output: String,
+    from: Side,
+    to: Side,
+    stored: Option<npy::Header>,
+    written: u64,
+    fill: u128,
+    checked: bool,
+}
+
+/// Answer of `convert`.
+#[derive(Serialize)]
+struct Converted<'a> {
+    input: &'a str,
+    output: &'a str,
+    from: String,
+    to: String,
+    elements: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+    /// What the npy file says; null if the output is raw.
+    npy: Option<Stored<'a>>,
+    /// The bits of an element of padding.
+    fill: String,
+    checked: bool,
+    seconds: f64,
+}
+
+/// The header of the npy file.
+#[derive(Serialize)]
+struct Stored<'a> {
+    descr: &'a str,
+    fortran_order: bool,
+    shape: &'a [u64],
+}
+
+impl Done {
+    fn say(&self, took: Duration, output: &mut Output) -> Result<(), Stop> {
+        if self.silent {
+            return Ok(()); // standard output holds the array
+        }
+        let (from, to) = (&self.from.layout, &self.to.layout);
+        if output.json {
+            return output.object(&Converted {
+                input: &self.input,
+                output: &self.output,
+                from: self.from.subject.to_string(),
+                to: self.to.subject.to_string(),
+                elements: from.len(),
+                read_bytes: from.bytes(),
+                written_bytes: self.written,
+                npy: self.stored.as_ref().map(|stored| Stored {
+                    descr: &stored.descr,
+                    fortran_order: stored.fortran_order,
+                    shape: &stored.shape,
+                }),
+                fill: format!("{:#x}", self.fill),
+                checked: self.checked,
+                seconds: took.as_secs_f64(),
+            });
+        }
+        let mut page = Page::new(output);
+        let side = |side: &Side, name: &str| {
+            format!("{name}: {}, {}", side.subject, size::bytes(side.layout.bytes().into()))
+        };
+        let mut rows = vec![
+            ("from".to_owned(), side(&self.from, &self.input)),
+            ("to".to_owned(), side(&self.to, &self.output)),
+        ];
+        if let Some(stored) = &self.stored {
+            let sizes: Vec<String> = stored.shape.iter().map(u64::to_string).collect();
+            let what = match stored.shape == to.dims() {
+                true if stored.fortran_order => "in Fortran order",
+                true => "in C order",
+                false if stored.shape.len() == to.rank() => {
+                    "in C order, the dimensions as they lie in memory"
+                }
+                false => "the flat buffer",
+            };
+            rows.push(("stored as".to_owned(), format!("{} [{}], {what}", stored.descr, sizes.join(","))));
+        }
+        if self.checked {
+            rows.push(("checked".to_owned(), "every element and all padding".to_owned()));
+        }
+        if took >= WORTH_TELLING {
+            let rate = (from.bytes() as f64 + to.bytes() as f64) / took.as_secs_f64() / 1e9;
+            let text = format!("{:.1} s, {rate:.2} GB/s read and written", took.as_secs_f64());
+            rows.push(("took".to_owned(), text));
+        }
+        page.rows(&rows);
+        output.page(&page)
+    }
+}

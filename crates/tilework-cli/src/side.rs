@@ -1,0 +1,157 @@
+//! A layout that data have, or are to have.
+
+use std::ffi::{OsStr, OsString};
+
+use tilework::directml::DataType;
+use tilework::xla::{PaddingValue, PrimitiveType, Shape};
+use tilework::{Error, Layout};
+
+use crate::args::Args;
+use crate::input;
+use crate::subject::{self, Bad, Subject};
+
+/// A layout with the type of its elements.
+pub struct Side {
+    pub subject: Subject,
+    pub layout: Layout,
+    pub element: PrimitiveType,
+}
+
+impl Side {
+    /// Reads a shape or a descriptor, or the braces of a shape alone, which `known` then gives dimensions and type.
+    pub fn read(given: &OsString, known: Option<&Side>, args: &Args) -> Result<Side, Bad> {
+        let text = input::argument(given).map_err(|error| Bad::new(error, &given.to_string_lossy()))?;
+        if !is_braces(given) {
+            return Side::of(subject::read_one(text, args)?, text);
+        }
+        let Some(known) = known else {
+            let error = Error::new("the braces of a shape alone")
+                .at(0..text.len())
+                .rule("dimensions and type are known from elsewhere")
+                .accepts(format!("all of the shape, such as f32[3,5]{text}"));
+            return Err(Bad::new(error, text));
+        };
+        Side::dense(known.element, known.layout.dims(), text, args)
+    }
+
+    /// The shape with this type and these dimensions; `braces` say its layout, or nothing for row-major.
+    pub fn dense(element: PrimitiveType, dims: &[u64], braces: &str, args: &Args) -> Result<Side, Bad> {
+        // A scalar has no braces at all.
+        let braces = if dims.is_empty() && braces.trim() == "{}" { "" } else { braces };
+        let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
+        let text = format!("{element}[{}]{braces}", dims.join(","));
+        let shape = if args.strict_xla { Shape::parse_strict_xla(&text) } else { Shape::parse(&text) };
+        Side::of(Subject::Shape(shape.map_err(|error| Bad::new(error, &text))?), &text)
+    }
+
+    fn of(subject: Subject, text: &str) -> Result<Side, Bad> {
+        let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
+        let element = match &subject {
+            Subject::Shape(shape) => shape.as_array().map(|array| array.element_type()),
+            Subject::Desc(desc) => Some(element_of(desc.data_type())),
+        };
+        match element {
+            Some(element) => Ok(Side { subject, layout, element }),
+            None => Err(Bad::new(Error::new("no element type").at(0..text.len()), text)),
+        }
+    }
+
+    /// The value that the layout itself gives its padding.
+    pub fn padding_value(&self) -> Option<PaddingValue> {
+        self.subject.as_array()?.layout()?.padding().map(|padding| padding.value)
+    }
+
+    /// The order of the dimensions that is written down, if one is.
+    pub fn minor_to_major(&self) -> Option<&[usize]> {
+        let layout = self.subject.as_array()?.layout()?;
+        layout.strides().is_none().then(|| layout.minor_to_major())
+    }
+
+    /// Whether elements can be moved from here to there without being changed.
+    pub fn agrees_with(&self, to: &Side) -> Result<(), Bad> {
+        let text = format!("{} and {}", self.subject, to.subject);
+        let fail = |found: String, rule: &str, accepts: String| {
+            Err(Bad::new(Error::new(found).rule(rule).accepts(accepts), &text))
+        };
+        if self.layout.dims() != to.layout.dims() {
+            let found = format!("dimensions {:?} and {:?}", self.layout.dims(), to.layout.dims());
+            return fail(
+                found,
+                "both layouts have the same dimensions",
+                format!("{:?} in both", self.layout.dims()),
+            );
+        }
+        // DirectML has no bool, so its bytes may be those of one.
+        let is_byte = |side: &Side| side.subject.as_desc().is_some() && side.element == PrimitiveType::U8;
+        let is_pred = |side: &Side| side.element == PrimitiveType::Pred;
+        let same = self.element == to.element || is_byte(self) && is_pred(to) || is_pred(self) && is_byte(to);
+        if !same {
+            let found = format!("element types {} and {}", self.element, to.element);
+            return fail(
+                found,
+                "elements are moved, not converted",
+                format!("{} in both layouts", self.element),
+            );
+        }
+        let bits = [self.layout.bits(), to.layout.bits()];
+        if bits[0] != bits[1] {
+            let found = format!("{} of {} bits and of {} bits each", self.element, bits[0], bits[1]);
+            return fail(
+                found,
+                "elements are moved, not converted",
+                format!("E({}) in both layouts", bits[0]),
+            );
+        }
+        if bits[0] > 128 {
+            let found = format!("elements of {} bits", bits[0]);
+            return fail(found, "elements are no wider than the widest type", "up to E(128)".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// XLA's word for a type of DirectML.
+fn element_of(data_type: DataType) -> PrimitiveType {
+    match data_type {
+        DataType::Float32 => PrimitiveType::F32,
+        DataType::Float16 => PrimitiveType::F16,
+        DataType::Uint32 => PrimitiveType::U32,
+        DataType::Uint16 => PrimitiveType::U16,
+        DataType::Uint8 => PrimitiveType::U8,
+        DataType::Int32 => PrimitiveType::S32,
+        DataType::Int16 => PrimitiveType::S16,
+        DataType::Int8 => PrimitiveType::S8,
+        DataType::Float64 => PrimitiveType::F64,
+        DataType::Uint64 => PrimitiveType::U64,
+        DataType::Int64 => PrimitiveType::S64,
+        DataType::Uint4 => PrimitiveType::U4,
+        DataType::Int4 => PrimitiveType::S4,
+    }
+}
+
+/// Whether this is the layout of a shape without the shape, and no descriptor in JSON.
+pub fn is_braces(text: &OsStr) -> bool {
+    text.to_string_lossy()
+        .trim_start()
+        .strip_prefix('{')
+        .is_some_and(|rest| !rest.trim_start().starts_with('"'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_are_told_from_json() {
+        let is_braces = |text: &str| is_braces(OsStr::new(text));
+        assert!(is_braces("{1,0:T(8,128)}") && is_braces(" {strides(5,1)}") && is_braces("{}"));
+        assert!(!is_braces("{ \"DataType\": 1}") && !is_braces("f32[2]{0}") && !is_braces("@x.json"));
+    }
+
+    #[test]
+    fn types_of_directml_are_as_wide_as_those_of_xla() {
+        for data_type in DataType::all() {
+            assert_eq!(element_of(data_type).bit_width(), Some(data_type.bits()), "{data_type}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Where bytes come from: a mapped file, or a stream that is read as far as it is wanted.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use tilework::{Error, Result};
+use tilework_copy::Mapped;
+
+use crate::memory::available_memory;
+use crate::npy;
+
+/// The bytes of a file, or of a stream as far as they were read.
+///
+/// Files are mapped: they may be larger than memory, and nothing is read that is not used. Pipes, devices and standard
+/// input are read into memory, and never further than an array and one byte.
+pub struct Source {
+    name: String,
+    bytes: Bytes,
+    rest: Option<Box<dyn Read>>,
+}
+
+enum Bytes {
+    Mapped(Mapped),
+    Read(Vec<u8>),
+}
+
+/// Which part of a source is the array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Bytes before it.
+    pub skip: u64,
+    /// Whether bytes may stand behind it.
+    pub trailing: bool,
+}
+
+impl Source {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// A file that is not there or may not be read, and a folder.
+    pub fn open(path: &Path) -> Result<Source> {
+        let name = path.display().to_string();
+        let fail = |error: io::Error| failed(&name, &error);
+        let file = File::open(path).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        if metadata.is_dir() {
+            return Err(Error::new(format!("{name} is a folder")).accepts("a file"));
+        }
+        // Some files of the system say that they are empty and are not.
+        if metadata.is_file()
+            && metadata.len() > 0
+            && let Ok(map) = Mapped::read(&file)
+        {
+            return Ok(Source { name, bytes: Bytes::Mapped(map), rest: None });
+        }
+        Ok(Source::stream(name, file))
+    }
+
+    /// What a stream gives, such as standard input.
+    pub fn stream(name: impl Into<String>, stream: impl Read + 'static) -> Source {
+        Source { name: name.into(), bytes: Bytes::Read(Vec::new()), rest: Some(Box::new(stream)) }
+    }
+
+    /// The name, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The first bytes: all of the header if they begin an `.npy` file, and else at least 12 if there are so many.
+    ///
+    /// # Errors
+    /// A stream that cannot be read, and a header whose length is none.
+    pub fn head(&mut self) -> Result<&[u8]> {
+        self.read_to(12)?;
+        if npy::is_npy(self.bytes()) {
+            let start = npy::data_offset(self.bytes()).map_err(|error| self.within(&error))?;
+            self.read_to(start)?;
+        }
+        Ok(self.bytes())
+    }
+
+    /// The bytes of an array of this size.
+    ///
+    /// # Errors
+    /// Fewer bytes, and more where none may stand behind the array; a stream that cannot be read.
+    pub fn array(&mut self, size: u64, part: Part) -> Result<&[u8]> {
+        let end = part.skip.saturating_add(size);
+        self.read_to(end.saturating_add(u64::from(!part.trailing)))?;
+        let (have, before) = (self.bytes().len() as u64, part.skip);
+        let before = if before > 0 { format!(" after {before} bytes") } else { String::new() };
+        if have < end {
+            let found = have.saturating_sub(part.skip);
+            return Err(Error::new(format!("{} has {found} bytes{before}", self.name))
+                .rule(format!("the layout of the source has {size} bytes"))
+                .accepts("a file that holds them all, or another --from"));
+        }
+        if have > end && !part.trailing {
+            let more = if self.rest.is_some() { "more than " } else { "" };
+            let found = if self.rest.is_some() { size } else { have - part.skip };
+            return Err(Error::new(format!("{} has {more}{found} bytes{before}", self.name))
+                .rule(format!("the layout of the source has {size} bytes"))
+                .accepts("--skip BYTES for a header before the array, --trailing for bytes behind it"));
+        }
+        // Both ends are within a slice, so they fit.
+        Ok(&self.bytes()[part.skip as usize..end as usize])
+    }
+
+    /// All bytes that are there so far.
+    fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(map) => map,
+            Bytes::Read(bytes) => bytes,
+        }
+    }
+
+    /// Reads on until there are so many bytes, or no more.
+    fn read_to(&mut self, end: u64) -> Result<()> {
+        let (Bytes::Read(bytes), Some(rest)) = (&mut self.bytes, &mut self.rest) else { return Ok(()) };
+        let missing = end.saturating_sub(bytes.len() as u64);
+        if missing == 0 {
+            return Ok(());
+        }
+        // A stream is held in memory, and an endless one would take all of it.
+        if let Some(available) = available_memory().filter(|&available| missing > available) {
+            return Err(Error::new(format!("{} is to give {end} bytes", self.name))
+                .rule(format!("a stream is held in memory, of which {available} bytes are available"))
+                .accepts("a file, which is mapped"));
+        }
+        let found = rest.take(missing).read_to_end(bytes).map_err(|error| failed(&self.name, &error))?;
+        if (found as u64) < missing {
+            self.rest = None;
+        }
+        Ok(())
+    }
+
+    /// The error, with the name of the file before it.
+    pub fn within(&self, error: &Error) -> Error {
+        let field = error.field_name().map(|field| format!("{field}: ")).unwrap_or_default();
+        let mut named = Error::new(format!("{}: {field}{}", self.name, error.found()));
+        if let Some(rule) = error.broken_rule() {
+            named = named.rule(rule);
+        }
+        if let Some(accepts) = error.accepted() {
+            named = named.accepts(accepts);
+        }
+        named
+    }
+}
+
+/// An error of the system about a file.
+pub(crate) fn failed(name: &str, error: &io::Error) -> Error {
+    Error::new(format!("{name}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(bytes: &'static [u8]) -> Source {
+        Source::stream("pipe", bytes)
+    }
+
+    #[test]
+    fn a_stream_is_read_as_far_as_the_array_and_one_byte() -> Result<()> {
+        let part = Part::default();
+        assert_eq!(source(b"abcdef").array(6, part)?, b"abcdef");
+        let mut endless = Source::stream("zeros", io::repeat(0));
+        let error = endless.array(1000, part).expect_err("it never ends").to_string();
+        assert!(
+            error.starts_with("zeros has more than 1000 bytes; the layout of the source has 1000"),
+            "{error}"
+        );
+        assert_eq!(endless.array(1000, Part { skip: 24, trailing: true })?.len(), 1000);
+        Ok(())
+    }
+
+    #[test]
+    fn both_numbers_stand_in_the_error() {
+        let error = source(b"abcdef").array(7, Part::default()).expect_err("short").to_string();
+        assert!(error.starts_with("pipe has 6 bytes; the layout of the source has 7 bytes"), "{error}");
+        let part = Part { skip: 4, trailing: false };
+        let error = source(b"abcdef").array(7, part).expect_err("short").to_string();
+        assert!(error.starts_with("pipe has 2 bytes after 4 bytes; "), "{error}");
+        let part = Part { skip: u64::MAX, trailing: false };
+        assert!(source(b"abcdef").array(7, part).is_err());
+    }
+
+    #[test]
+    fn a_stream_that_no_memory_holds_is_not_read() {
+        let mut endless = Source::stream("zeros", io::repeat(0));
+        let error = endless.array(1 << 60, Part::default()).expect_err("too large").to_string();
+        if cfg!(target_os = "linux") {
+            assert!(error.contains("a stream is held in memory"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_head_of_a_stream_is_its_whole_header() -> Result<()> {
+        let header =
+            npy::Header { descr: "<f4".into(), fortran_order: false, shape: vec![3], data_offset: 0 };
+        let bytes = [header.bytes()?, b"0123456789ab".to_vec()].concat();
+        let mut source = Source::stream("pipe", io::Cursor::new(bytes));
+        let start = npy::Header::read(source.head()?)?.data_offset;
+        assert_eq!(source.array(12, Part { skip: start, trailing: false })?, b"0123456789ab");
+        assert_eq!(self::source(b"short").head()?, b"short");
+        Ok(())
+    }
+}
