@@ -5,6 +5,7 @@
 
 mod bench;
 mod fuzz;
+mod header;
 mod house;
 mod relayout;
 mod shell;
@@ -20,12 +21,14 @@ The project's own chores.
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
+  cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
 The parts of bench are reading, offset, walk, size and show. The options of bench relayout are told by --help; with
 --peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads.
-test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz is installed into target/tools when missing.
+test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz and cbindgen are installed into target/tools
+when missing.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv and target/bench-relayout-venv; without
 jaxlib the other parts are measured alone.
 ";
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         ["test" | "ci"] => test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", parts @ ..] => bench::run(parts),
+        ["header", options @ ..] => header::run(options),
         ["house"] => house::check(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
