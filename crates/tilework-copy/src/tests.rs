@@ -254,3 +254,26 @@ fn threads_share_the_work_without_losing_any() {
     relayout.run_on(&Threads::new(4), &source, &mut out).unwrap();
     assert!(out == expected(&from, &to, None, &source, &vec![0; to.bytes() as usize]));
 }
+
+#[test]
+fn a_pool_that_calls_tasks_twice_or_not_at_all_does_no_harm() {
+    struct Careless;
+    impl Pool for Careless {
+        fn width(&self) -> usize {
+            5
+        }
+        fn run(&self, _: usize, task: &(dyn Fn(usize) + Sync)) {
+            [1, 1, 7, 4].into_iter().for_each(task);
+        }
+        fn least_share(&self) -> usize {
+            1
+        }
+    }
+    let from = Layout::row_major(&[70, 30], 16).unwrap();
+    let to = from.flip(0).unwrap();
+    let source = bytes(from.bytes() as usize, 3);
+    let mut out = vec![0; to.bytes() as usize];
+    let relayout = Relayout::new(&from, &to, &PlanOptions::default()).unwrap();
+    relayout.run_on(&Careless, &source, &mut out).unwrap();
+    assert!(out == expected(&from, &to, None, &source, &vec![0; to.bytes() as usize]));
+}
