@@ -249,12 +249,14 @@ unsafe fn staged(
     }
 }
 
-/// How many bytes ahead an interleave fetches: `far` along rows that are long enough, else where the next unit begins.
-/// Within the cache there is nothing to fetch.
+/// How many bytes ahead an interleave fetches: `far` along rows that are long enough or follow each other, else where the
+/// next unit begins. Within the cache there is nothing to fetch.
 fn ahead(store: Store, row: usize, far: usize, place: Place, next: Place) -> usize {
+    let step = usize::try_from(next.from - place.from).unwrap_or(0);
     match store {
         Store::Plain => 0,
         _ if row >= 4096 => far,
-        _ => usize::try_from(next.from - place.from).unwrap_or(0),
+        _ if step > 0 && step <= far => far.next_multiple_of(step),
+        _ => step,
     }
 }
