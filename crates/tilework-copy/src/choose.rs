@@ -164,7 +164,9 @@ fn collect_apart(
 ) -> Option<Step> {
     let length = long.extent * nest.size;
     let along = others.iter().position(|turn| turn.to == length as isize)?;
-    if length > COLLECTED / 2 {
+    let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
+    let whole_lines = length.is_multiple_of(LINE) && lines(&apart) && others.iter().all(lines);
+    if length > COLLECTED / 2 || whole_lines && length >= 4 * LINE {
         return None;
     }
     let columns = others[along];
