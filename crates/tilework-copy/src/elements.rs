@@ -8,6 +8,9 @@ use crate::convert::Converter;
 use crate::exec::{Buffers, Scratch};
 use crate::subbyte;
 
+/// Turns of a unit loop that stay together.
+const UNIT_LOOP: u64 = 1024;
+
 /// What moves the elements.
 #[derive(Clone, Debug)]
 pub(crate) enum Mover {
@@ -19,12 +22,13 @@ pub(crate) enum Mover {
 
 /// A nest that is moved element by element, as far as the caller can tell.
 ///
-/// Its units are the turns of one of its loops: one that can be divided among threads without two of them writing to the
-/// same byte. If there is none, the whole is one unit.
+/// Its units are turns of one of its loops: one that can be divided among threads without two of them writing to the same
+/// byte. If there is none, the whole is one unit.
 #[derive(Clone, Debug)]
 pub(crate) struct ElementStep {
     nest: Nest,
-    divided: Option<usize>,
+    /// The loop, and how many of its turns are a unit.
+    divided: Option<(usize, u64)>,
     mover: Mover,
     weight: usize,
     fills: bool,
@@ -34,18 +38,21 @@ impl ElementStep {
     /// For a nest whose destination has elements of so many bits.
     pub(crate) fn new(nest: &Nest, bits: u32, mover: Mover, fills: bool) -> ElementStep {
         let nest = subbyte::forward(nest);
-        // The longest loop that is neither a unit loop (kernels want those whole) nor shares bytes among its turns.
+        // The loop with the longest step that has turns enough to share, of those whose turns share no bytes. Of unit
+        // loops kernels want long pieces, of whole bytes and vectors.
+        let grain =
+            |k: usize| if nest.loops[k].from.abs() == 1 || nest.loops[k].to == 1 { UNIT_LOOP } else { 1 };
         let divided = (0..nest.loops.len())
-            .filter(|&k| nest.loops[k].to != 1 && nest.loops[k].from != 1)
             .filter(|&k| subbyte::shares_no_bytes(&nest, k, bits))
-            .max_by_key(|&k| (nest.loops[k].extent >= 16, nest.loops[k].to));
-        let units = divided.map_or(1, |k| nest.loops[k].extent);
+            .map(|k| (k, grain(k)))
+            .max_by_key(|&(k, grain)| (nest.loops[k].extent / grain >= 16, nest.loops[k].to));
+        let units = divided.map_or(1, |(k, grain)| nest.loops[k].extent.div_ceil(grain));
         let bytes = (nest.elements() * u64::from(bits)).div_ceil(8);
         ElementStep { weight: bytes.div_ceil(units).max(1) as usize, nest, divided, mover, fills }
     }
 
     pub(crate) fn units(&self) -> usize {
-        self.divided.map_or(1, |k| self.nest.loops[k].extent as usize)
+        self.divided.map_or(1, |(k, grain)| self.nest.loops[k].extent.div_ceil(grain) as usize)
     }
 
     /// Bytes that a unit writes, about.
@@ -85,16 +92,17 @@ impl ElementStep {
         }
     }
 
-    /// Some turns of the divided loop.
-    fn part(&self, divided: usize, turns: &Range<usize>) -> Nest {
+    /// Some units: turns of the divided loop.
+    fn part(&self, (divided, grain): (usize, u64), units: &Range<usize>) -> Nest {
         let mut part = self.nest.clone();
         let l = &mut part.loops[divided];
+        let first = units.start as u64 * grain;
         for (from, to) in &mut part.starts {
             // Wraps to the right value where a stride is negative: the place is within the source.
-            *from = from.wrapping_add_signed(l.from.wrapping_mul(turns.start as i64));
-            *to = to.wrapping_add_signed(l.to.wrapping_mul(turns.start as i64));
+            *from = from.wrapping_add_signed(l.from.wrapping_mul(first as i64));
+            *to = to.wrapping_add_signed(l.to.wrapping_mul(first as i64));
         }
-        l.extent = turns.len() as u64;
+        l.extent = (units.len() as u64 * grain).min(l.extent - first);
         if l.extent < 2 {
             part.loops.remove(divided);
         }
