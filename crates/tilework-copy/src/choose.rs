@@ -364,10 +364,11 @@ fn whole(turns: &[Turn]) -> SmallVec<[Outer; 8]> {
 /// A loop over pieces of another.
 fn cut(turn: Turn, piece: usize, part: fn(Cut) -> Part) -> Outer {
     let piece = piece.clamp(1, turn.extent);
+    // Where the piece is everything, a step is beyond all places, and none is done.
     let pieces = Turn {
         extent: turn.extent.div_ceil(piece),
-        from: turn.from * piece as isize,
-        to: turn.to * piece as isize,
+        from: turn.from.wrapping_mul(piece as isize),
+        to: turn.to.wrapping_mul(piece as isize),
     };
     Outer { turn: pieces, part: part(Cut { whole: turn.extent, piece }) }
 }

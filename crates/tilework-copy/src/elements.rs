@@ -40,7 +40,7 @@ impl ElementStep {
             .filter(|&k| subbyte::shares_no_bytes(&nest, k, bits))
             .max_by_key(|&k| (nest.loops[k].extent >= 16, nest.loops[k].to));
         let units = divided.map_or(1, |k| nest.loops[k].extent);
-        let bytes = (nest.elements() * u64::from(bits)).div_ceil(8);
+        let bytes = (u128::from(nest.elements()) * u128::from(bits)).div_ceil(8) as u64;
         ElementStep { weight: bytes.div_ceil(units).max(1) as usize, nest, divided, mover, fills }
     }
 
