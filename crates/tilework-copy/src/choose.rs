@@ -311,10 +311,15 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         _ => even(rows.extent, (row_bytes / size).max(tile), tile),
     };
     let mut column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
-    if store == Store::Stage {
-        // What is borrowed from the next block, and a line that makes their number odd.
-        let row = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
-        column_piece = column_piece.min((STAGE / row / tile * tile).max(tile));
+    match store {
+        Store::Stage => {
+            // What is borrowed from the next block, and a line that makes their number odd.
+            let row = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
+            column_piece = column_piece.min((STAGE / row / tile * tile).max(tile));
+        }
+        // Rows of up to 2048 bytes: a tile of them may be more than the buffer holds.
+        Store::StageWhole => column_piece = column_piece.min(STAGE / (row_piece * size)),
+        Store::Plain | Store::Stream => {}
     }
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
@@ -359,10 +364,11 @@ fn whole(turns: &[Turn]) -> SmallVec<[Outer; 8]> {
 /// A loop over pieces of another.
 fn cut(turn: Turn, piece: usize, part: fn(Cut) -> Part) -> Outer {
     let piece = piece.clamp(1, turn.extent);
+    // Where the piece is everything, a step is beyond all places, and none is done.
     let pieces = Turn {
         extent: turn.extent.div_ceil(piece),
-        from: turn.from * piece as isize,
-        to: turn.to * piece as isize,
+        from: turn.from.wrapping_mul(piece as isize),
+        to: turn.to.wrapping_mul(piece as isize),
     };
     Outer { turn: pieces, part: part(Cut { whole: turn.extent, piece }) }
 }

@@ -9,7 +9,7 @@ use crate::exec::{Buffers, Scratch};
 use crate::subbyte;
 
 /// Turns of a unit loop that stay together.
-const UNIT_LOOP: u64 = 1024;
+const UNIT_LOOP: u64 = if cfg!(test) { 16 } else { 1024 };
 
 /// What moves the elements.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl ElementStep {
             .map(|k| (k, grain(k)))
             .max_by_key(|&(k, grain)| (nest.loops[k].extent / grain >= 16, nest.loops[k].to));
         let units = divided.map_or(1, |(k, grain)| nest.loops[k].extent.div_ceil(grain));
-        let bytes = (nest.elements() * u64::from(bits)).div_ceil(8);
+        let bytes = (u128::from(nest.elements()) * u128::from(bits)).div_ceil(8) as u64;
         ElementStep { weight: bytes.div_ceil(units).max(1) as usize, nest, divided, mover, fills }
     }
 

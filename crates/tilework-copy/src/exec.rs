@@ -37,8 +37,12 @@ struct Stage([MaybeUninit<u8>; STAGE]);
 pub(crate) const STAGE: usize = 96 << 10;
 
 impl Scratch {
-    /// The beginning of [`STAGE`] bytes.
-    fn stage(&mut self) -> *mut u8 {
+    /// The beginning of so many bytes, of which there are [`STAGE`].
+    ///
+    /// That steps ask for no more is `choose.rs`'s part. Were it wrong, other memory would be overwritten, so it is looked
+    /// at here, once for each block.
+    fn stage(&mut self, bytes: usize) -> *mut u8 {
+        assert!(bytes <= STAGE, "a block of {bytes} bytes is put together in {STAGE}");
         let stage = self.stage.get_or_insert_with(|| {
             // SAFETY: bytes that may be uninitialised need no initialising.
             unsafe { Box::new_uninit().assume_init() }
@@ -104,7 +108,7 @@ unsafe fn one(
                     Store::Plain => rows::copy(set, &call),
                     Store::Stream => rows::stream(set, &call),
                     Store::Stage | Store::StageWhole => {
-                        let staged = scratch.stage();
+                        let staged = scratch.stage(place.rows * length);
                         let into = Rows { destination: staged, ..call };
                         rows::copy(set, &into);
                         rows::stream_out(set, staged, destination, place.rows * length);
@@ -113,7 +117,7 @@ unsafe fn one(
             }
             Work::Collect { length, along, from, to } => {
                 let stride = place.columns * length + LINE;
-                let staged = scratch.stage();
+                let staged = scratch.stage(place.rows * stride);
                 for column in 0..place.columns {
                     let next = if column + 1 < place.columns {
                         source.wrapping_offset((column as isize + 1) * along)
@@ -138,7 +142,7 @@ unsafe fn one(
             }
             Work::CollectApart { kernel, count, length, ways, apart, along, from, to } => {
                 let stride = place.columns * length + LINE;
-                let staged = scratch.stage();
+                let staged = scratch.stage(place.rows * ways * stride);
                 for column in 0..place.columns {
                     for row in 0..place.rows {
                         kernel(&Zip {
@@ -180,9 +184,10 @@ unsafe fn one(
                     Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
                     Store::Stage => staged(set, size, place, &block, plain, scratch),
                     Store::StageWhole => {
-                        let staged = scratch.stage();
+                        let bytes = place.columns * place.rows * size;
+                        let staged = scratch.stage(bytes);
                         plain(&Block { destination: staged, ..block });
-                        rows::stream_out(set, staged, destination, place.columns * place.rows * size);
+                        rows::stream_out(set, staged, destination, bytes);
                     }
                     _ => plain(&block),
                 }
@@ -231,7 +236,7 @@ unsafe fn staged(
     let rows = place.rows + borrowed;
     // An odd number of lines, so that rows of the buffer do not meet in one set of the cache.
     let stride = ((rows * size).div_ceil(LINE) | 1) * LINE;
-    let staged = scratch.stage();
+    let staged = scratch.stage(block.columns * stride);
     // SAFETY: what is borrowed is within the source, as so many rows come after this block's. Destination rows are
     // written from their first whole line on (or from their beginning) to the next block's first whole line (or to their
     // end), which is no further than what was borrowed.

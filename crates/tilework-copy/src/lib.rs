@@ -19,6 +19,8 @@ mod clip;
 mod convert;
 mod elements;
 mod exec;
+#[cfg(all(test, unix))]
+mod guard_tests;
 mod kernels;
 mod map;
 mod nest;

@@ -71,8 +71,11 @@ impl ByteNest {
         let mut k = 0;
         while k + 1 < self.turns.len() {
             let (outer, inner) = (self.turns[k], self.turns[k + 1]);
-            let extent = inner.extent as isize;
-            if outer.from == inner.from * extent && outer.to == inner.to * extent {
+            // One step beyond the last turn may be beyond all places.
+            let goes_on = |outer: isize, inner_step: isize| {
+                inner_step.checked_mul(inner.extent as isize) == Some(outer)
+            };
+            if goes_on(outer.from, inner.from) && goes_on(outer.to, inner.to) {
                 self.turns[k + 1].extent *= outer.extent;
                 self.turns.remove(k);
                 k = k.saturating_sub(1);

@@ -32,7 +32,7 @@ impl Pool for Inline {
     }
 }
 
-/// So many threads, started for each run; the calling thread is one of them.
+/// So many threads, started for each run; the calling thread is one of them. If the system gives fewer, those do the work.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(NonZeroUsize);
 
@@ -66,9 +66,8 @@ impl Pool for Threads {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..helpers {
-                scope.spawn(work);
-            }
+            let start = || std::thread::Builder::new().spawn_scoped(scope, work).is_ok();
+            let _ = (0..helpers).all(|_| start());
             work();
         });
     }

@@ -65,7 +65,7 @@ impl Program {
     /// Chooses the kernels for the nests of a plan.
     pub(crate) fn new(plan: &Plan, converter: Option<Converter>) -> Program {
         let elements: u64 = plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum();
-        let bytes = (elements * u64::from(plan.to().bits())).div_ceil(8) as usize;
+        let bytes = (u128::from(elements) * u128::from(plan.to().bits())).div_ceil(8) as usize;
         Program::with(plan, converter, Setting::new(InstructionSet::detect(), bytes))
     }
 

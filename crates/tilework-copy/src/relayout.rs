@@ -2,6 +2,7 @@
 
 use tilework::{Error, Layout, Plan, PlanOptions, Result};
 
+use crate::buffer::Buffer;
 use crate::choose::Setting;
 use crate::clip::clip;
 use crate::convert::{Conversion, Converter};
@@ -195,7 +196,8 @@ impl Relayout {
     /// no fill was asked for is zero.
     ///
     /// # Errors
-    /// A source that is shorter than its layout; and what `write` returns, which ends it.
+    /// A source that is shorter than its layout; a chunk for which there is no memory; and what `write` returns, which
+    /// ends it.
     pub fn stream<E: From<Error>>(
         &self,
         from: &[u8],
@@ -208,7 +210,7 @@ impl Relayout {
         // Whole bytes and whole elements: so many elements are so many times `bits` bytes.
         let elements =
             ((chunk as u64).saturating_mul(8) / bits / 8 * 8).min(to.size().next_multiple_of(8)).max(8);
-        let mut buffer = vec![0; (elements * bits / 8) as usize];
+        let mut buffer = Buffer::new((elements * bits / 8) as usize)?;
         for low in (0..to.size()).step_by(elements as usize) {
             let high = (low + elements).min(to.size());
             let buffer = &mut buffer[..((high - low) * bits).div_ceil(8) as usize];

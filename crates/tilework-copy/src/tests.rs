@@ -19,7 +19,13 @@ use common::{indices, recipe_over};
 const MARGIN: usize = 96;
 
 /// The destination as it should be: bit after bit, counted from the least significant of each byte.
-fn expected(from: &Layout, to: &Layout, fill: Option<u128>, source: &[u8], before: &[u8]) -> Vec<u8> {
+pub(crate) fn expected(
+    from: &Layout,
+    to: &Layout,
+    fill: Option<u128>,
+    source: &[u8],
+    before: &[u8],
+) -> Vec<u8> {
     let width = to.bits() as usize;
     let mut out = before.to_vec();
     let set = |out: &mut [u8], place: usize, bit: bool| {
@@ -46,7 +52,7 @@ fn expected(from: &Layout, to: &Layout, fill: Option<u128>, source: &[u8], befor
     out
 }
 
-fn bytes(count: usize, seed: u64) -> Vec<u8> {
+pub(crate) fn bytes(count: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let next = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -117,7 +123,7 @@ fn check_stream(plan: &Plan, source: &[u8], fill: Option<u128>) -> Result<(), Te
 }
 
 /// Tasks one after the other, but as many as for a pool of so many threads, however small the work.
-struct Shares(usize);
+pub(crate) struct Shares(pub(crate) usize);
 
 impl Pool for Shares {
     fn width(&self) -> usize {
@@ -276,4 +282,29 @@ fn a_pool_that_calls_tasks_twice_or_not_at_all_does_no_harm() {
     let relayout = Relayout::new(&from, &to, &PlanOptions::default()).unwrap();
     relayout.run_on(&Careless, &source, &mut out).unwrap();
     assert!(out == expected(&from, &to, None, &source, &vec![0; to.bytes() as usize]));
+}
+
+#[test]
+fn blocks_fit_the_buffer_they_are_put_together_in() {
+    for bits in [8, 16, 32, 64, 128] {
+        for bytes in [16, 100, 255, 257, 500, 777, 1023, 1537, 1800, 1999, 2040, 2047, 2048, 2049, 3000] {
+            for columns in [1, 47, 63, 79, 95, 130] {
+                let dims = [3, (8 * bytes / u64::from(bits)).max(1), columns];
+                let from = Layout::row_major(&dims, bits).unwrap();
+                let order = Layout::builder(&dims, bits).unwrap().minor_to_major(&[1, 2, 0]);
+                let plan =
+                    Plan::new(&from, &order.unwrap().build().unwrap(), &PlanOptions::default()).unwrap();
+                let source = vec![1; from.bytes() as usize];
+                for set in InstructionSet::all_here() {
+                    let setting = Setting { set, streams: true, streams_rows: true, fetches: true };
+                    let program = Program::with(&plan, None, setting);
+                    let mut out = vec![0_u8; source.len()];
+                    let buffers = Buffers { source: source.as_ptr(), destination: out.as_mut_ptr() };
+                    // SAFETY: both buffers hold their layouts.
+                    unsafe { program.run(&Inline, buffers, 0..program.total()) };
+                    assert!(out == source, "{dims:?}, {bits} bits, {set:?}");
+                }
+            }
+        }
+    }
 }

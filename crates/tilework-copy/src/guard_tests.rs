@@ -1,0 +1,227 @@
+//! Buffers that end where memory ends: a byte read or written outside of them ends the process.
+
+use std::ptr::NonNull;
+
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use tilework::{Layout, Plan, PlanOptions, Result};
+
+use crate::choose::Setting;
+use crate::convert::{Conversion, Converter, Kind};
+use crate::exec::Buffers;
+use crate::kernels::InstructionSet;
+use crate::pool::{Inline, Pool};
+use crate::program::Program;
+use crate::tests::{Shares, bytes, expected};
+
+/// At least a page, on every system.
+const PAGE: usize = 64 << 10;
+
+/// Bytes beside a buffer that are looked at.
+const MARGIN: usize = 256;
+
+/// Memory between two pages that nobody may touch.
+struct Between {
+    whole: NonNull<u8>,
+    room: usize,
+}
+
+/// Which of the two pages a buffer lies against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Side {
+    Front,
+    Back,
+}
+
+impl Between {
+    fn new(room: usize) -> Between {
+        let room = room.next_multiple_of(PAGE);
+        let whole = room + 2 * PAGE;
+        // SAFETY: a mapping of our own, whose first and last page nobody uses.
+        unsafe {
+            let flags = ProtFlags::READ | ProtFlags::WRITE;
+            let start = mmap_anonymous(std::ptr::null_mut(), whole, flags, MapFlags::PRIVATE).unwrap();
+            mprotect(start, PAGE, MprotectFlags::empty()).unwrap();
+            mprotect(start.byte_add(PAGE + room), PAGE, MprotectFlags::empty()).unwrap();
+            Between { whole: NonNull::new(start.cast()).unwrap(), room }
+        }
+    }
+
+    /// All of the memory.
+    fn all(&mut self) -> &mut [u8] {
+        // SAFETY: what lies between the two pages.
+        unsafe { std::slice::from_raw_parts_mut(self.whole.as_ptr().add(PAGE), self.room) }
+    }
+
+    /// Where so many bytes lie in [`Between::all`], flush against one of the pages.
+    fn place(&self, side: Side, bytes: usize) -> usize {
+        if side == Side::Front { 0 } else { self.room - bytes }
+    }
+}
+
+impl Drop for Between {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nobody has a part of it any more.
+        unsafe { munmap(self.whole.as_ptr().cast(), self.room + 2 * PAGE).unwrap() };
+    }
+}
+
+/// Numbers as they come.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % end
+    }
+
+    fn of<T: Copy>(&mut self, these: &[T]) -> T {
+        these[self.below(these.len() as u64) as usize]
+    }
+}
+
+/// Some sizes whose product is small.
+fn dims(dice: &mut Dice) -> Vec<u64> {
+    let mut room = 40_000;
+    let rank = dice.below(5);
+    let mut dims = Vec::new();
+    for _ in 0..rank {
+        let size =
+            dice.of(&[1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 129, 255, 300, 1030]);
+        if size <= room {
+            dims.push(size);
+            room /= size;
+        }
+    }
+    dims
+}
+
+/// A permutation, tiles, pitches or overlaps, some dimensions reversed.
+fn layout(dice: &mut Dice, dims: &[u64], bits: u32, overlaps: bool) -> Result<Layout> {
+    let mut order: Vec<usize> = (0..dims.len()).collect();
+    for k in (1..order.len()).rev() {
+        order.swap(k, dice.below(k as u64 + 1) as usize);
+    }
+    let mut layout = if dice.below(3) == 0 {
+        let mut strides = vec![0; dims.len()];
+        let mut stride = if dice.below(3) == 0 { 1 + dice.below(4) as i64 } else { 1 };
+        for &dim in &order {
+            strides[dim] = if overlaps && dice.below(4) == 0 { dice.below(3) as i64 } else { stride };
+            stride = stride * dims[dim] as i64 + if dice.below(2) == 0 { 0 } else { dice.below(20) as i64 };
+        }
+        Layout::strided(dims, bits, &strides, None, None)?
+    } else {
+        let mut builder = Layout::builder(dims, bits)?.minor_to_major(&order)?;
+        if dims.len() >= 2 && dice.below(2) == 0 {
+            let tile = dice.of(&[[8, 128], [2, 1], [16, 2], [4, 16], [3, 5], [1, 64]]);
+            builder = builder.tile(&tile.map(Some))?;
+            if dice.below(2) == 0 {
+                builder = builder.tile(&[Some(2), Some(1)])?;
+            }
+        }
+        builder.build()?
+    };
+    for dim in 0..dims.len() {
+        if dice.below(6) == 0 {
+            layout = layout.flip(dim)?;
+        }
+    }
+    Ok(layout)
+}
+
+/// Both buffers flush against one page or the other, for every instruction set, past the cache and not.
+fn check(plan: &Plan, conversion: Option<Conversion>, memory: &mut [Between; 2], dice: &mut Dice) {
+    let (from, to) = (plan.from(), plan.to());
+    let (from_bytes, to_bytes) = (from.bytes() as usize, to.bytes() as usize);
+    let source = bytes(from_bytes, dice.0);
+    let before = bytes(to_bytes, 2);
+    let mut wanted =
+        (conversion.is_none()).then(|| expected(from, to, plan.options().fill, &source, &before));
+    let [read, written] = memory;
+    for set in InstructionSet::all_here() {
+        let converter =
+            conversion.and_then(|how| Converter::new(Conversion::new(how.from(), how.to())?, set));
+        assert_eq!(converter.is_some(), conversion.is_some());
+        for streams in [false, true] {
+            let setting = Setting { set, streams, streams_rows: streams, fetches: dice.below(2) == 0 };
+            let program = Program::with(plan, converter, setting);
+            let sides = (dice.of(&[Side::Front, Side::Back]), dice.of(&[Side::Front, Side::Back]));
+            for sides in [sides, (Side::Back, sides.1), (Side::Back, Side::Back)] {
+                let first = read.place(sides.0, from_bytes);
+                read.all()[first..][..from_bytes].copy_from_slice(&source);
+                let place = written.place(sides.1, to_bytes);
+                let out = written.all();
+                let near = place.saturating_sub(MARGIN)..(place + to_bytes + MARGIN).min(out.len());
+                out[near.clone()].fill(0xa5);
+                out[place..][..to_bytes].copy_from_slice(&before);
+                let buffers =
+                    Buffers { source: read.all()[first..].as_ptr(), destination: out[place..].as_mut_ptr() };
+                let pool: &dyn Pool = if dice.below(2) == 0 { &Inline } else { &Shares(3) };
+                let part = dice.below(program.total() as u64 + 1) as usize;
+                // SAFETY: both buffers hold their layouts.
+                unsafe {
+                    program.run(pool, buffers, 0..part);
+                    program.run(pool, buffers, part..program.total());
+                }
+                let result = &out[place..][..to_bytes];
+                let wanted = wanted.get_or_insert_with(|| result.to_vec());
+                assert!(result == wanted, "{set:?}, streams {streams}, {sides:?}\n{plan}\n{program:#?}");
+                let (front, back) = (&out[near.start..place], &out[place + to_bytes..near.end]);
+                assert!(front.iter().chain(back).all(|&byte| byte == 0xa5), "{set:?}, {sides:?}\n{plan}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_outside_of_the_buffers_is_touched() {
+    let mut dice = Dice(7);
+    let mut memory = [Between::new(4 << 20), Between::new(4 << 20)];
+    let mut done = 0;
+    while done < 250 {
+        let bits = dice.of(&[8, 8, 16, 16, 32, 32, 64, 128, 24, 48, 96, 200, 1, 2, 4, 4, 3, 12]);
+        let dims = dims(&mut dice);
+        let Ok(from) = layout(&mut dice, &dims, bits, true) else { continue };
+        let Ok(to) = layout(&mut dice, &dims, bits, false) else { continue };
+        if from.bytes().max(to.bytes()) > 1 << 20 {
+            continue;
+        }
+        let fill = dice.of(&[None, Some(0), Some(1)]);
+        let Ok(plan) = Plan::new(&from, &to, &PlanOptions { fill, converts: false }) else { continue };
+        check(&plan, None, &mut memory, &mut dice);
+        done += 1;
+    }
+}
+
+#[test]
+fn nothing_outside_of_the_buffers_is_touched_by_conversions() {
+    let mut dice = Dice(11);
+    let mut memory = [Between::new(4 << 20), Between::new(4 << 20)];
+    let pairs = [
+        (Kind::F32, Kind::Bf16),
+        (Kind::Bf16, Kind::F32),
+        (Kind::F32, Kind::F16),
+        (Kind::F16, Kind::F8e4m3fn),
+        (Kind::F8e5m2, Kind::F32),
+        (Kind::F64, Kind::F32),
+        (Kind::F32, Kind::F64),
+        (Kind::F64, Kind::F64AsFloatPair),
+        (Kind::S8, Kind::S4),
+        (Kind::U4, Kind::U8),
+        (Kind::F32, Kind::F4e2m1fn),
+        (Kind::F4e2m1fn, Kind::Bf16),
+    ];
+    let mut done = 0;
+    while done < 120 {
+        let (a, b) = dice.of(&pairs);
+        let Some(conversion) = Conversion::new(a, b) else { continue };
+        let dims = dims(&mut dice);
+        let Ok(from) = layout(&mut dice, &dims, a.bits(), true) else { continue };
+        let Ok(to) = layout(&mut dice, &dims, b.bits(), false) else { continue };
+        if from.bytes().max(to.bytes()) > 1 << 20 {
+            continue;
+        }
+        let Ok(plan) = Plan::new(&from, &to, &PlanOptions { fill: None, converts: true }) else { continue };
+        check(&plan, Some(conversion), &mut memory, &mut dice);
+        done += 1;
+    }
+}
