@@ -44,7 +44,7 @@ pub(crate) struct Setting {
 impl Setting {
     /// For a program that writes so many bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
-        Setting { set, streams: bytes >= STREAM_FROM }
+        Setting { set, streams: set.streams() && bytes >= STREAM_FROM }
     }
 
     fn store(self) -> Store {

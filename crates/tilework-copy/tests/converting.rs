@@ -74,5 +74,8 @@ fn widths_that_are_not_those_of_the_kinds_are_refused() {
     // A plan may be made for a conversion that nobody gives.
     let options = PlanOptions { converts: true, ..PlanOptions::default() };
     let error = Relayout::new(&halves, &f32s, &options).unwrap_err();
-    assert!(error.to_string().contains("elements of 16 bits in the source, 32 in the destination"), "{error}");
+    assert!(
+        error.to_string().contains("elements of 16 bits in the source, 32 in the destination"),
+        "{error}"
+    );
 }
