@@ -3,6 +3,7 @@
 //! A chore sets up what it needs itself, inside the target folder, and nothing on the machine changes.
 #![forbid(unsafe_code)]
 
+mod arm;
 mod bench;
 mod fuzz;
 mod house;
@@ -20,6 +21,7 @@ The project's own chores.
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
+  cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: a minute or two
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
@@ -28,6 +30,8 @@ The parts of bench are reading, offset, walk, size and show. The options of benc
 test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz is installed into target/tools when missing.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv and target/bench-relayout-venv; without
 jaxlib the other parts are measured alone.
+arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
+aarch64-unknown-linux-gnu or its source; RUSTC names another compiler.
 ";
 
 /// What a chore returns: nothing, or the sentence that says why it failed.
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
         ["test" | "ci"] => test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", parts @ ..] => bench::run(parts),
+        ["arm", words @ ..] => arm::run(words),
         ["house"] => house::check(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");

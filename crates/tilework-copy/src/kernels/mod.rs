@@ -138,3 +138,13 @@ impl InstructionSet {
         self >= Self::Avx2
     }
 }
+
+#[cfg(all(test, target_arch = "aarch64", target_endian = "little"))]
+mod tests {
+    use super::InstructionSet;
+
+    #[test]
+    fn every_arm_of_64_bits_has_its_kernels() {
+        assert_eq!(InstructionSet::all_here(), [InstructionSet::Portable, InstructionSet::Neon]);
+    }
+}

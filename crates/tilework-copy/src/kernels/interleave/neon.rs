@@ -258,13 +258,20 @@ impl Vector for Neon {
 
     #[inline(always)]
     unsafe fn select(self, other: Self, mask: u64) -> Self {
-        let bytes: [u8; BYTES] = std::array::from_fn(|i| if mask >> i & 1 == 1 { 0xff } else { 0 });
+        let mut bytes = [0u8; BYTES];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = if mask >> i & 1 == 1 { 0xff } else { 0 };
+        }
         unsafe { Self(vbslq_u8(vld1q_u8(bytes.as_ptr()), other.0, self.0)) }
     }
 
     #[inline(always)]
     unsafe fn read_lanes<const WAYS: usize>(from: *const u8) -> [Self; WAYS] {
-        std::array::from_fn(|i| unsafe { Self::load(from.add(i * BYTES)) })
+        let mut lanes = [Self(unsafe { vdupq_n_u8(0) }); WAYS];
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = unsafe { Self::load(from.add(i * BYTES)) };
+        }
+        lanes
     }
 
     #[inline(always)]

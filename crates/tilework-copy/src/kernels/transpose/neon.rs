@@ -86,20 +86,32 @@ impl<const N: usize> Lanes for Wide<N> {
 
     #[inline(always)]
     unsafe fn load(from: [*const u8; MOST]) -> Self {
-        Self(std::array::from_fn(|lane| unsafe { vld1q_u8(from[lane]) }))
+        let mut lanes = unsafe { Self::zero() };
+        for (lane, from) in lanes.0.iter_mut().zip(from) {
+            *lane = unsafe { vld1q_u8(from) };
+        }
+        lanes
     }
 
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
-        Self(std::array::from_fn(|lane| unsafe { vld1q_u8(from.add(lane * LANE)) }))
+        let mut lanes = unsafe { Self::zero() };
+        for (k, lane) in lanes.0.iter_mut().enumerate() {
+            *lane = unsafe { vld1q_u8(from.add(k * LANE)) };
+        }
+        lanes
     }
 
     #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
-        Self(std::array::from_fn(|lane| unsafe {
-            let (low, high) = read_part(from[lane], bytes);
-            vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)))
-        }))
+        let mut lanes = unsafe { Self::zero() };
+        for (lane, from) in lanes.0.iter_mut().zip(from) {
+            unsafe {
+                let (low, high) = read_part(from, bytes);
+                *lane = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
+            }
+        }
+        lanes
     }
 
     #[inline(always)]
