@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`, and the short run of each target that belongs to the tests.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::{Outcome, shell};
@@ -71,7 +71,7 @@ fn fuzz(target: &str, corpus: &Path) -> Result<Command, String> {
 
 /// `cargo fuzz` with the compiler's unstable flags allowed: instrumentation needs them, also on stable.
 fn cargo_fuzz() -> Command {
-    let tools = tools().join("bin");
+    let tools = shell::tools().join("bin");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(tools).chain(std::env::split_paths(&path));
     let mut cargo = shell::cargo();
@@ -82,16 +82,9 @@ fn cargo_fuzz() -> Command {
     cargo
 }
 
-fn tools() -> PathBuf {
-    shell::target().join("tools")
-}
-
 fn install() -> Outcome {
     if shell::succeeds(cargo_fuzz().arg("--version")) {
         return Ok(());
     }
-    println!("installing cargo-fuzz {VERSION} into {}", tools().display());
-    let mut cargo = shell::cargo();
-    cargo.args(["install", "cargo-fuzz", "--quiet", "--locked", "--version", VERSION, "--root"]).arg(tools());
-    shell::run(&mut cargo)
+    shell::install("cargo-fuzz", VERSION)
 }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::{Outcome, shell};
 
 /// The only rooms that may hold unsafe code.
-const UNSAFE_ROOMS: [&str; 4] =
-    ["crates/tilework-copy", "crates/tilework-python", "bench/engine", "bench/peers"];
+const UNSAFE_ROOMS: [&str; 5] =
+    ["crates/tilework-copy", "crates/tilework-c", "crates/tilework-python", "bench/engine", "bench/peers"];
 
 /// Folders that hold nothing of ours, besides the hidden ones.
 const FOREIGN: [&str; 5] = ["target", "corpus", "artifacts", "node_modules", "coverage"];
 
 /// What is read, by the ending of its name.
-const KINDS: [&str; 5] = ["rs", "md", "toml", "py", "sh"];
+const KINDS: [&str; 7] = ["rs", "md", "toml", "py", "sh", "c", "h"];
 
 /// A file is one idea, read top to bottom: above the first number of lines comes a warning, above the second a failure.
 const LINES: (usize, usize) = (400, 600);

@@ -6,6 +6,7 @@
 mod arm;
 mod bench;
 mod fuzz;
+mod header;
 mod house;
 mod relayout;
 mod shell;
@@ -22,12 +23,14 @@ The project's own chores.
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
   cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: a minute or two
+  cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
 The parts of bench are reading, offset, walk, size and show. The options of bench relayout are told by --help; with
 --peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads.
-test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz is installed into target/tools when missing.
+test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz and cbindgen are installed into target/tools
+when missing.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv and target/bench-relayout-venv; without
 jaxlib the other parts are measured alone.
 arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", parts @ ..] => bench::run(parts),
         ["arm", words @ ..] => arm::run(words),
+        ["header", options @ ..] => header::run(options),
         ["house"] => house::check(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");

@@ -21,6 +21,19 @@ pub fn target() -> PathBuf {
     }
 }
 
+/// The folder of programs that are installed for this project alone: those of cargo are in its `bin`.
+pub fn tools() -> PathBuf {
+    target().join("tools")
+}
+
+/// Installs a program of cargo's registry there.
+pub fn install(package: &str, version: &str) -> Outcome {
+    println!("installing {package} {version} into {}", tools().display());
+    run(cargo()
+        .args(["install", package, "--quiet", "--locked", "--version", version, "--root"])
+        .arg(tools()))
+}
+
 /// The cargo that runs this program.
 pub fn cargo() -> Command {
     command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))

@@ -4,16 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::{Outcome, fuzz, house, shell};
+use crate::{Outcome, fuzz, header, house, shell};
 
 struct Step {
     name: &'static str,
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "format", run: format },
     Step { name: "house rules", run: house::check },
+    Step { name: "C header", run: header::check },
     Step { name: "clippy", run: clippy },
     Step { name: "tests", run: tests },
     Step { name: "documentation", run: documentation },

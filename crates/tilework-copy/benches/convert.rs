@@ -68,8 +68,12 @@ fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
             let bytes = |kind: Kind| elements * kind.bits() as usize / 8;
             let one = Loop { extent: elements as u64, from: 1, to: 1 };
             let nest = Nest { starts: smallvec![(0, 0)], loops: smallvec![one] };
-            let run = run_converter(converter, nest);
+            let run = run_converter(converter, nest.clone());
             all.push((format!("{from:?} to {to:?} {place}"), bytes(from), bytes(to), run));
+            if place == "in memory" && to.bits() >= 8 {
+                let run = run_converter(converter.streaming(true), nest);
+                all.push((format!("{from:?} to {to:?} past the cache"), bytes(from), bytes(to), run));
+            }
         }
     }
     for (from, to) in
@@ -79,7 +83,7 @@ fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
             continue;
         };
         let bytes = |kind: Kind| (4096 << 12) * kind.bits() as usize / 8;
-        let run = run_converter(converter, transpose(4096, 4096));
+        let run = run_converter(converter.streaming(to.bits() >= 16), transpose(4096, 4096));
         all.push((format!("{from:?} to {to:?} transposed 4096x4096"), bytes(from), bytes(to), run));
     }
     for (name, bits, nest) in [
@@ -111,6 +115,7 @@ fn run_converter(converter: Converter, nest: Nest) -> Run<'static> {
         let mut scratch = convert::Scratch::default();
         // SAFETY: the buffers have room for twice what the nest moves, and its places are fewer.
         unsafe { converter.run(&nest, &mut scratch, from.as_ptr(), to.as_mut_ptr()) };
+        kernels::vector::fence();
     })
 }
 

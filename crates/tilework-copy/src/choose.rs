@@ -14,18 +14,28 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
-use crate::kernels::{self, InstructionSet};
+use crate::kernels::{self, InstructionSet, ZipFn};
 use crate::nest::{ByteNest, Turn, Turns};
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
 
-/// Above so many bytes of the destination, stores go past the cache: source and destination no longer fit.
+/// From so many bytes of the destination on, stores go past the cache: source and destination no longer fit.
 const STREAM_FROM: usize = 12 << 20;
+
+/// The same for kernels that write long rows, on processors whose last cache is no faster than memory is for them. On
+/// Intel's it is so: a copy within it runs at the speed of one past it.
+const STREAM_ROWS_FROM: usize = 3 << 20;
+
+/// Within so many bytes, source and destination are in the second cache, and there is nothing to fetch ahead.
+const NEAR: usize = 512 << 10;
 
 /// Rows of so many bytes are copied by the row kernel; shorter ones by one that has no call for each.
 const SHORT: usize = 64;
 
 /// Bytes that a unit should move: large against the cost of finding its place, small against a share of the work.
 const UNIT: usize = 16 << 10;
+
+/// An element that fills so many bytes has a kernel call of its own.
+const REPEATED: usize = 256;
 
 /// Bytes of a unit where everything is one long row.
 const WHOLE: usize = 256 << 10;
@@ -39,24 +49,34 @@ pub(crate) struct Setting {
     pub(crate) set: InstructionSet,
     /// Whether stores go past the cache.
     pub(crate) streams: bool,
+    /// Whether those of kernels do that write long rows.
+    pub(crate) streams_rows: bool,
+    /// Whether the source is fetched ahead by hand.
+    pub(crate) fetches: bool,
 }
 
 impl Setting {
     /// For a program that writes so many bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
-        Setting { set, streams: set.streams() && bytes >= STREAM_FROM }
+        let streams = set.streams() && bytes >= STREAM_FROM;
+        let streams_rows =
+            streams || set.streams() && bytes >= STREAM_ROWS_FROM && kernels::slow_last_cache();
+        Setting { set, streams, streams_rows, fetches: bytes > NEAR }
     }
 
-    fn store(self) -> Store {
-        if self.streams { Store::Stream } else { Store::Plain }
+    /// How kernels store that write long rows.
+    fn rows(self) -> Store {
+        if self.streams_rows { Store::Stream } else { Store::Plain }
     }
 }
 
 /// Chooses the kernel of a nest.
 pub(crate) fn choose(mut nest: ByteNest, setting: Setting) -> Step {
-    if nest.turns.iter().all(|turn| turn.from == 0)
-        && nest.turns.last().is_some_and(|turn| turn.to == nest.size as isize)
-    {
+    let repeats = nest.turns.last().is_some_and(|turn| {
+        let only = nest.turns.iter().all(|turn| turn.from == 0);
+        (turn.from, turn.to) == (0, nest.size as isize) && (only || turn.extent * nest.size >= REPEATED)
+    });
+    if repeats {
         return splat(nest, setting);
     }
     let run = nest.take_run();
@@ -77,11 +97,11 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     if nest.turns.is_empty() && length >= SHORT {
         let all = Turn { extent: length, from: 1, to: 1 };
         let outer = smallvec![cut(all, WHOLE, Part::Columns)];
-        return finish(nest, outer, Work::Whole { store: setting.store() }, WHOLE.min(length));
+        return finish(nest, outer, Work::Whole { store: setting.rows() }, WHOLE.min(length));
     }
     let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
     let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
-    if setting.streams && (SHORT..1024).contains(&length) {
+    if setting.streams_rows && (SHORT..1024).contains(&length) {
         let along = nest.turns.iter().position(|turn| turn.to == length as isize);
         let nearest = (0..nest.turns.len()).min_by_key(|&k| nest.turns[k].from.unsigned_abs());
         if let (false, Some(along), Some(nearest)) = (whole_lines, along, nearest)
@@ -91,7 +111,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         }
     }
     // Short rows of whole lines that pass the cache go in the source's order.
-    order(&mut nest.turns, setting.streams && whole_lines && length <= 256);
+    order(&mut nest.turns, setting.streams_rows && whole_lines && length <= 256);
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
@@ -99,7 +119,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         let kernel = kernels::runs(setting.set, length);
         Work::Runs { kernel, length, from: inner.from, to: inner.to }
     } else {
-        let store = match setting.streams {
+        let store = match setting.streams_rows {
             false => Store::Plain,
             true if whole_lines || length >= 1024 => Store::Stream,
             true if adjacent && nest.turns.iter().all(|turn| turn.to != 0) => Store::Stage,
@@ -133,13 +153,60 @@ fn collect(nest: ByteNest, length: usize, along: usize, nearest: usize) -> Step 
     finish(nest, outer, work, row_piece * column_piece * length)
 }
 
+/// Rows that lie alternating in the source, apart and short in the destination, where they make up longer ones: these
+/// are collected. `long` is the loop along the rows, `apart` the one over them.
+fn collect_apart(
+    nest: &ByteNest,
+    others: &Turns,
+    long: Turn,
+    apart: Turn,
+    ways: usize,
+    kernel: ZipFn,
+) -> Option<Step> {
+    let length = long.extent * nest.size;
+    let along = others.iter().position(|turn| turn.to == length as isize)?;
+    let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
+    let whole_lines = length.is_multiple_of(LINE) && lines(&apart) && others.iter().all(lines);
+    if length > COLLECTED / 2 || whole_lines && length >= 4 * LINE {
+        return None;
+    }
+    let columns = others[along];
+    let mut others = others.clone();
+    others.remove(along);
+    let nearest = (0..others.len()).min_by_key(|&k| others[k].from.unsigned_abs());
+    let rows = match nearest {
+        Some(nearest) if others[nearest].from.unsigned_abs() < columns.from.unsigned_abs() => {
+            others.remove(nearest)
+        }
+        _ => Turn { extent: 1, from: 0, to: 0 },
+    };
+    let column_piece = (COLLECTED / length).clamp(1, columns.extent);
+    let row_piece = (2 * UNIT / ((column_piece * length + LINE) * ways)).clamp(1, rows.extent);
+    let mut outer = whole(&others);
+    outer.push(cut(rows, row_piece, Part::Rows));
+    outer.push(cut(columns, column_piece, Part::Columns));
+    sort(&mut outer, Store::Stage);
+    let work = Work::CollectApart {
+        kernel,
+        count: long.extent,
+        length,
+        ways,
+        apart: apart.to,
+        along: columns.from,
+        from: rows.from,
+        to: rows.to,
+    };
+    let weight = row_piece * column_piece * length * ways;
+    Some(Step { starts: nest.starts.clone(), outer, work, weight: weight.max(1), fills: false })
+}
+
 /// One element, repeated.
 fn splat(mut nest: ByteNest, setting: Setting) -> Step {
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: 0, to: nest.size as isize });
     let piece = UNIT / nest.size;
     let mut outer = whole(&nest.turns);
     outer.push(cut(inner, piece, Part::Rows));
-    let work = Work::Splat { size: nest.size, store: setting.store() };
+    let work = Work::Splat { size: nest.size, store: setting.rows() };
     let weight = piece.min(inner.extent) * nest.size;
     finish(nest, outer, work, weight)
 }
@@ -175,25 +242,31 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
             stream: kernel.stream,
             size: bytes,
             stride: rows.from,
-            store: setting.store(),
+            store: setting.rows(),
         };
-        return zip(nest, outer, columns, ways, work, setting.store());
+        return zip(nest, outer, columns, ways, work, setting.rows());
     }
     let (ways, count) = (columns.extent, rows.extent);
     if rows.from == size * ways as isize
         && columns.to > 0
         && count >= ways
+        && (ways < 8 || !setting.streams)
         && let Some(kernel) = kernels::deinterleave(setting.set, bytes, ways)
     {
+        if setting.streams_rows
+            && let Some(step) = collect_apart(&nest, &outer, rows, columns, ways, kernel.plain)
+        {
+            return step;
+        }
         let work = Work::Deinterleave {
             plain: kernel.plain,
             stream: kernel.stream,
             size: bytes,
             ways,
             stride: columns.to,
-            store: setting.store(),
+            store: setting.rows(),
         };
-        return zip(nest, outer, rows, ways, work, setting.store());
+        return zip(nest, outer, rows, ways, work, setting.rows());
     }
     blocks(nest, outer, rows, columns, setting)
 }
@@ -231,6 +304,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::Stage => (512, 128),
         Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
         Store::Stream => ((32 * size).clamp(128, 256), 128),
+        Store::Plain if !setting.fetches => (2048, 2048),
         Store::Plain => (256, 256),
     };
     let row_piece = match store {
@@ -254,6 +328,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         from: rows.from,
         to: columns.to,
         store,
+        fetches: setting.fetches,
     };
     let weight = row_piece.min(rows.extent) * column_piece.min(columns.extent) * size;
     finish(nest, outer, work, weight)

@@ -136,6 +136,27 @@ unsafe fn one(
                     rows::stream_out(set, staged.add(row * stride), to, place.columns * length);
                 }
             }
+            Work::CollectApart { kernel, count, length, ways, apart, along, from, to } => {
+                let stride = place.columns * length + LINE;
+                let staged = scratch.stage();
+                for column in 0..place.columns {
+                    for row in 0..place.rows {
+                        kernel(&Zip {
+                            count,
+                            source: source.wrapping_offset(column as isize * along + row as isize * from),
+                            destination: staged.add(row * ways * stride + column * length),
+                            stride: stride as isize,
+                            ahead: 2 * LINE * LINE,
+                        });
+                    }
+                }
+                for row in 0..place.rows * ways {
+                    let (row, way) = (row / ways, row % ways);
+                    let to = destination.wrapping_offset(row as isize * to + way as isize * apart);
+                    let staged = staged.add((row * ways + way) * stride);
+                    rows::stream_out(set, staged, to, place.columns * length);
+                }
+            }
             Work::Runs { kernel, length, from, to } => kernel(&Runs {
                 count: place.rows,
                 length,
@@ -144,7 +165,7 @@ unsafe fn one(
                 destination,
                 destination_step: to,
             }),
-            Work::Transpose { plain, stream, size, from, to, store } => {
+            Work::Transpose { plain, stream, size, from, to, store, fetches } => {
                 let block = Block {
                     rows: place.rows,
                     columns: place.columns,
@@ -152,7 +173,7 @@ unsafe fn one(
                     source_stride: from,
                     destination,
                     destination_stride: to,
-                    next: buffers.source.wrapping_offset(next.from),
+                    next: if fetches { buffers.source.wrapping_offset(next.from) } else { std::ptr::null() },
                 };
                 let aligned = destination.addr().is_multiple_of(LINE);
                 match store {
@@ -228,12 +249,14 @@ unsafe fn staged(
     }
 }
 
-/// How many bytes ahead an interleave fetches: `far` along rows that are long enough, else where the next unit begins.
-/// Within the cache there is nothing to fetch.
+/// How many bytes ahead an interleave fetches: `far` along rows that are long enough or follow each other, else where the
+/// next unit begins. Within the cache there is nothing to fetch.
 fn ahead(store: Store, row: usize, far: usize, place: Place, next: Place) -> usize {
+    let step = usize::try_from(next.from - place.from).unwrap_or(0);
     match store {
         Store::Plain => 0,
         _ if row >= 4096 => far,
-        _ => usize::try_from(next.from - place.from).unwrap_or(0),
+        _ if step > 0 && step <= far => far.next_multiple_of(step),
+        _ => step,
     }
 }

@@ -1,6 +1,7 @@
 //! A plan as steps.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilework::{Nest, Plan};
 
@@ -113,7 +114,12 @@ impl Program {
                 Piece::Bytes(Step { fills, ..choose::choose(ByteNest::new(nest, bytes), setting) })
             };
             if let Some(converter) = converter {
-                shared.push(ElementStep::new(nest, bits, Mover::Convert(converter), fills));
+                shared.push(ElementStep::new(
+                    nest,
+                    bits,
+                    Mover::Convert(converter.streaming(setting.streams)),
+                    fills,
+                ));
             } else if bits.is_multiple_of(8) {
                 let piece = as_bytes(nest, bits as usize / 8);
                 self.last().push(piece);
@@ -168,12 +174,20 @@ impl Program {
                 unsafe { self.run_share(phase, part, buffers) };
                 continue;
             }
-            pool.run(tasks, &|task| {
+            // A pool is safe code, and may be wrong: a task that is called twice is done once, and one that is not called
+            // at all is done here.
+            let done: Vec<AtomicBool> = (0..tasks).map(|_| AtomicBool::new(false)).collect();
+            let run = |task: usize| {
+                if done.get(task).is_none_or(|done| done.swap(true, Ordering::Relaxed)) {
+                    return;
+                }
                 let share =
                     |task: usize| part.start + (part.len() as u128 * task as u128 / tasks as u128) as usize;
                 // SAFETY: the caller's promise; shares hold different units, which write different bytes.
                 unsafe { self.run_share(phase, share(task)..share(task + 1), buffers) };
-            });
+            };
+            pool.run(tasks, &run);
+            (0..tasks).for_each(run);
         }
     }
 

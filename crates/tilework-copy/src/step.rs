@@ -65,10 +65,30 @@ pub(crate) enum Work {
     /// In the source, a column is `along` bytes from the next and a row `from`; a row of the destination is `to` bytes
     /// from the next, and its runs lie next to each other.
     Collect { length: usize, along: isize, from: isize, to: isize },
+    /// The same where what is collected lies alternating in the source: `ways` rows of `count` elements, `apart` bytes
+    /// from each other in the destination.
+    CollectApart {
+        kernel: ZipFn,
+        count: usize,
+        length: usize,
+        ways: usize,
+        apart: isize,
+        along: isize,
+        from: isize,
+        to: isize,
+    },
     /// The same for short rows.
     Runs { kernel: RunsFn, length: usize, from: isize, to: isize },
     /// Blocks to transpose: a source row is `from` bytes from the next, a destination row `to`.
-    Transpose { plain: BlockFn, stream: BlockFn, size: usize, from: isize, to: isize, store: Store },
+    Transpose {
+        plain: BlockFn,
+        stream: BlockFn,
+        size: usize,
+        from: isize,
+        to: isize,
+        store: Store,
+        fetches: bool,
+    },
     /// So many rows, `stride` bytes apart in the source, that alternate in the destination.
     Interleave { plain: ZipFn, stream: ZipFn, size: usize, stride: isize, store: Store },
     /// The way back: the stride is in the destination.

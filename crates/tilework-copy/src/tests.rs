@@ -71,7 +71,8 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
     check_stream(&plan, &source[shift.0..], fill)?;
     for set in InstructionSet::all_here() {
         for streams in [false, true] {
-            let program = Program::with(&plan, None, Setting { set, streams });
+            let program =
+                Program::with(&plan, None, Setting { set, streams, streams_rows: streams, fetches: streams });
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
                 let buffers =
@@ -251,5 +252,28 @@ fn threads_share_the_work_without_losing_any() {
     let source = bytes(from.bytes() as usize, 3);
     let mut out = vec![0; to.bytes() as usize];
     relayout.run_on(&Threads::new(4), &source, &mut out).unwrap();
+    assert!(out == expected(&from, &to, None, &source, &vec![0; to.bytes() as usize]));
+}
+
+#[test]
+fn a_pool_that_calls_tasks_twice_or_not_at_all_does_no_harm() {
+    struct Careless;
+    impl Pool for Careless {
+        fn width(&self) -> usize {
+            5
+        }
+        fn run(&self, _: usize, task: &(dyn Fn(usize) + Sync)) {
+            [1, 1, 7, 4].into_iter().for_each(task);
+        }
+        fn least_share(&self) -> usize {
+            1
+        }
+    }
+    let from = Layout::row_major(&[70, 30], 16).unwrap();
+    let to = from.flip(0).unwrap();
+    let source = bytes(from.bytes() as usize, 3);
+    let mut out = vec![0; to.bytes() as usize];
+    let relayout = Relayout::new(&from, &to, &PlanOptions::default()).unwrap();
+    relayout.run_on(&Careless, &source, &mut out).unwrap();
     assert!(out == expected(&from, &to, None, &source, &vec![0; to.bytes() as usize]));
 }

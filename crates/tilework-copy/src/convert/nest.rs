@@ -14,11 +14,14 @@ use smallvec::smallvec;
 use tilework::{Loop, Nest};
 
 use super::{BLOCK, Conversion, bytes};
-use crate::kernels::{self, Block, BlockFn, InstructionSet, Line};
+use crate::kernels::{self, Block, InstructionSet, Line, Transpose, rows};
 use crate::subbyte::{self, walk};
 
 /// Elements along a side of a block that is transposed.
 const SIDE: u64 = 256;
+
+/// Elements that are converted at once on their way past the cache.
+const STAGED: usize = 2048;
 
 /// Converts nests.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +30,17 @@ pub(crate) struct Converter {
     set: InstructionSet,
     below_a_byte: subbyte::Kernels,
     /// Transposes the narrower elements, if they are whole bytes.
-    transpose: Option<BlockFn>,
+    transpose: Option<Transpose>,
+    /// Whether stores go past the cache, where whole bytes are written.
+    streams: bool,
 }
 
 /// What a converter needs to work in; one for each thread, kept between nests.
 #[derive(Default)]
 pub(crate) struct Scratch {
     bytes: Vec<u8>,
+    /// Converted elements on their way past the cache.
+    staged: Vec<u8>,
     below_a_byte: subbyte::Scratch,
 }
 
@@ -50,8 +57,15 @@ impl Converter {
             conversion,
             set,
             below_a_byte: subbyte::Kernels::new(set)?,
-            transpose: kernels::transpose(set, narrower as usize / 8).map(|kernel| kernel.plain),
+            transpose: kernels::transpose(set, narrower as usize / 8),
+            streams: false,
         })
+    }
+
+    /// The same with stores past the cache, which pays where the arrays are larger than it. The caller then fences after
+    /// [`Converter::run`].
+    pub(crate) fn streaming(self, streams: bool) -> Converter {
+        Converter { streams: streams && self.conversion.to.bits() >= 8, ..self }
     }
 
     /// Moves and converts the elements of a nest.
@@ -101,7 +115,7 @@ impl Converter {
         // SAFETY: elements of the nest, or scratch.
         unsafe {
             if direct_from && direct_to {
-                return self.contiguous(row.extent, from, to);
+                return self.stored(row.extent, &mut scratch.staged, from, to);
             }
             scratch.bytes.resize(scratch.bytes.len().max(2 * BLOCK * 8), 0);
             let gathered = scratch.bytes.as_mut_ptr();
@@ -176,8 +190,8 @@ impl Converter {
                     if narrows {
                         let row = |k: u64| source.wrapping_add_signed(k as i64 * rows.from);
                         self.rows(
-                            rows.extent,
-                            columns.extent,
+                            (rows.extent, columns.extent),
+                            None,
                             (from.0, &row),
                             (block, &|k| k * pitch as u64),
                         );
@@ -188,8 +202,8 @@ impl Converter {
                         self.move_block(moved, rows, wide, scratch, (from.0, source), (block, 0));
                         let column = |k: u64| place.wrapping_add_signed(k as i64 * columns.to);
                         self.rows(
-                            columns.extent,
-                            rows.extent,
+                            (columns.extent, rows.extent),
+                            Some(&mut scratch.staged),
                             (block, &|k| k * pitch as u64),
                             (to.0, &column),
                         );
@@ -199,14 +213,15 @@ impl Converter {
         }
     }
 
-    /// Converts so many rows of so many elements, each from where one function says to where the other does.
+    /// Converts so many rows of so many elements, each from where one function says to where the other does; past the
+    /// cache only with scratch for that.
     ///
     /// # Safety
     /// As for [`Converter::run`]; one of the two may be scratch.
     unsafe fn rows(
         &self,
-        rows: u64,
-        elements: u64,
+        (rows, elements): (u64, u64),
+        mut staged: Option<&mut Vec<u8>>,
         from: (*const u8, &dyn Fn(u64) -> u64),
         to: (*mut u8, &dyn Fn(u64) -> u64),
     ) {
@@ -216,7 +231,10 @@ impl Converter {
             // SAFETY: the caller's promise.
             unsafe {
                 if (from.1 * bits.0).is_multiple_of(8) && (to.1 * bits.1).is_multiple_of(8) {
-                    self.contiguous(elements, from, to);
+                    match &mut staged {
+                        Some(staged) => self.stored(elements, staged, from, to),
+                        None => self.contiguous(elements, from, to),
+                    }
                 } else {
                     self.between_bytes(elements, from, to);
                 }
@@ -268,7 +286,7 @@ impl Converter {
                 return subbyte::move_nest(&nest, bits, &self.below_a_byte, scratch, from.0, to.0);
             };
             let width = bits as usize / 8;
-            transpose(&Block {
+            let block = Block {
                 rows: rows.extent as usize,
                 columns: columns.extent as usize,
                 source: from.0.add(from.1 as usize * width),
@@ -276,7 +294,45 @@ impl Converter {
                 destination: to.0.add(to.1 as usize * width),
                 destination_stride: columns.to as isize * width as isize,
                 next: std::ptr::null(),
-            });
+            };
+            let lines = |bytes: usize| bytes.is_multiple_of(64);
+            let whole_lines = lines(block.destination.addr())
+                && lines(block.destination_stride.unsigned_abs())
+                && lines(block.rows * width);
+            // Only the destination is transposed into past the cache, not the scratch that rows are converted from.
+            if self.streams && bits == self.conversion.to.bits() && whole_lines {
+                (transpose.stream)(&block);
+            } else {
+                (transpose.plain)(&block);
+            }
+        }
+    }
+
+    /// The same as [`Converter::contiguous`], but past the cache if stores go there.
+    ///
+    /// # Safety
+    /// As for [`Converter::run`].
+    unsafe fn stored(&self, elements: u64, staged: &mut Vec<u8>, from: From, to: To) {
+        let width = (self.conversion.to.bits() / 8) as usize;
+        // A few bytes are not worth the way, and lines that are written in part should stay near. Where elements become
+        // narrower, reading is most of the work, and going back and forth between reading and storing slows it down.
+        let widens = self.conversion.to.bits() > self.conversion.from.bits();
+        if !self.streams || !widens || elements as usize * width < 512 {
+            // SAFETY: the caller's promise.
+            return unsafe { self.contiguous(elements, from, to) };
+        }
+        staged.resize(staged.len().max(STAGED * 8), 0);
+        let mut done = 0;
+        while done < elements {
+            let count = (elements - done).min(STAGED as u64);
+            // SAFETY: elements of the nest, and scratch that has room for so many. A whole number of blocks is a whole
+            // number of bytes on both sides.
+            unsafe {
+                self.contiguous(count, (from.0, from.1 + done), (staged.as_mut_ptr(), 0));
+                let place = to.0.add((to.1 + done) as usize * width);
+                rows::stream_out(self.set, staged.as_ptr(), place, count as usize * width);
+            }
+            done += count;
         }
     }
 

@@ -61,14 +61,14 @@ fn check(nest: &Nest, from: Kind, to: Kind) {
         one.run(1, &get(&source, element, bits.0).to_le_bytes(), &mut converted).unwrap();
         put(&mut want[APART..], place, bits.1, u64::from_le_bytes(converted));
     }
-    for set in InstructionSet::all_here() {
-        let converter = Converter::new(one, set).unwrap();
+    for (set, streams) in InstructionSet::all_here().into_iter().flat_map(|set| [(set, false), (set, true)]) {
+        let converter = Converter::new(one, set).unwrap().streaming(streams);
         let mut found = before.clone();
         // SAFETY: the buffers were made to hold all elements of the nest.
         unsafe {
             converter.run(nest, &mut Scratch::default(), source.as_ptr(), found[APART..].as_mut_ptr());
         }
-        assert!(found == want, "{from:?} to {to:?} on {set:?}: {nest:?}");
+        assert!(found == want, "{from:?} to {to:?} on {set:?}, streams {streams}: {nest:?}");
     }
 }
 
@@ -91,6 +91,7 @@ fn runs_transposes_and_single_elements_convert_as_one_by_one() {
             check(&nest(start, &[(1030, 0, 1)]), from, to);
             check(&nest(start, &[]), from, to);
         }
+        check(&nest((0, 0), &[(128, 1, 256), (256, 128, 1)]), from, to);
         check(&nest((40, 0), &[(41, -1, 1)]), from, to);
         check(&nest((0, 40), &[(41, 1, -1)]), from, to);
         check(&nest((500, 0), &[(8, 1, 70), (60, -8, 1)]), from, to);

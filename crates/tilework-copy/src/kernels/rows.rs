@@ -136,6 +136,14 @@ const PAGE: usize = 4096;
 /// As for [`copy`]; `L`'s instructions are enabled where this is inlined.
 #[inline(always)]
 unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
+    let whole_lines = rows.length.is_multiple_of(LINE)
+        && rows.destination.addr().is_multiple_of(LINE)
+        && rows.destination_step.unsigned_abs().is_multiple_of(LINE);
+    if streams && whole_lines && rows.length <= TURN * LINE {
+        // SAFETY: the caller's promise; all destinations are lines.
+        unsafe { short_lines::<L>(rows) };
+        return;
+    }
     let ahead = if rows.length <= HINTED && !rows.next.is_null() { AHEAD.div_ceil(rows.length) } else { 0 };
     let mut row = 0;
     // SAFETY: rows below `count` are within the buffers, by the caller's promise.
@@ -154,6 +162,25 @@ unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
             let (source, destination) = at(rows, row);
             one::<L>(source, destination, rows.length, streams);
             row += 1;
+        }
+    }
+}
+
+/// Rows of a few whole lines, past the cache.
+///
+/// # Safety
+/// As for [`go`]; every line of the destination begins at a multiple of [`LINE`].
+#[inline(always)]
+unsafe fn short_lines<L: Lines>(rows: &Rows) {
+    let ahead = if rows.next.is_null() { rows.count } else { AHEAD.div_ceil(rows.length) };
+    for row in 0..rows.count {
+        let (source, destination) = at(rows, row);
+        if ahead < rows.count || !rows.next.is_null() {
+            prefetch::<L>(rows, row + ahead);
+        }
+        for line in (0..rows.length).step_by(LINE) {
+            // SAFETY: a line of this row.
+            unsafe { L::load(source.add(line)).stream(destination.add(line)) };
         }
     }
 }

@@ -43,10 +43,13 @@ pub(super) unsafe fn deinterleave<const SIZE: usize, const WAYS: usize, const ST
         let mut earlier = [_mm512_setzero_si512(); WAYS];
         let mut left = [_mm512_setzero_si512(); WAYS];
         let mut lines = [zip.destination; WAYS];
+        // Rows that begin a line have no head and leave nothing.
+        let mut begins = [false; WAYS];
         for row in 0..WAYS {
             let to = zip.destination.wrapping_offset(row as isize * zip.stride);
             let shift = to as usize % 64;
             lines[row] = to.wrapping_sub(shift);
+            begins[row] = shift == 0;
             let shift = _mm512_set1_epi8(shift as i8);
             let table =
                 _mm512_load_si512(Network::<Avx512, SIZE, WAYS>::ROWS_BACK[row % n].0.as_ptr().cast());
@@ -59,7 +62,13 @@ pub(super) unsafe fn deinterleave<const SIZE: usize, const WAYS: usize, const ST
             for row in 0..WAYS {
                 let turned = _mm512_permutexvar_epi8(tables[row], x[row].0);
                 let line = lines[row].wrapping_add(done * SIZE);
-                if done == 0 {
+                if begins[row] {
+                    if STREAM {
+                        _mm512_stream_si512(line.cast(), turned)
+                    } else {
+                        _mm512_store_si512(line.cast(), turned)
+                    }
+                } else if done == 0 {
                     _mm512_mask_storeu_epi8(line.cast(), !_mm512_movepi8_mask(earlier[row]), turned);
                 } else {
                     // Where `earlier`, what was left; else what came.
@@ -74,7 +83,7 @@ pub(super) unsafe fn deinterleave<const SIZE: usize, const WAYS: usize, const ST
             }
             done += block;
         }
-        for row in 0..WAYS {
+        for row in (0..WAYS).filter(|&row| !begins[row]) {
             let line = lines[row].wrapping_add(done * SIZE);
             _mm512_mask_storeu_epi8(line.cast(), _mm512_movepi8_mask(earlier[row]), left[row]);
         }

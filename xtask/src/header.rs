@@ -1,0 +1,41 @@
+//! `cargo xtask header`: the C header, made from the sources of the interface.
+
+use crate::{Outcome, shell};
+
+/// Another version may lay the text out otherwise, so it is pinned.
+const VERSION: &str = "0.29.4";
+
+const HEADER: &str = "crates/tilework-c/include/tilework.h";
+
+/// `[--check]`: with it nothing is written.
+pub fn run(words: &[&str]) -> Outcome {
+    match words {
+        [] => make(false),
+        ["--check"] => make(true),
+        _ => Err(format!("cargo xtask header takes --check or nothing, not `{}`", words.join(" "))),
+    }
+}
+
+/// Fails if the header is not what the sources say.
+pub fn check() -> Outcome {
+    make(true)
+}
+
+fn make(check: bool) -> Outcome {
+    let program = shell::tools().join("bin/cbindgen");
+    let said = |version: String| version.trim() == format!("cbindgen {VERSION}");
+    if !shell::quietly(shell::command(&program).arg("--version")).is_ok_and(said) {
+        shell::install("cbindgen", VERSION)?;
+    }
+    let mut cbindgen = shell::command(&program);
+    cbindgen.args(["--quiet", "--config", "crates/tilework-c/cbindgen.toml", "--output", HEADER]);
+    if check {
+        cbindgen.arg("--verify");
+    }
+    match shell::quietly(cbindgen.arg("crates/tilework-c")) {
+        Ok(_) => println!("{HEADER} is as the sources say"),
+        Err(why) if check => return Err(format!("{why}; `cargo xtask header` writes {HEADER} anew")),
+        Err(why) => return Err(why),
+    }
+    Ok(())
+}
