@@ -3,6 +3,7 @@
 //! A chore sets up what it needs itself, inside the target folder, and nothing on the machine changes.
 #![forbid(unsafe_code)]
 
+mod arm;
 mod bench;
 mod fuzz;
 mod header;
@@ -21,6 +22,7 @@ The project's own chores.
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
+  cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: a minute or two
   cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
@@ -31,6 +33,8 @@ test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz and cbind
 when missing.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv and target/bench-relayout-venv; without
 jaxlib the other parts are measured alone.
+arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
+aarch64-unknown-linux-gnu or its source; RUSTC names another compiler.
 ";
 
 /// What a chore returns: nothing, or the sentence that says why it failed.
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         ["test" | "ci"] => test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", parts @ ..] => bench::run(parts),
+        ["arm", words @ ..] => arm::run(words),
         ["header", options @ ..] => header::run(options),
         ["house"] => house::check(),
         ["help" | "--help" | "-h"] => {

@@ -58,8 +58,9 @@ pub(crate) struct Setting {
 impl Setting {
     /// For a program that writes so many bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
-        let streams = bytes >= STREAM_FROM;
-        let streams_rows = streams || bytes >= STREAM_ROWS_FROM && kernels::slow_last_cache();
+        let streams = set.streams() && bytes >= STREAM_FROM;
+        let streams_rows =
+            streams || set.streams() && bytes >= STREAM_ROWS_FROM && kernels::slow_last_cache();
         Setting { set, streams, streams_rows, fetches: bytes > NEAR }
     }
 

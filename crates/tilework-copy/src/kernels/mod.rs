@@ -4,6 +4,8 @@
 //! extents; which instructions move it is decided once, by [`InstructionSet::detect`].
 
 mod interleave;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod pack;
 pub(crate) mod rows;
@@ -82,6 +84,8 @@ pub(crate) fn transpose(set: InstructionSet, size: usize) -> Option<Transpose> {
 pub enum InstructionSet {
     /// Nothing but Rust: what the compiler makes of plain loops.
     Portable,
+    /// 16-byte vectors of ARM, with loads and stores that zip; there are no stores past the cache.
+    Neon,
     /// 32-byte vectors.
     Avx2,
     /// 64-byte vectors with masks and byte permutes (F, BW, VL, DQ, VBMI): Zen 4, Ice Lake and newer.
@@ -89,13 +93,14 @@ pub enum InstructionSet {
 }
 
 impl InstructionSet {
-    /// The best that this machine has. `TILEWORK_INSTRUCTIONS=portable|avx2|avx512` in the environment caps it;
-    /// machine and environment are looked at once.
+    /// The best that this machine has. `TILEWORK_INSTRUCTIONS=portable|neon|avx2|avx512` in the environment caps it: a
+    /// word of another kind of machine allows what stands before it here. Machine and environment are looked at once.
     pub fn detect() -> Self {
         static FOUND: OnceLock<InstructionSet> = OnceLock::new();
         *FOUND.get_or_init(|| {
             let cap = match std::env::var("TILEWORK_INSTRUCTIONS").as_deref() {
                 Ok("portable") => Self::Portable,
+                Ok("neon") => Self::Neon,
                 Ok("avx2") => Self::Avx2,
                 _ => Self::Avx512,
             };
@@ -120,7 +125,17 @@ impl InstructionSet {
                 sets.push(Self::Avx512);
             }
         }
+        // All of them have it. The kernels count an element's bytes from the least significant.
+        #[cfg(target_arch = "aarch64")]
+        if cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon") {
+            sets.push(Self::Neon);
+        }
         sets
+    }
+
+    /// Whether it has stores past the cache; else preparing for them is only work.
+    pub fn streams(self) -> bool {
+        self >= Self::Avx2
     }
 }
 
@@ -140,4 +155,14 @@ pub(crate) fn slow_last_cache() -> bool {
     }
     #[cfg(not(target_arch = "x86_64"))]
     false
+}
+
+#[cfg(all(test, target_arch = "aarch64", target_endian = "little"))]
+mod tests {
+    use super::InstructionSet;
+
+    #[test]
+    fn every_arm_of_64_bits_has_its_kernels() {
+        assert_eq!(InstructionSet::all_here(), [InstructionSet::Portable, InstructionSet::Neon]);
+    }
 }

@@ -43,6 +43,8 @@ pub(crate) unsafe fn copy(set: InstructionSet, rows: &Rows) {
             InstructionSet::Avx512 => copy_avx512(rows),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => copy_avx2(rows),
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => copy_neon(rows),
             _ => copy_portable(rows),
         }
     }
@@ -60,6 +62,8 @@ pub(crate) unsafe fn stream(set: InstructionSet, rows: &Rows) {
             InstructionSet::Avx512 => stream_avx512(rows),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => stream_avx2(rows),
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => copy_neon(rows),
             _ => copy_portable(rows),
         }
     }
@@ -126,7 +130,7 @@ pub(crate) unsafe fn whole(
 /// A long row is copied as rows of so many bytes.
 const PAGE: usize = 4096;
 
-/// What the three instruction sets share.
+/// What the instruction sets share.
 ///
 /// # Safety
 /// As for [`copy`]; `L`'s instructions are enabled where this is inlined.
@@ -293,6 +297,13 @@ unsafe fn copy_avx2(rows: &Rows) {
 unsafe fn stream_avx2(rows: &Rows) {
     // SAFETY: as above.
     unsafe { go::<vector::Avx2>(rows, true) }
+}
+
+#[cfg(target_arch = "aarch64")]
+#[target_feature(enable = "neon")]
+unsafe fn copy_neon(rows: &Rows) {
+    // SAFETY: as above.
+    unsafe { go::<vector::Neon>(rows, false) }
 }
 
 unsafe fn copy_portable(rows: &Rows) {

@@ -29,6 +29,8 @@ pub(crate) unsafe fn splat(
             InstructionSet::Avx512 => splat_avx512(&line, destination, length, streams),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => splat_avx2(&line, destination, length, streams),
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => splat_neon(&line, destination, length, streams),
             _ => go::<vector::Portable>(&line, destination, length, false),
         }
     }
@@ -69,4 +71,11 @@ unsafe fn splat_avx512(pattern: &[u8; LINE], destination: *mut u8, length: usize
 unsafe fn splat_avx2(pattern: &[u8; LINE], destination: *mut u8, length: usize, streams: bool) {
     // SAFETY: as above.
     unsafe { go::<vector::Avx2>(pattern, destination, length, streams) }
+}
+
+#[cfg(target_arch = "aarch64")]
+#[target_feature(enable = "neon")]
+unsafe fn splat_neon(pattern: &[u8; LINE], destination: *mut u8, length: usize, streams: bool) {
+    // SAFETY: as above.
+    unsafe { go::<vector::Neon>(pattern, destination, length, streams) }
 }

@@ -174,6 +174,57 @@ mod x86 {
     }
 }
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) use arm::{Neon, prefetch_near};
+
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    use std::arch::aarch64::*;
+    use std::arch::asm;
+
+    use super::Lines;
+
+    /// Four registers of 128 bits.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Neon(uint8x16x4_t);
+
+    impl Lines for Neon {
+        #[inline(always)]
+        unsafe fn load(source: *const u8) -> Self {
+            // SAFETY: the caller's promise.
+            Neon(unsafe { vld1q_u8_x4(source) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, destination: *mut u8) {
+            // SAFETY: the caller's promise.
+            unsafe { vst1q_u8_x4(destination, self.0) }
+        }
+
+        /// Through the cache: `stnp`, which is only a hint, is no intrinsic, and these machines notice by themselves
+        /// when whole lines are written one after the other.
+        #[inline(always)]
+        unsafe fn stream(self, destination: *mut u8) {
+            // SAFETY: the caller's promise.
+            unsafe { self.store(destination) }
+        }
+
+        #[inline(always)]
+        fn prefetch(place: *const u8) {
+            prefetch_near(place);
+        }
+    }
+
+    /// Asks for the line of an address, which need not be one, in the nearest cache.
+    #[inline(always)]
+    pub(crate) fn prefetch_near(place: *const u8) {
+        // SAFETY: a hint, which every aarch64 has; it changes nothing that a program can see, and any address will do.
+        unsafe {
+            asm!("prfm pldl1keep, [{}]", in(reg) place, options(nomem, nostack, preserves_flags));
+        }
+    }
+}
+
 /// Makes stores past the cache visible to other threads, as all others are.
 pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]

@@ -17,9 +17,11 @@ mod aligned;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod network;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -122,6 +124,8 @@ fn of_ways<const SIZE: usize, const WAYS: usize>(set: InstructionSet, back: bool
                 x86::of::<x86::Interleave256<SIZE, WAYS>>()
             }
         }
+        #[cfg(target_arch = "aarch64")]
+        InstructionSet::Neon => neon::of::<SIZE, WAYS>(back),
         _ if back => Interleave { plain: portable_back::<SIZE, WAYS>, stream: portable_back::<SIZE, WAYS> },
         _ => Interleave { plain: portable::<SIZE, WAYS>, stream: portable::<SIZE, WAYS> },
     }

@@ -25,7 +25,6 @@
 
 use super::Zip;
 use super::vector::{Table, Vector};
-use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
 /// Rows of one network: how many of `ways` rows can meet in a line.
 const fn width(lane: usize, size: usize, ways: usize) -> usize {
@@ -180,14 +179,14 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
         let first = if STREAM { done } else { done.min(zip.count - block) };
         let source = zip.source.wrapping_add(first * SIZE);
         let destination = zip.destination.wrapping_add(first * (SIZE * WAYS));
-        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each; a prefetch reads nothing.
+        // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each.
         unsafe {
             let mut x = [V::load(source); WAYS];
             for (row, x) in x.iter_mut().enumerate() {
                 let from = source.offset(row as isize * zip.stride);
                 *x = V::load(from);
                 if zip.ahead != 0 {
-                    _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(zip.ahead).cast());
+                    V::prefetch(from.wrapping_add(zip.ahead));
                 }
                 if n > 1 {
                     *x = x.permute(&Network::<V, SIZE, WAYS>::ROWS[row % n]);
@@ -229,12 +228,12 @@ pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
 ) -> [V; WAYS] {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let groups = Network::<V, SIZE, WAYS>::GROUPS;
-    // SAFETY: the function's contract; a prefetch reads nothing.
+    // SAFETY: the function's contract.
     unsafe {
         let lines = V::read_lanes::<WAYS>(source);
         if ahead != 0 {
             for line in 0..(WAYS * V::BYTES).div_ceil(64) {
-                _mm_prefetch::<_MM_HINT_T0>(source.wrapping_add(ahead + line * 64).cast());
+                V::prefetch(source.wrapping_add(ahead + line * 64));
             }
         }
         let mut x = lines;

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
 use super::fold::{fits, folded};
-use super::lanes::{Lanes, MOST, block};
+use super::lanes::{Lanes, MOST, block, read_part};
 use super::stage::{pays, staged, streams};
 
 /// The kernels for elements of `size` bytes.
@@ -257,29 +257,11 @@ pub(super) unsafe fn zip_2<const SIZE: usize>(a: __m256i, b: __m256i) -> (__m256
     }
 }
 
-/// `bytes` bytes, less than 16, in at most two reads that overlap.
+/// `bytes` bytes, less than 16.
 #[inline(always)]
 unsafe fn load_part(from: *const u8, bytes: usize) -> __m128i {
     unsafe {
-        let (low, high) = match bytes {
-            8.. => {
-                let low = from.cast::<u64>().read_unaligned();
-                let end = from.add(bytes - 8).cast::<u64>().read_unaligned();
-                // Moved down to where its first new byte is the ninth; by 64 bits at `bytes == 8`.
-                (low, (end >> 8) >> (120 - 8 * bytes))
-            }
-            4.. => {
-                let low = from.cast::<u32>().read_unaligned();
-                let end = from.add(bytes - 4).cast::<u32>().read_unaligned();
-                (u64::from(low) | u64::from(end) << (8 * bytes - 32), 0)
-            }
-            2.. => {
-                let low = from.cast::<u16>().read_unaligned();
-                let end = from.add(bytes - 2).cast::<u16>().read_unaligned();
-                (u64::from(low) | u64::from(end) << (8 * bytes - 16), 0)
-            }
-            _ => (u64::from(from.read()), 0),
-        };
+        let (low, high) = read_part(from, bytes);
         _mm_set_epi64x(high as i64, low as i64)
     }
 }

@@ -33,6 +33,7 @@ pub(super) trait Lanes: Copy {
 
     /// Cuts each of the first `FOLD` vectors into `FOLD` parts; the vector `k` of the result is the parts `k`
     /// of all, in order.
+    #[cfg(target_arch = "x86_64")]
     unsafe fn exchange<const FOLD: usize>(vectors: [Self; MOST]) -> [Self; MOST];
 
     /// Writes all bytes.
@@ -162,6 +163,38 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
             top += tile;
         }
         line = end;
+    }
+}
+
+/// The lower and the upper half of a lane whose first `bytes` bytes are read, less than 16, in at most two reads
+/// that overlap.
+///
+/// # Safety
+///
+/// So many bytes, at least one, can be read.
+#[inline(always)]
+pub(super) unsafe fn read_part(from: *const u8, bytes: usize) -> (u64, u64) {
+    // SAFETY: each read lies within the bytes.
+    unsafe {
+        match bytes {
+            8.. => {
+                let low = from.cast::<u64>().read_unaligned();
+                let end = from.add(bytes - 8).cast::<u64>().read_unaligned();
+                // Moved down to where its first new byte is the ninth; by 64 bits at `bytes == 8`.
+                (low, (end >> 8) >> (120 - 8 * bytes))
+            }
+            4.. => {
+                let low = from.cast::<u32>().read_unaligned();
+                let end = from.add(bytes - 4).cast::<u32>().read_unaligned();
+                (u64::from(low) | u64::from(end) << (8 * bytes - 32), 0)
+            }
+            2.. => {
+                let low = from.cast::<u16>().read_unaligned();
+                let end = from.add(bytes - 2).cast::<u16>().read_unaligned();
+                (u64::from(low) | u64::from(end) << (8 * bytes - 16), 0)
+            }
+            _ => (u64::from(from.read()), 0),
+        }
     }
 }
 

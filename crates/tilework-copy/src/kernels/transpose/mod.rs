@@ -26,10 +26,12 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod fold;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod lanes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod stage;
 #[cfg(test)]
 mod tests;
@@ -43,6 +45,8 @@ pub(super) fn kernels(set: InstructionSet, size: usize) -> Option<Transpose> {
         InstructionSet::Avx512 => avx512::kernels(size),
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx2 => avx2::kernels(size),
+        #[cfg(target_arch = "aarch64")]
+        InstructionSet::Neon => neon::kernels(size),
         _ => portable::kernels(size),
     }
 }

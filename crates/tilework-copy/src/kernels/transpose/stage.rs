@@ -31,6 +31,7 @@ pub(super) fn pays(block: &Block, size: usize) -> bool {
         && falls_into_one_set(2 * LINE / size, destination_stride, 8)
 }
 
+#[cfg(target_arch = "x86_64")]
 /// Whether a block can be streamed as it is: its destination rows are whole lines, or half or quarter lines
 /// that adjoin.
 pub(super) fn streams(block: &Block, size: usize) -> bool {

@@ -1,0 +1,198 @@
+//! Transposes with 16-byte vectors (NEON), up to four of which make a line.
+//!
+//! A piece keeps `16 / SIZE` vectors of several lanes in registers, of which there are 32. So the vectors have as many
+//! lanes as leave half of the registers free: four with elements of 4 bytes and more, whose stores are whole lines then.
+//! There are no masks; rows that end within a vector overlap with narrower ones instead.
+
+use std::arch::aarch64::*;
+use std::arch::asm;
+
+use super::super::neon::zipped;
+use super::super::vector::prefetch_near;
+use super::super::{Block, Transpose};
+use super::lanes::{LANE, Lanes, MOST, block, read_part};
+use super::stage::{pays, staged};
+
+/// The kernels for elements of `size` bytes.
+pub(super) fn kernels(size: usize) -> Option<Transpose> {
+    match size {
+        1 => Some(of::<1>()),
+        2 => Some(of::<2>()),
+        4 => Some(of::<4>()),
+        8 => Some(of::<8>()),
+        16 => Some(of::<16>()),
+        _ => None,
+    }
+}
+
+fn of<const SIZE: usize>() -> Transpose {
+    // There are no stores past the cache.
+    Transpose { tile: widest(SIZE) * LANE / SIZE, plain: run::<SIZE>, stream: run::<SIZE> }
+}
+
+/// The most lanes of which the registers hold a piece.
+const fn widest(size: usize) -> usize {
+    match size {
+        1 => 1,
+        2 => 2,
+        _ => 4,
+    }
+}
+
+/// # Safety
+///
+/// As [`crate::kernels::BlockFn`], on a machine with NEON.
+#[target_feature(enable = "neon")]
+unsafe fn run<const SIZE: usize>(of: &Block) {
+    let lanes = (of.rows * SIZE / LANE).min(widest(SIZE));
+    // SAFETY: the caller's promise; the rows fill one vector, or are shorter than a lane.
+    unsafe {
+        match lanes {
+            0 => block::<Wide<1>, SIZE, false, 0>(of),
+            _ if pays(of, SIZE) => by_stage::<SIZE>(of),
+            1 => block::<Wide<1>, SIZE, false, 1>(of),
+            2 | 3 => block::<Wide<2>, SIZE, false, 2>(of),
+            _ => block::<Wide<4>, SIZE, false, 4>(of),
+        }
+    }
+}
+
+/// Apart from [`run`], whose small blocks should not pay for the stage's place on the stack.
+///
+/// # Safety
+///
+/// As [`run`].
+#[inline(never)]
+#[target_feature(enable = "neon")]
+unsafe fn by_stage<const SIZE: usize>(of: &Block) {
+    // SAFETY: the caller's promise; the stage's rows are whole lines, so that it is not staged again.
+    unsafe { staged::<Wide<4>, SIZE, false>(of, run::<SIZE>) }
+}
+
+/// So many lanes: 1, 2 or 4.
+#[derive(Clone, Copy)]
+struct Wide<const N: usize>([uint8x16_t; N]);
+
+// SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
+// write is what the trait says, and the callers vouch for it.
+
+impl<const N: usize> Lanes for Wide<N> {
+    const LANES: usize = N;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        unsafe { Self([vdupq_n_u8(0); N]) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: [*const u8; MOST]) -> Self {
+        let mut lanes = unsafe { Self::zero() };
+        for (lane, from) in lanes.0.iter_mut().zip(from) {
+            *lane = unsafe { vld1q_u8(from) };
+        }
+        lanes
+    }
+
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u8) -> Self {
+        let mut lanes = unsafe { Self::zero() };
+        for (k, lane) in lanes.0.iter_mut().enumerate() {
+            *lane = unsafe { vld1q_u8(from.add(k * LANE)) };
+        }
+        lanes
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
+        let mut lanes = unsafe { Self::zero() };
+        for (lane, from) in lanes.0.iter_mut().zip(from) {
+            unsafe {
+                let (low, high) = read_part(from, bytes);
+                *lane = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
+            }
+        }
+        lanes
+    }
+
+    #[inline(always)]
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self) {
+        let (mut low, mut high) = (self, other);
+        for lane in 0..N {
+            (low.0[lane], high.0[lane]) = unsafe { zipped::<SIZE>(self.0[lane], other.0[lane]) };
+        }
+        (low, high)
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        for (lane, vector) in self.0.into_iter().enumerate() {
+            unsafe { vst1q_u8(to.add(lane * LANE), vector) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        for (lane, vector) in self.0.into_iter().enumerate() {
+            let start = lane * LANE;
+            if start < bytes {
+                unsafe { store_part(vector, to.add(start), bytes - start) }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        unsafe { self.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
+        unsafe { from.copy_to_nonoverlapping(to, bytes) }
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        prefetch_near(at);
+    }
+
+    /// With the right to write. Only where a vector is a line, lest the hints be as many as the stores.
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        if N == 4 {
+            // SAFETY: a hint, which every aarch64 has; any address will do.
+            unsafe {
+                asm!("prfm pstl1keep, [{}]", in(reg) at, options(nomem, nostack, preserves_flags));
+            }
+        }
+    }
+}
+
+/// The first `bytes` bytes, or all 16 if there are more, a power of two at a time.
+#[inline(always)]
+unsafe fn store_part(vector: uint8x16_t, mut to: *mut u8, bytes: usize) {
+    unsafe {
+        if bytes >= LANE {
+            return vst1q_u8(to, vector);
+        }
+        let halves = vreinterpretq_u64_u8(vector);
+        let mut low = vgetq_lane_u64::<0>(halves);
+        if bytes & 8 != 0 {
+            to.cast::<u64>().write_unaligned(low);
+            to = to.add(8);
+            low = vgetq_lane_u64::<1>(halves);
+        }
+        if bytes & 4 != 0 {
+            to.cast::<u32>().write_unaligned(low as u32);
+            to = to.add(4);
+            low >>= 32;
+        }
+        if bytes & 2 != 0 {
+            to.cast::<u16>().write_unaligned(low as u16);
+            to = to.add(2);
+            low >>= 16;
+        }
+        if bytes & 1 != 0 {
+            to.write(low as u8);
+        }
+    }
+}
