@@ -189,9 +189,9 @@ Examples:
         a: OsString,
         /// Where it is written to; `-`: one a line on standard input
         b: OsString,
-        /// Fill B's padding: zero, one, lowest, highest, or the bits of one element such as 0x7fc0 [default: what
-        /// B's text says, as in pad(3,5)=zero, or nothing]
-        #[arg(long, value_name = "VALUE")]
+        /// Fill B's padding: zero, one, lowest, highest, a number, nan, or bits such as 0x7fc0 [default: what B's
+        /// text says, as in pad(3,5)=zero, or nothing]
+        #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
         fill: Option<String>,
     },
 

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use tilework::xla::ArrayShape;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Relayout, Threads};
 use tilework_files::{
-    Destination, Move, Part, Source, StreamError, bits_of, descr_of, element_of, npy, numpy_reads,
+    Destination, Move, Part, Source, StreamError, descr_of, element_of, npy, numpy_reads,
 };
 
 use crate::NO;
@@ -204,17 +205,10 @@ fn from_side(
 
 /// The bits of an element that padding is filled with.
 fn fill(convert: &ConvertArgs, to: &Side) -> Result<u128, Failure> {
-    let Some(text) = &convert.fill else {
-        return Ok(to.padding_value().and_then(|value| value.bits(to.element)).unwrap_or(0));
-    };
-    let bits = bits_of(text, to.element)?;
-    // A number narrower than its place, such as s4 in a byte, is the same number there.
-    let (width, place) = (to.element.bit_width().unwrap_or(0), to.layout.bits());
-    let is_negative = to.element.is_signed_integral() && width > 0 && bits >> (width - 1) & 1 == 1;
-    Ok(match is_negative && place > width && place <= 128 {
-        true => bits | (u128::MAX >> (128 - place)) & (u128::MAX << width),
-        false => bits,
-    })
+    match &convert.fill {
+        Some(text) => Ok(to.element.fill_bits(text, to.layout.bits())?),
+        None => Ok(to.subject.as_array().and_then(ArrayShape::padding_bits).unwrap_or(0)),
+    }
 }
 
 fn ends_in_npy(path: &OsStr) -> bool {

@@ -2,8 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use tilework::directml::DataType;
-use tilework::xla::{PaddingValue, PrimitiveType, Shape};
+use tilework::xla::{PrimitiveType, Shape};
 use tilework::{Error, Layout};
 
 use crate::args::Args;
@@ -46,19 +45,10 @@ impl Side {
 
     fn of(subject: Subject, text: &str) -> Result<Side, Bad> {
         let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
-        let element = match &subject {
-            Subject::Shape(shape) => shape.as_array().map(|array| array.element_type()),
-            Subject::Desc(desc) => Some(element_of(desc.data_type())),
-        };
-        match element {
+        match subject.element() {
             Some(element) => Ok(Side { subject, layout, element }),
             None => Err(Bad::new(Error::new("no element type").at(0..text.len()), text)),
         }
-    }
-
-    /// The value that the layout itself gives its padding.
-    pub fn padding_value(&self) -> Option<PaddingValue> {
-        self.subject.as_array()?.layout()?.padding().map(|padding| padding.value)
     }
 
     /// The order of the dimensions that is written down, if one is.
@@ -110,25 +100,6 @@ impl Side {
     }
 }
 
-/// XLA's word for a type of DirectML.
-fn element_of(data_type: DataType) -> PrimitiveType {
-    match data_type {
-        DataType::Float32 => PrimitiveType::F32,
-        DataType::Float16 => PrimitiveType::F16,
-        DataType::Uint32 => PrimitiveType::U32,
-        DataType::Uint16 => PrimitiveType::U16,
-        DataType::Uint8 => PrimitiveType::U8,
-        DataType::Int32 => PrimitiveType::S32,
-        DataType::Int16 => PrimitiveType::S16,
-        DataType::Int8 => PrimitiveType::S8,
-        DataType::Float64 => PrimitiveType::F64,
-        DataType::Uint64 => PrimitiveType::U64,
-        DataType::Int64 => PrimitiveType::S64,
-        DataType::Uint4 => PrimitiveType::U4,
-        DataType::Int4 => PrimitiveType::S4,
-    }
-}
-
 /// Whether this is the layout of a shape without the shape, and no descriptor in JSON.
 pub fn is_braces(text: &OsStr) -> bool {
     text.to_string_lossy()
@@ -146,12 +117,5 @@ mod tests {
         let is_braces = |text: &str| is_braces(OsStr::new(text));
         assert!(is_braces("{1,0:T(8,128)}") && is_braces(" {strides(5,1)}") && is_braces("{}"));
         assert!(!is_braces("{ \"DataType\": 1}") && !is_braces("f32[2]{0}") && !is_braces("@x.json"));
-    }
-
-    #[test]
-    fn types_of_directml_are_as_wide_as_those_of_xla() {
-        for data_type in DataType::all() {
-            assert_eq!(element_of(data_type).bit_width(), Some(data_type.bits()), "{data_type}");
-        }
     }
 }

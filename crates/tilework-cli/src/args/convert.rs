@@ -48,7 +48,8 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "TYPE", value_parser = element_type)]
     pub dtype: Option<PrimitiveType>,
 
-    /// What padding holds: zero, one, lowest, highest, a number, or bits such as 0x7fc0
+    /// What padding holds: zero, one, lowest, highest, a number, nan, or bits such as 0x7fc0 [default:
+    /// what the text of --to says, as in pad(3,5)=one, or 0]
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub fill: Option<String>,
 
