@@ -1,35 +1,29 @@
 //! `plan`: the loops that move an array from one layout to another.
 
-use std::ffi::OsString;
-
 use tilework::xla::ArrayShape;
 use tilework::{Error, Plan, PlanOptions};
+use tilework_copy::Conversion;
 
-use crate::args::Args;
+use crate::args::{Args, PlanArgs};
 use crate::input;
 use crate::json_plan::Planned;
+use crate::movement;
 use crate::output::{Output, Stop};
 use crate::page::Page;
 use crate::subject::{self, Bad, Subject};
 
 /// Prints the plan from the one to each of the others.
-pub fn plan(
-    a: &OsString,
-    b: &OsString,
-    fill: Option<&str>,
-    args: &Args,
-    output: &mut Output,
-) -> std::result::Result<(), Stop> {
-    let from = input::argument(a)
-        .map_err(|error| Bad::new(error, &a.to_string_lossy()))
+pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> std::result::Result<(), Stop> {
+    let from = input::argument(&plan.a)
+        .map_err(|error| Bad::new(error, &plan.a.to_string_lossy()))
         .and_then(|text| subject::read_one(text, args).map(|subject| (subject, text)));
     let (from, from_text) = match from {
         Ok(from) => from,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
-    input::texts(std::slice::from_ref(b), output, |text, line, output| {
+    input::texts(std::slice::from_ref(&plan.b), output, |text, line, output| {
         let made = subject::read_one(text, args).and_then(|to| {
-            let plan = make(&from, from_text, &to, text, fill)?;
+            let plan = make(&from, from_text, &to, text, plan)?;
             Ok((to, plan))
         });
         match made {
@@ -38,6 +32,9 @@ pub fn plan(
                 let mut page = Page::new(output);
                 page.rows(&[("A".to_owned(), from.to_string()), ("B".to_owned(), to.to_string())]);
                 page.text(&plan.to_string());
+                if let Some(sentence) = movement::sentence(&plan) {
+                    page.paragraph(&sentence);
+                }
                 output.page(&page)
             }
             Err(bad) => output.bad(&bad.error, &bad.text, line),
@@ -50,16 +47,21 @@ fn make(
     from_text: &str,
     to: &Subject,
     to_text: &str,
-    fill: Option<&str>,
+    asked: &PlanArgs,
 ) -> std::result::Result<Plan, Bad> {
     let source = from.layout(from_text).map_err(|error| Bad::new(error, from_text))?;
     let destination = to.layout(to_text).map_err(|error| Bad::new(error, to_text))?;
     let of_text = |error: Error| Bad::new(error, to_text);
-    let fill = match (fill, to.element()) {
+    if asked.convert
+        && let (Some(one), Some(other)) = (from.element(), to.element())
+        && one != other
+    {
+        Conversion::between(one.name(), other.name()).map_err(of_text)?;
+    }
+    let fill = match (&asked.fill, to.element()) {
         (Some(text), Some(element)) => Some(element.fill_bits(text, destination.bits()).map_err(of_text)?),
         _ => to.as_array().and_then(ArrayShape::padding_bits),
     };
-    let options = PlanOptions { fill, converts: false };
+    let options = PlanOptions { fill, converts: asked.convert };
     Plan::new(&source, &destination, &options).map_err(of_text)
 }
-

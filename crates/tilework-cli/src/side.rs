@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use tilework::xla::{PrimitiveType, Shape};
 use tilework::{Error, Layout};
+use tilework_copy::{Conversion, Kind};
 
 use crate::args::Args;
 use crate::input;
@@ -17,20 +18,44 @@ pub struct Side {
 }
 
 impl Side {
-    /// Reads a shape or a descriptor, or the braces of a shape alone, which `known` then gives dimensions and type.
-    pub fn read(given: &OsString, known: Option<&Side>, args: &Args) -> Result<Side, Bad> {
+    /// Reads a shape or a descriptor, or the braces of a shape alone, which `known` then gives type and dimensions.
+    pub fn read(given: &OsString, known: Option<(PrimitiveType, &[u64])>, args: &Args) -> Result<Side, Bad> {
         let text = input::argument(given).map_err(|error| Bad::new(error, &given.to_string_lossy()))?;
         if !is_braces(given) {
             return Side::of(subject::read_one(text, args)?, text);
         }
-        let Some(known) = known else {
+        let Some((element, dims)) = known else {
             let error = Error::new("the braces of a shape alone")
                 .at(0..text.len())
                 .rule("dimensions and type are known from elsewhere")
                 .accepts(format!("all of the shape, such as f32[3,5]{text}"));
             return Err(Bad::new(error, text));
         };
-        Side::dense(known.element, known.layout.dims(), text, args)
+        Side::dense(element, dims, text, args)
+    }
+
+    /// Reads where the elements of this layout are to go, and says how they change on the way, if they do: only where
+    /// `--convert` asks for it, which may name their new type.
+    pub fn read_to(
+        &self,
+        given: Option<&OsString>,
+        convert: Option<Option<PrimitiveType>>,
+        args: &Args,
+    ) -> Result<(Side, Option<Conversion>), Bad> {
+        let element = convert.flatten().unwrap_or(self.element);
+        let dims = self.layout.dims();
+        let to = match given {
+            Some(given) => Side::read(given, Some((element, dims)), args)?,
+            None => Side::dense(element, dims, "", args)?,
+        };
+        if convert.is_some_and(|element| element.is_some_and(|element| element != to.element)) {
+            let error = Error::new(format!("--convert={element} and {}", to.subject))
+                .rule("both say the same element type")
+                .accepts("--convert alone");
+            return Err(Bad::new(error, ""));
+        }
+        let conversion = self.way_to(&to, convert.is_some())?;
+        Ok((to, conversion))
     }
 
     /// The shape with this type and these dimensions; `braces` say its layout, or nothing for row-major.
@@ -57,8 +82,8 @@ impl Side {
         layout.strides().is_none().then(|| layout.minor_to_major())
     }
 
-    /// Whether elements can be moved from here to there without being changed.
-    pub fn agrees_with(&self, to: &Side) -> Result<(), Bad> {
+    /// How elements change from here to there; not at all unless `converts` allows it.
+    fn way_to(&self, to: &Side, converts: bool) -> Result<Option<Conversion>, Bad> {
         let text = format!("{} and {}", self.subject, to.subject);
         let fail = |found: String, rule: &str, accepts: String| {
             Err(Bad::new(Error::new(found).rule(rule).accepts(accepts), &text))
@@ -75,20 +100,27 @@ impl Side {
         let is_byte = |side: &Side| side.subject.as_desc().is_some() && side.element == PrimitiveType::U8;
         let is_pred = |side: &Side| side.element == PrimitiveType::Pred;
         let same = self.element == to.element || is_byte(self) && is_pred(to) || is_pred(self) && is_byte(to);
+        let bits = [self.layout.bits(), to.layout.bits()];
         if !same {
-            let found = format!("element types {} and {}", self.element, to.element);
+            let conversion = Conversion::between(self.element.name(), to.element.name());
+            if converts {
+                let conversion = conversion.map_err(|error| Bad::new(error, &text))?;
+                self.as_wide_as(conversion.from())?;
+                to.as_wide_as(conversion.to())?;
+                return Ok(Some(conversion));
+            }
+            let alike = format!("{} in both layouts", self.element);
             return fail(
-                found,
-                "elements are moved, not converted",
-                format!("{} in both layouts", self.element),
+                format!("element types {} and {}", self.element, to.element),
+                "elements are moved as they are, unless --convert is given",
+                if conversion.is_ok() { format!("--convert, or {alike}") } else { alike },
             );
         }
-        let bits = [self.layout.bits(), to.layout.bits()];
         if bits[0] != bits[1] {
             let found = format!("{} of {} bits and of {} bits each", self.element, bits[0], bits[1]);
             return fail(
                 found,
-                "elements are moved, not converted",
+                "elements are moved as they are, so they are as wide on both sides",
                 format!("E({}) in both layouts", bits[0]),
             );
         }
@@ -96,7 +128,20 @@ impl Side {
             let found = format!("elements of {} bits", bits[0]);
             return fail(found, "elements are no wider than the widest type", "up to E(128)".to_owned());
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Whether elements are as wide as a kind, which those of 4 bits are not unless the layout says so.
+    fn as_wide_as(&self, kind: Kind) -> Result<(), Bad> {
+        let (found, want) = (self.layout.bits(), kind.bits());
+        if found == want {
+            return Ok(());
+        }
+        let text = self.subject.to_string();
+        let error = Error::new(format!("{kind} of {found} bits each in {text}"))
+            .rule(format!("a conversion has {kind} of {want} bits, side by side"))
+            .accepts(format!("E({want}) in the layout, such as {kind}[3,5]{{1,0:E({want})}}"));
+        Err(Bad::new(error, &text))
     }
 }
 

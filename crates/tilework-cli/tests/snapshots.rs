@@ -121,6 +121,7 @@ fn plan_writes_the_loops() {
             &["plan", "FLOAT32 NHWC [1,3,8,8]", "FLOAT32 NCHW [1,3,8,8]", "--ascii"],
             &["plan", "f32[0,3]", "f32[0,3]{0,1}"],
             &["plan", "f32[]", "f32[]{:T(128)}", "--fill", "highest"],
+            &["plan", "f32[64,300]", "bf16[64,300]{1,0:T(8,128)(2,1)}", "--convert", "--fill", "-1.5"],
         ],
     );
     check(
@@ -132,6 +133,7 @@ fn plan_writes_the_loops() {
             &["plan", "f32[3,5]", "f32[3,5]{1,0:T(2,2)}", "--fill", "blue"],
             &["plan", "c64[3]", "c64[3]{0:T(2)}", "--fill", "lowest"],
             &["plan", "s8[3]", "s8[3]{0:T(2)}", "--fill", "256"],
+            &["plan", "f32[3,5]", "s8[3,5]", "--convert"],
             &["plan", "s8[3]", "token[]"],
         ],
     );

@@ -15,12 +15,14 @@ buffer, with all its places in one dimension.
 
 OUT has its name when it is complete, and until then the old file keeps it: a run that is stopped leaves no half of a \
 file. An existing file is replaced, and may be IN itself. Padding is 0 in a new file, unless --fill or the layout's \
-pad(..)=value says otherwise. Elements are moved and not changed: bytes are stored as they are, the least significant \
-first.
+pad(..)=value says otherwise. Elements are moved as they are, unless --convert makes another type of them, rounded to \
+the nearest value; what is too large becomes infinity where the type has one. Bytes are stored as they are, the least \
+significant first.
 
 Examples:
   tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --dtype bf16
   tilework convert w.bin w.npy --from 'bf16[64,300]{1,0:T(8,128)(2,1)}'
+  tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --convert=bf16
   tilework convert nchw.npy nhwc.npy --to '{1,3,2,0}' --check
   tilework convert in.raw out.raw --from 'f32[3,5]' --to 'f32[3,5]{1,0:T(2,2)}' --fill nan
   tilework convert with-header.raw out.npy --from 'u16[512,512]' --skip 512
@@ -53,6 +55,10 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub fill: Option<String>,
 
+    /// Convert elements to TYPE, such as bf16, or to the type that --to says; without it none are
+    #[arg(long, value_name = "TYPE", num_args = 0..=1, require_equals = true, value_parser = element_type)]
+    pub convert: Option<Option<PrimitiveType>>,
+
     /// Bytes before the array in IN, which then is a raw file
     #[arg(long, value_name = "BYTES")]
     pub skip: Option<u64>,
@@ -70,7 +76,8 @@ pub struct ConvertArgs {
     pub check: bool,
 }
 
-fn element_type(name: &str) -> Result<PrimitiveType, String> {
+/// Reads the name of an element type.
+pub fn element_type(name: &str) -> Result<PrimitiveType, String> {
     let all = || PrimitiveType::all().filter(|element| element.is_array_type());
     all().find(|element| element.name() == name).ok_or_else(|| {
         let names: Vec<&str> = all().map(PrimitiveType::name).collect();
