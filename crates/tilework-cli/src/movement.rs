@@ -1,20 +1,26 @@
 //! What a plan comes to, in one sentence.
 
 use tilework::{Kind, Nest, Plan};
+use tilework_copy::Conversion;
 
 use crate::size;
 
-/// How much is read and written, in which ways most elements get there, and what becomes of the padding; none if nothing
+/// How much is read and written, how elements change if they do, in which ways most elements get there, and what becomes of the padding; none if nothing
 /// moves.
-pub fn sentence(plan: &Plan) -> Option<String> {
+pub fn sentence(plan: &Plan, conversion: Option<Conversion>) -> Option<String> {
     let figures = plan.figures();
     if figures.elements == 0 {
         return None;
     }
+    let of = |kind: fn(&Conversion) -> tilework_copy::Kind| {
+        conversion.map_or_else(String::new, |conversion| format!(" of {}", kind(&conversion)))
+    };
     let mut said = format!(
-        "The copy reads {} and writes {}: {}",
+        "The copy reads {}{} and writes {}{}: {}",
         size(figures.bytes_read),
+        of(Conversion::from),
         size(figures.bytes_written),
+        of(Conversion::to),
         ways(plan, figures.elements)
     );
     let bytes = |places: u64| size((u128::from(places) * u128::from(plan.to().bits())).div_ceil(8));
@@ -60,9 +66,9 @@ fn ways(plan: &Plan, elements: u64) -> String {
     match ways.as_slice() {
         [(only, _)] => format!("all {}", tell(only)),
         ways => {
-            let share = |moved: u64| match u128::from(moved) * 100 / u128::from(elements) {
-                0 => "less than 1 %".to_owned(),
-                percent => format!("{percent} %"),
+            let share = |moved: u64| match (u128::from(moved) * 200 / u128::from(elements)).div_ceil(2) {
+                _ if moved * 100 < elements => "less than 1\u{a0}%".to_owned(),
+                percent => format!("{}\u{a0}%", percent.min(99)),
             };
             let told: Vec<String> =
                 ways.iter().take(3).map(|(way, moved)| format!("{} {}", share(*moved), tell(way))).collect();
@@ -100,8 +106,8 @@ impl Way {
     }
 }
 
-/// Bytes with the unit that suits, and no more.
+/// Bytes with the unit that suits, on the same line.
 fn size(bytes: u128) -> String {
     let exact = size::bytes(bytes);
-    exact.split(" (").next().unwrap_or_default().to_owned()
+    exact.split(" (").next().unwrap_or_default().replace(" ", "\u{a0}")
 }

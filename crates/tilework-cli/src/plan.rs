@@ -23,16 +23,16 @@ pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> std::result::R
     };
     input::texts(std::slice::from_ref(&plan.b), output, |text, line, output| {
         let made = subject::read_one(text, args).and_then(|to| {
-            let plan = make(&from, from_text, &to, text, plan)?;
-            Ok((to, plan))
+            let made = make(&from, from_text, &to, text, plan)?;
+            Ok((to, made))
         });
         match made {
-            Ok((to, plan)) if output.json => output.object(&Planned::new(&from, &to, &plan)),
-            Ok((to, plan)) => {
+            Ok((to, (plan, _))) if output.json => output.object(&Planned::new(&from, &to, &plan)),
+            Ok((to, (plan, conversion))) => {
                 let mut page = Page::new(output);
                 page.rows(&[("A".to_owned(), from.to_string()), ("B".to_owned(), to.to_string())]);
                 page.text(&plan.to_string());
-                if let Some(sentence) = movement::sentence(&plan) {
+                if let Some(sentence) = movement::sentence(&plan, conversion) {
                     page.paragraph(&sentence);
                 }
                 output.page(&page)
@@ -48,20 +48,21 @@ fn make(
     to: &Subject,
     to_text: &str,
     asked: &PlanArgs,
-) -> std::result::Result<Plan, Bad> {
+) -> std::result::Result<(Plan, Option<Conversion>), Bad> {
     let source = from.layout(from_text).map_err(|error| Bad::new(error, from_text))?;
     let destination = to.layout(to_text).map_err(|error| Bad::new(error, to_text))?;
     let of_text = |error: Error| Bad::new(error, to_text);
-    if asked.convert
-        && let (Some(one), Some(other)) = (from.element(), to.element())
-        && one != other
-    {
-        Conversion::between(one.name(), other.name()).map_err(of_text)?;
-    }
+    let conversion = match (from.element(), to.element()) {
+        (Some(one), Some(other)) if asked.convert && one != other => {
+            Some(Conversion::between(one.name(), other.name()).map_err(of_text)?)
+        }
+        _ => None,
+    };
     let fill = match (&asked.fill, to.element()) {
         (Some(text), Some(element)) => Some(element.fill_bits(text, destination.bits()).map_err(of_text)?),
         _ => to.as_array().and_then(ArrayShape::padding_bits),
     };
     let options = PlanOptions { fill, converts: asked.convert };
-    Plan::new(&source, &destination, &options).map_err(of_text)
+    let plan = Plan::new(&source, &destination, &options).map_err(of_text)?;
+    Ok((plan, conversion))
 }

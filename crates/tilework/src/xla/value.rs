@@ -75,17 +75,17 @@ fn no_value(text: &str, element: PrimitiveType, accepts: String) -> Error {
 
 fn bits_of(text: &str, element: PrimitiveType) -> Result<u128> {
     let fail = |accepts: String| no_value(text, element, accepts);
-    let words = || {
+    let words = |number: &str| {
         let has =
             |name: &&str| PaddingValue::from_name(name).is_some_and(|value| value.bits(element).is_some());
         let names: Vec<&str> = ["zero", "one", "lowest", "highest"].into_iter().filter(has).collect();
         let example = PaddingValue::One.bits(element).unwrap_or(0);
-        format!("{}, a number, or bits such as {example:#x}", names.join(", "))
+        format!("{}, {number}, or bits such as {example:#x}", names.join(", "))
     };
     let Some(width) = element.bit_width() else { return Err(fail("a type that has elements".to_owned())) };
     let ones = ones(width);
     if let Some(value) = PaddingValue::from_name(text) {
-        return value.bits(element).ok_or_else(|| fail(words()));
+        return value.bits(element).ok_or_else(|| fail(words("a number")));
     }
     if let Some(bits) = hexadecimal(text) {
         return bits.filter(|bits| *bits <= ones).ok_or_else(|| fail(format!("0x0 to {ones:#x}")));
@@ -102,12 +102,12 @@ fn bits_of(text: &str, element: PrimitiveType) -> Result<u128> {
         };
         return match number {
             Some(number) if (low..=high).contains(&number) => Ok(number as u128 & ones),
-            _ => Err(fail(format!("{low} to {high}, or {}", words()))),
+            _ => Err(fail(words(&format!("{low} to {high}")))),
         };
     }
     match element.complex_component() {
         Some(part) => bits_of(text, part), // the imaginary part is 0
-        None => float(text, element).ok_or_else(|| fail(words())),
+        None => float(text, element).ok_or_else(|| fail(words("a number"))),
     }
 }
 
