@@ -79,7 +79,7 @@ pub struct PlanArgs {
     /// Where it is read from
     pub a: OsString,
 
-    /// Where it is written to; `-`: one a line on standard input
+    /// Where it is written to; braces alone take the dimensions and the type of A; `-`: one a line on standard input
     pub b: OsString,
 
     /// Fill B's padding: zero, one, lowest, highest, a number, nan, or bits such as 0x7fc0 [default: what B's text

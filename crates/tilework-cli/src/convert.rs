@@ -200,6 +200,17 @@ fn from_side(
             ))
             .into());
     }
+    // An npy file that Tilework wrote says the dimensions, or those that lie in memory, or it is the flat buffer.
+    let stored = npy::Header::of(&side.layout, side.minor_to_major(), &header.descr);
+    if header.shape.len() > 1 && header.shape != stored.shape && header.shape != side.layout.dims() {
+        return Err(Error::new(format!("{} is {} by itself", source.name(), own.subject))
+            .rule("the dimensions of an npy file are not silently passed over")
+            .accepts(format!(
+                "--from {}, or --skip {} to read the bytes after the header as {}",
+                own.subject, header.data_offset, side.subject
+            ))
+            .into());
+    }
     Ok(side)
 }
 

@@ -10,27 +10,29 @@ use crate::json_plan::Planned;
 use crate::movement;
 use crate::output::{Output, Stop};
 use crate::page::Page;
-use crate::subject::{self, Bad, Subject};
+use crate::side::Side;
+use crate::subject::Bad;
 
 /// Prints the plan from the one to each of the others.
-pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> std::result::Result<(), Stop> {
-    let from = input::argument(&plan.a)
-        .map_err(|error| Bad::new(error, &plan.a.to_string_lossy()))
-        .and_then(|text| subject::read_one(text, args).map(|subject| (subject, text)));
-    let (from, from_text) = match from {
+pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
+    let from = match Side::read(&plan.a, None, args) {
         Ok(from) => from,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     input::texts(std::slice::from_ref(&plan.b), output, |text, line, output| {
-        let made = subject::read_one(text, args).and_then(|to| {
-            let made = make(&from, from_text, &to, text, plan)?;
+        let known = Some((from.element, from.layout.dims()));
+        let made = Side::read_text(text, known, args).and_then(|to| {
+            let made = make(&from, &to, plan).map_err(|error| Bad::new(error, text))?;
             Ok((to, made))
         });
         match made {
-            Ok((to, (plan, _))) if output.json => output.object(&Planned::new(&from, &to, &plan)),
+            Ok((to, (plan, _))) if output.json => {
+                output.object(&Planned::new(&from.subject, &to.subject, &plan))
+            }
             Ok((to, (plan, conversion))) => {
                 let mut page = Page::new(output);
-                page.rows(&[("A".to_owned(), from.to_string()), ("B".to_owned(), to.to_string())]);
+                let text = |side: &Side| side.subject.to_string();
+                page.rows(&[("A".to_owned(), text(&from)), ("B".to_owned(), text(&to))]);
                 page.text(&plan.to_string());
                 if let Some(sentence) = movement::sentence(&plan, conversion) {
                     page.paragraph(&sentence);
@@ -42,27 +44,20 @@ pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> std::result::R
     })
 }
 
-fn make(
-    from: &Subject,
-    from_text: &str,
-    to: &Subject,
-    to_text: &str,
-    asked: &PlanArgs,
-) -> std::result::Result<(Plan, Option<Conversion>), Bad> {
-    let source = from.layout(from_text).map_err(|error| Bad::new(error, from_text))?;
-    let destination = to.layout(to_text).map_err(|error| Bad::new(error, to_text))?;
-    let of_text = |error: Error| Bad::new(error, to_text);
-    let conversion = match (from.element(), to.element()) {
-        (Some(one), Some(other)) if asked.convert && one != other => {
-            Some(Conversion::between(one.name(), other.name()).map_err(of_text)?)
+/// The plan, and how elements change on the way, if they do. Types of the same width may differ without a conversion: a
+/// plan is about places.
+fn make(from: &Side, to: &Side, asked: &PlanArgs) -> Result<(Plan, Option<Conversion>), Error> {
+    let conversion = match asked.convert && from.element != to.element {
+        true => Some(from.conversion_to(to)?),
+        false if from.element != to.element && from.layout.bits() != to.layout.bits() => {
+            return Err(from.other_type(to));
         }
-        _ => None,
+        false => None,
     };
-    let fill = match (&asked.fill, to.element()) {
-        (Some(text), Some(element)) => Some(element.fill_bits(text, destination.bits()).map_err(of_text)?),
-        _ => to.as_array().and_then(ArrayShape::padding_bits),
+    let fill = match &asked.fill {
+        Some(text) => Some(to.element.fill_bits(text, to.layout.bits())?),
+        None => to.subject.as_array().and_then(ArrayShape::padding_bits),
     };
-    let options = PlanOptions { fill, converts: asked.convert };
-    let plan = Plan::new(&source, &destination, &options).map_err(of_text)?;
-    Ok((plan, conversion))
+    let options = PlanOptions { fill, converts: conversion.is_some() };
+    Ok((Plan::new(&from.layout, &to.layout, &options)?, conversion))
 }

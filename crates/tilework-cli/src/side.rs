@@ -21,7 +21,12 @@ impl Side {
     /// Reads a shape or a descriptor, or the braces of a shape alone, which `known` then gives type and dimensions.
     pub fn read(given: &OsString, known: Option<(PrimitiveType, &[u64])>, args: &Args) -> Result<Side, Bad> {
         let text = input::argument(given).map_err(|error| Bad::new(error, &given.to_string_lossy()))?;
-        if !is_braces(given) {
+        Side::read_text(text, known, args)
+    }
+
+    /// The same from a text.
+    pub fn read_text(text: &str, known: Option<(PrimitiveType, &[u64])>, args: &Args) -> Result<Side, Bad> {
+        if !is_braces(OsStr::new(text)) {
             return Side::of(subject::read_one(text, args)?, text);
         }
         let Some((element, dims)) = known else {
@@ -102,19 +107,13 @@ impl Side {
         let same = self.element == to.element || is_byte(self) && is_pred(to) || is_pred(self) && is_byte(to);
         let bits = [self.layout.bits(), to.layout.bits()];
         if !same {
-            let conversion = Conversion::between(self.element.name(), to.element.name());
             if converts {
-                let conversion = conversion.map_err(|error| Bad::new(error, &text))?;
+                let conversion = self.conversion_to(to).map_err(|error| Bad::new(error, &text))?;
                 self.as_wide_as(conversion.from())?;
                 to.as_wide_as(conversion.to())?;
                 return Ok(Some(conversion));
             }
-            let alike = format!("{} in both layouts", self.element);
-            return fail(
-                format!("element types {} and {}", self.element, to.element),
-                "elements are moved as they are, unless --convert is given",
-                if conversion.is_ok() { format!("--convert, or {alike}") } else { alike },
-            );
+            return Err(Bad::new(self.other_type(to), &text));
         }
         if bits[0] != bits[1] {
             let found = format!("{} of {} bits and of {} bits each", self.element, bits[0], bits[1]);
@@ -129,6 +128,22 @@ impl Side {
             return fail(found, "elements are no wider than the widest type", "up to E(128)".to_owned());
         }
         Ok(None)
+    }
+
+    /// The conversion of elements from here to there.
+    pub fn conversion_to(&self, to: &Side) -> tilework::Result<Conversion> {
+        Conversion::between(self.element.name(), to.element.name())
+    }
+
+    /// What is wrong with another element type where nobody asked for a conversion.
+    pub fn other_type(&self, to: &Side) -> Error {
+        let alike = format!("{} in both layouts", self.element);
+        Error::new(format!("element types {} and {}", self.element, to.element))
+            .rule("elements are moved as they are, unless --convert is given")
+            .accepts(match self.conversion_to(to) {
+                Ok(_) => format!("--convert, or {alike}"),
+                Err(_) => alike,
+            })
     }
 
     /// Whether elements are as wide as a kind, which those of 4 bits are not unless the layout says so.

@@ -259,7 +259,7 @@ fn padding_holds_what_was_asked_for() {
     assert_eq!(filled("{0:pad(5)=lowest}", &[]), [1, 2, 3, 128, 128]);
     assert_eq!(filled("{0:pad(5)=lowest}", &["--fill=one"]), [1, 2, 3, 1, 1]);
     assert_eq!(filled("{strides(2)}", &["--fill=9"]), [1, 9, 2, 9, 3]);
-    refused(&[&input, &output, "--from", "s8[3]", "--fill", "128"], "accepted: -128 to 127");
+    refused(&[&input, &output, "--from", "s8[3]", "--fill", "128"], "lowest, highest, -128 to 127, or");
     refused(&[&input, &output, "--from", "s8[3]", "--fill", "much"], "as a value of s8");
     // A value of 4 bits is the same number in its byte.
     done(&[&input, &output, "--from", "s4[3]", "--to", "{0:T(4)}", "--fill", "-8"]);
@@ -280,6 +280,13 @@ fn elements_are_converted_only_on_request() {
     let with = |text: &'static str, convert: &'static str| [&to(text)[..], &[convert, "--check"]].concat();
     refused(&with("s8[2,3]", "--convert"), "no conversion from f32 to s8");
     refused(&with("bf16[2,3]", "--convert=f16"), "both say the same element type");
+    refused(
+        &to("{1,0}").iter().chain(&["--dtype", "bf16"]).copied().collect::<Vec<_>>(),
+        "--convert=bf16 makes bf16 of it",
+    );
+    refused(&["--from=f32[3,2]", &input, &output], "is f32[2,3]{1,0} by itself");
+    refused(&with("{1,0}", "--convert=bfloat16"), "did you mean bf16?");
+    refused(&with("{1,0}", "--skip=-1"), "invalid value '-1' for '--skip");
     refused(&with("{1,0}", "--convert=f4e2m1fn"), "accepted: E(4) in the layout, such as f4e2m1fn[3,5]");
     assert_eq!(folder.names(), ["f32.npy"]);
     for args in [with("bf16[2,3]", "--convert"), with("{1,0}", "--convert=bf16")] {

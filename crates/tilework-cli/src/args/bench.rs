@@ -28,15 +28,15 @@ pub struct BenchArgs {
     pub to: OsString,
 
     /// Convert elements to TYPE, such as bf16, or to the type that TO says; without it none are
-    #[arg(long, value_name = "TYPE", num_args = 0..=1, require_equals = true, value_parser = element_type)]
+    #[arg(long, value_name = "TYPE", num_args = 0..=1, value_parser = element_type)]
     pub convert: Option<Option<PrimitiveType>>,
 
     /// How many threads work, besides one [default: one for each processor]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
     /// How long it is measured, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "2", allow_negative_numbers = true, value_parser = seconds)]
     pub seconds: f64,
 }
 
