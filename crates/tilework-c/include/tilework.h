@@ -227,8 +227,9 @@ tilework_error *tilework_layout_offset(const tilework_layout *layout,
  * `options` are words with blanks between them, or null for none:
  *
  * * `fill=` says what padding of the destination is filled with, as a value of its element type (`zero`, `one`, `lowest`,
- *   `highest`) or as the bits of an element (`0x7fc0`); `fill=none` leaves padding as it is. Without this word, padding is
- *   filled only if the text of `to` names a value itself, as `f32[2,3]{0,1:pad(3,5)=zero}` does.
+ *   `highest`, a number such as `-1.5`, `nan`) or as the bits of an element (`0x7fc0`); `fill=none` leaves padding as it is.
+ *   Without this word, padding is filled only if the text of `to` names a value itself, as `f32[2,3]{0,1:pad(3,5)=zero}`
+ *   does.
  * * `convert` turns elements into those of the destination's type, such as f32 into bf16, rounded to nearest. Without it,
  *   both have elements of the same number of bits, which are moved as they are.
  *

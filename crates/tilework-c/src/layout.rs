@@ -12,8 +12,8 @@ use crate::error::{Error, Message};
 /// How an array lies in memory. It never changes, so any number of threads may use it at once.
 pub struct Layout {
     pub(crate) layout: tilework::Layout,
-    /// The type of the elements, if XLA has it too.
-    pub(crate) element: Option<PrimitiveType>,
+    /// The type of the elements.
+    pub(crate) element: PrimitiveType,
     /// The padding value that the text names itself, as the bits of an element.
     pub(crate) fill: Option<u128>,
     text: CString,
@@ -22,7 +22,7 @@ pub struct Layout {
 impl Layout {
     /// Reads a shape as XLA writes it or a tensor as DirectML describes it, told apart by the first word.
     pub(crate) fn parse(text: &str) -> tilework::Result<Layout> {
-        if names_a_type(text) { Layout::directml(text) } else { Layout::xla(text) }
+        if DataType::begins(text) { Layout::directml(text) } else { Layout::xla(text) }
     }
 
     fn xla(text: &str) -> tilework::Result<Layout> {
@@ -35,30 +35,15 @@ impl Layout {
                 .accepts("an array, such as one of a tuple's elements")
         })?;
         let layout = array.lower().map_err(|error| error.or_at(whole()))?;
-        let element = array.element_type();
-        let fill = array.layout().and_then(|layout| layout.padding()?.value.bits(element));
-        Ok(Layout { layout, element: Some(element), fill, text: border::c_string(&shape.to_string()) })
+        let (element, fill) = (array.element_type(), array.padding_bits());
+        Ok(Layout { layout, element, fill, text: border::c_string(&shape.to_string()) })
     }
 
     fn directml(text: &str) -> tilework::Result<Layout> {
         let desc = BufferTensorDesc::parse(text)?;
-        let element = same_type_in_xla(desc.data_type());
+        let element = desc.data_type().in_xla();
         Ok(Layout { layout: desc.lower()?, element, fill: None, text: border::c_string(&desc.to_string()) })
     }
-}
-
-/// Whether the first word is a type as DirectML writes it. XLA's types are other words.
-fn names_a_type(text: &str) -> bool {
-    let word = text.trim_start().split(|c: char| c.is_whitespace() || c == '[').next().unwrap_or("");
-    DataType::from_name(word).is_some()
-}
-
-/// DirectML's types under XLA's names: FLOAT32 is f32, INT8 is s8.
-fn same_type_in_xla(data_type: DataType) -> Option<PrimitiveType> {
-    let name = data_type.name().to_ascii_lowercase();
-    let kinds = [("float", "f"), ("uint", "u"), ("int", "s")];
-    let found = kinds.iter().find_map(|(long, short)| Some(format!("{short}{}", name.strip_prefix(long)?)));
-    PrimitiveType::from_name(&found?)
 }
 
 /// Reads a layout: a shape as XLA writes it, such as `bf16[64,300]{1,0:T(8,128)(2,1)}`, with Tilework's own words for

@@ -1,8 +1,7 @@
 //! What a relayout is asked for beyond moving the elements, in words: `fill=zero convert`.
 
-use tilework::xla::{PaddingValue, PrimitiveType};
 use tilework::{Error, PlanOptions, Result};
-use tilework_copy::{Conversion, Kind};
+use tilework_copy::Conversion;
 
 use crate::layout::Layout;
 
@@ -37,7 +36,7 @@ pub(crate) fn read(words: &str, from: &Layout, to: &Layout) -> Result<Options> {
             return Err(Error::new(format!("the option {word:?}"))
                 .at(place)
                 .rule("options are words with blanks between them")
-                .accepts("fill=zero, fill=one, fill=lowest, fill=highest, fill=0x7fc0, fill=none, convert"));
+                .accepts("fill=zero, fill=one, fill=lowest, fill=highest, fill=-1.5, fill=0x7fc0, fill=none, convert"));
         }
     }
     let plan = PlanOptions { fill: fill.unwrap_or(to.fill), converts: false };
@@ -49,71 +48,21 @@ fn convert(from: &Layout, to: &Layout) -> Result<Option<Conversion>> {
     if from.element == to.element {
         return Ok(None);
     }
-    let kinds = [from, to].map(|layout| layout.element.and_then(kind));
-    let found = match kinds {
-        [Some(from), Some(to)] => Conversion::new(from, to),
-        _ => None,
-    };
-    found.map(Some).ok_or_else(|| {
-        let name = |layout: &Layout| layout.element.map_or("another type", PrimitiveType::name);
-        Error::new(format!("no conversion from {} to {}", name(from), name(to)))
-            .rule("conversions keep the nature of the elements")
-            .accepts("floating-point types of 32 bits or less, f64 and f32, s8 and s4, u8 and u4")
-    })
-}
-
-/// The types that conversions know.
-fn kind(element: PrimitiveType) -> Option<Kind> {
-    use PrimitiveType as P;
-    Some(match element {
-        P::F64 => Kind::F64,
-        P::F32 => Kind::F32,
-        P::Bf16 => Kind::Bf16,
-        P::F16 => Kind::F16,
-        P::F8e5m2 => Kind::F8e5m2,
-        P::F8e5m2fnuz => Kind::F8e5m2fnuz,
-        P::F8e4m3 => Kind::F8e4m3,
-        P::F8e4m3fn => Kind::F8e4m3fn,
-        P::F8e4m3fnuz => Kind::F8e4m3fnuz,
-        P::F8e4m3b11fnuz => Kind::F8e4m3b11fnuz,
-        P::F8e3m4 => Kind::F8e3m4,
-        P::F8e8m0fnu => Kind::F8e8m0fnu,
-        P::F4e2m1fn => Kind::F4e2m1fn,
-        P::S8 => Kind::S8,
-        P::U8 => Kind::U8,
-        P::S4 => Kind::S4,
-        P::U4 => Kind::U4,
-        _ => return None,
-    })
+    Conversion::between(from.element.name(), to.element.name()).map(Some)
 }
 
 /// A value of the element type or its bits; none if padding is to be left alone.
 fn read_fill(value: &str, to: &Layout) -> Result<Option<u128>> {
-    let wrong = |found: String| {
-        Error::new(found)
-            .rule("a fill is a value of the element type, or the bits of one element")
-            .accepts("zero, one, lowest, highest, bits such as 0x7fc0, or none")
-    };
-    if value == "none" {
-        return Ok(None);
-    }
-    if let Some(digits) = value.strip_prefix("0x") {
-        let bits = u128::from_str_radix(digits, 16).map_err(|_| wrong(format!("the bits {value:?}")))?;
-        return Ok(Some(bits));
-    }
-    let named = PaddingValue::from_name(value)
-        .filter(|value| !matches!(value, PaddingValue::Invalid | PaddingValue::Unknown))
-        .ok_or_else(|| wrong(format!("the value {value:?}")))?;
-    let bits = to.element.and_then(|element| named.bits(element));
-    match (bits, to.element) {
-        (Some(bits), _) => Ok(Some(bits)),
-        (None, Some(element)) => Err(wrong(format!("{value}, which {element} does not have"))),
-        (None, None) => Err(wrong(format!("{value}, which this type does not have"))),
+    match value {
+        "none" => Ok(None),
+        _ => to.element.fill_bits(value, to.layout.bits()).map(Some),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tilework_copy::Kind;
+
     use super::*;
 
     fn fill(words: &str, to: &str) -> Result<Option<u128>> {
@@ -128,6 +77,8 @@ mod tests {
         assert_eq!(fill("fill=0x7fc0", "bf16[3]")?, Some(0x7fc0));
         assert_eq!(fill("fill=one", "FLOAT32 [3]")?, Some(0x3f80_0000));
         assert_eq!(fill("fill=highest", "INT8 [3]")?, Some(0x7f));
+        assert_eq!(fill("fill=1", "bf16[3]")?, Some(0x3f80)); // a number is a value, not bits
+        assert_eq!(fill("fill=-8", "s4[3]")?, Some(0xf8)); // and the same one in a wider place
         Ok(())
     }
 

@@ -74,6 +74,24 @@ pub struct LookArgs {
     pub width: Option<usize>,
 }
 
+#[derive(clap::Args)]
+pub struct PlanArgs {
+    /// Where it is read from
+    pub a: OsString,
+
+    /// Where it is written to; braces alone take the dimensions and the type of A; `-`: one a line on standard input
+    pub b: OsString,
+
+    /// Fill B's padding: zero, one, lowest, highest, a number, nan, or bits such as 0x7fc0 [default: what B's text
+    /// says, as in pad(3,5)=zero, or nothing]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub fill: Option<String>,
+
+    /// Let the element types differ, as `tilework convert --convert` does
+    #[arg(long)]
+    pub convert: bool,
+}
+
 /// When to use colours.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
@@ -177,23 +195,15 @@ Examples:
     ///
     /// Says how much moves in how many nests of loops, in runs of how many bytes, and writes the loops: at each turn, by
     /// how many elements they move in A, from where the array is read, and in B, to where it is written. Both have the
-    /// same dimensions and element bits; no two elements of B may share a place.
+    /// same dimensions and, without --convert, element bits; no two elements of B may share a place.
     #[command(after_long_help = "\
 Examples:
   tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'
   tilework plan 'bf16[64,300]' 'bf16[64,300]{1,0:T(8,128)(2,1)}' --fill zero
   tilework plan 'f32[8,6]{1,0:T(2,3)}' 'f32[8,6]{1,0:T(2,2)}' --json
+  tilework plan 'f32[64,300]' 'bf16[64,300]{1,0:T(8,128)(2,1)}' --convert
   tilework plan 'FLOAT32 NHWC [1,3,8,8]' 'FLOAT32 NCHW [1,3,8,8]'")]
-    Plan {
-        /// Where it is read from
-        a: OsString,
-        /// Where it is written to; `-`: one a line on standard input
-        b: OsString,
-        /// Fill B's padding: zero, one, lowest, highest, or the bits of one element such as 0x7fc0 [default: what
-        /// B's text says, as in pad(3,5)=zero, or nothing]
-        #[arg(long, value_name = "VALUE")]
-        fill: Option<String>,
-    },
+    Plan(PlanArgs),
 
     /// Check DirectML descriptors in JSON files against every rule
     ///

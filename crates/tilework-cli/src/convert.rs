@@ -6,11 +6,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use tilework::xla::ArrayShape;
 use tilework::{Error, PlanOptions};
-use tilework_copy::{Relayout, Threads};
-use tilework_files::{
-    Destination, Move, Part, Source, StreamError, bits_of, descr_of, element_of, npy, numpy_reads,
-};
+use tilework_copy::{Conversion, Relayout, Threads};
+use tilework_files::{Destination, Move, Part, Source, StreamError, descr_of, element_of, npy, numpy_reads};
 
 use crate::NO;
 use crate::args::{Args, ConvertArgs};
@@ -71,15 +70,12 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     };
     let header = header(&mut source, convert)?;
     let from = from_side(convert, header.as_ref(), &source, args)?;
-    let to = match &convert.to {
-        Some(text) => Side::read(text, Some(&from), args)?,
-        None => Side::dense(from.element, from.layout.dims(), "", args)?,
-    };
-    from.agrees_with(&to)?;
+    let (to, conversion) = from.read_to(convert.to.as_ref(), convert.convert, args)?;
     let fill = fill(convert, &to)?;
     let as_npy = !streams_out && ends_in_npy(&convert.output);
     let stored = as_npy.then(|| {
-        let kept = header.as_ref().map(|header| header.descr.clone()).filter(|descr| numpy_reads(descr));
+        let kept = header.as_ref().filter(|_| conversion.is_none());
+        let kept = kept.map(|header| header.descr.clone()).filter(|descr| numpy_reads(descr));
         let descr = kept.or_else(|| descr_of(to.element)).unwrap_or_default();
         npy::Header::of(&to.layout, to.minor_to_major(), &descr)
     });
@@ -101,7 +97,10 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     // New files are all zeros; only streams are told so.
     let streams = matches!(destination, Destination::Stream(_));
     let options = PlanOptions { fill: (streams || fill != 0).then_some(fill), ..PlanOptions::default() };
-    let relayout = Relayout::new(&from.layout, &to.layout, &options)?;
+    let relayout = match conversion {
+        Some(conversion) => Relayout::converting(&from.layout, &to.layout, conversion, &options)?,
+        None => Relayout::new(&from.layout, &to.layout, &options)?,
+    };
     let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
     let job = Move { relayout: &relayout, source: bytes, head: &head, pool: &pool };
 
@@ -136,6 +135,7 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
         output: name(&convert.output, "standard output"),
         written: job.file_bytes(),
         checked: convert.check,
+        conversion,
         fill,
         from,
         to,
@@ -181,7 +181,8 @@ fn from_side(
     };
     // Braces alone need the file's own dimensions and type.
     let known = if is_braces(text) { own(convert.dtype)? } else { None };
-    let side = Side::read(text, known.as_ref(), args)?;
+    let known = known.as_ref().map(|known| (known.element, known.layout.dims()));
+    let side = Side::read(text, known, args)?;
     if let Some(dtype) = convert.dtype.filter(|&dtype| dtype != side.element) {
         return Err(Error::new(format!("--dtype {dtype} and --from {}", side.subject))
             .rule("both say the same element type")
@@ -199,22 +200,26 @@ fn from_side(
             ))
             .into());
     }
+    // An npy file that Tilework wrote says the dimensions, or those that lie in memory, or it is the flat buffer.
+    let stored = npy::Header::of(&side.layout, side.minor_to_major(), &header.descr);
+    if header.shape.len() > 1 && header.shape != stored.shape && header.shape != side.layout.dims() {
+        return Err(Error::new(format!("{} is {} by itself", source.name(), own.subject))
+            .rule("the dimensions of an npy file are not silently passed over")
+            .accepts(format!(
+                "--from {}, or --skip {} to read the bytes after the header as {}",
+                own.subject, header.data_offset, side.subject
+            ))
+            .into());
+    }
     Ok(side)
 }
 
 /// The bits of an element that padding is filled with.
 fn fill(convert: &ConvertArgs, to: &Side) -> Result<u128, Failure> {
-    let Some(text) = &convert.fill else {
-        return Ok(to.padding_value().and_then(|value| value.bits(to.element)).unwrap_or(0));
-    };
-    let bits = bits_of(text, to.element)?;
-    // A number narrower than its place, such as s4 in a byte, is the same number there.
-    let (width, place) = (to.element.bit_width().unwrap_or(0), to.layout.bits());
-    let is_negative = to.element.is_signed_integral() && width > 0 && bits >> (width - 1) & 1 == 1;
-    Ok(match is_negative && place > width && place <= 128 {
-        true => bits | (u128::MAX >> (128 - place)) & (u128::MAX << width),
-        false => bits,
-    })
+    match &convert.fill {
+        Some(text) => Ok(to.element.fill_bits(text, to.layout.bits())?),
+        None => Ok(to.subject.as_array().and_then(ArrayShape::padding_bits).unwrap_or(0)),
+    }
 }
 
 fn ends_in_npy(path: &OsStr) -> bool {
@@ -235,6 +240,7 @@ struct Done {
     stored: Option<npy::Header>,
     written: u64,
     fill: u128,
+    conversion: Option<Conversion>,
     checked: bool,
 }
 
@@ -308,6 +314,9 @@ impl Done {
                 false => "the flat buffer",
             };
             rows.push(("stored as".to_owned(), format!("{} [{}], {what}", stored.descr, sizes.join(","))));
+        }
+        if let Some(conversion) = self.conversion {
+            rows.push(("converted".to_owned(), format!("{} to {}", conversion.from(), conversion.to())));
         }
         if self.checked {
             rows.push(("checked".to_owned(), "every element and all padding".to_owned()));

@@ -12,6 +12,7 @@ mod desc_words;
 mod input;
 mod json;
 mod json_plan;
+mod movement;
 mod output;
 mod page;
 mod plan;
@@ -65,7 +66,7 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
-        Command::Plan { a, b, fill } => plan::plan(a, b, fill.as_deref(), args, output),
+        Command::Plan(plan) => plan::plan(plan, args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
         Command::Convert(convert) => convert::convert(convert, args, output),

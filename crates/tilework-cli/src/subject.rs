@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use tilework::directml::{BufferTensorDesc, DataType, Desc, FoundDesc, read_json};
-use tilework::xla::{ArrayShape, Shape};
+use tilework::xla::{ArrayShape, PrimitiveType, Shape};
 use tilework::{Error, Layout};
 
 use crate::args::Args;
@@ -40,6 +40,14 @@ impl Subject {
         match self {
             Subject::Shape(shape) => shape.as_array(),
             Subject::Desc(_) => None,
+        }
+    }
+
+    /// The type of the elements; none for what has none.
+    pub fn element(&self) -> Option<PrimitiveType> {
+        match self {
+            Subject::Shape(shape) => shape.as_array().map(ArrayShape::element_type),
+            Subject::Desc(desc) => Some(desc.data_type().in_xla()),
         }
     }
 
@@ -91,7 +99,7 @@ pub fn read_one(text: &str, args: &Args) -> Result<Subject, Bad> {
 /// Reads a shape, a descriptor, or the descriptors of a file, told apart by how the text begins.
 pub fn read(text: &str, args: &Args) -> Result<Vec<Subject>, Bad> {
     let is_json = text.starts_with(['@', '{']);
-    if !is_json && !names_a_type(text) {
+    if !is_json && !DataType::begins(text) {
         let shape = if args.strict_xla { Shape::parse_strict_xla(text) } else { Shape::parse(text) };
         return shape.map(|shape| vec![Subject::Shape(shape)]).map_err(|error| Bad::new(error, text));
     }
@@ -122,12 +130,6 @@ pub fn read_one_desc(text: &str, args: &Args) -> Result<BufferTensorDesc, Bad> {
             Err(Bad::new(error, text))
         }
     }
-}
-
-/// Whether the first word is a type as DirectML writes it. XLA's types are other words.
-fn names_a_type(text: &str) -> bool {
-    let word = text.trim_start().split(|c: char| c.is_whitespace() || c == '[').next().unwrap_or("");
-    DataType::from_name(word).is_some()
 }
 
 /// The descriptors of `{…}`, `@FILE` or `@FILE#NAME`.

@@ -259,11 +259,53 @@ fn padding_holds_what_was_asked_for() {
     assert_eq!(filled("{0:pad(5)=lowest}", &[]), [1, 2, 3, 128, 128]);
     assert_eq!(filled("{0:pad(5)=lowest}", &["--fill=one"]), [1, 2, 3, 1, 1]);
     assert_eq!(filled("{strides(2)}", &["--fill=9"]), [1, 9, 2, 9, 3]);
-    refused(&[&input, &output, "--from", "s8[3]", "--fill", "128"], "accepted: -128 to 127");
+    refused(&[&input, &output, "--from", "s8[3]", "--fill", "128"], "lowest, highest, -128 to 127, or");
     refused(&[&input, &output, "--from", "s8[3]", "--fill", "much"], "as a value of s8");
     // A value of 4 bits is the same number in its byte.
     done(&[&input, &output, "--from", "s4[3]", "--to", "{0:T(4)}", "--fill", "-8"]);
     assert_eq!(folder.read("out.raw"), [1, 2, 3, 0xf8]);
+}
+
+#[test]
+fn elements_are_converted_only_on_request() {
+    let folder = Folder::new();
+    let floats: Vec<u8> = [0.0_f32, 1.0, -2.5, 3.14, f32::INFINITY, 1e-3].map(f32::to_le_bytes).concat();
+    let input = folder.write("f32.npy", &npy(1, "<f4", "False", "(2, 3)", &floats));
+    let output = folder.at("out.npy");
+    let brief: Vec<u8> = [0_u16, 0x3f80, 0xc020, 0x4049, 0x7f80, 0x3a83].map(u16::to_le_bytes).concat();
+    let to = |text: &'static str| [input.as_str(), output.as_str(), "--to", text];
+    refused(&to("bf16[2,3]"), "element types f32 and bf16 rule: elements are moved as they are, unless");
+    refused(&to("bf16[2,3]"), "accepted: --convert, or f32 in both layouts");
+    refused(&to("s8[2,3]"), "accepted: f32 in both layouts");
+    let with = |text: &'static str, convert: &'static str| [&to(text)[..], &[convert, "--check"]].concat();
+    refused(&with("s8[2,3]", "--convert"), "no conversion from f32 to s8");
+    refused(&with("bf16[2,3]", "--convert=f16"), "both say the same element type");
+    refused(
+        &to("{1,0}").iter().chain(&["--dtype", "bf16"]).copied().collect::<Vec<_>>(),
+        "--convert=bf16 makes bf16 of it",
+    );
+    refused(&["--from=f32[3,2]", &input, &output], "is f32[2,3]{1,0} by itself");
+    refused(&with("{1,0}", "--convert=bfloat16"), "did you mean bf16?");
+    refused(&with("{1,0}", "--skip=-1"), "invalid value '-1' for '--skip");
+    refused(&with("{1,0}", "--convert=f4e2m1fn"), "accepted: E(4) in the layout, such as f4e2m1fn[3,5]");
+    assert_eq!(folder.names(), ["f32.npy"]);
+    for args in [with("bf16[2,3]", "--convert"), with("{1,0}", "--convert=bf16")] {
+        let words = done(&args).stdout;
+        assert!(words.contains("converted") && words.contains("<V2 [2,3]"), "{words}");
+        assert_eq!(folder.read("out.npy"), npy(1, "<V2", "False", "(2, 3)", &brief));
+    }
+    // Tiles, padding and back again, through a stream as well.
+    let tiled = folder.at("tiled.raw");
+    done(&[&input, &tiled, "--to={1,0:T(2,4)(2,1)}", "--convert=bf16", "--fill=1", "--check"]);
+    let back = folder.at("back.npy");
+    done(&[&tiled, &back, "--from=bf16[2,3]{1,0:T(2,4)(2,1)}", "--convert=f32", "--check"]);
+    let narrowed: Vec<u8> = brief.chunks(2).flat_map(|bits| [0, 0, bits[0], bits[1]]).collect();
+    assert_eq!(folder.read("back.npy"), npy(1, "<f4", "False", "(2, 3)", &narrowed));
+    done(&[&input, &output, "--convert=f32", "--check"]); // nothing to convert
+    assert_eq!(folder.read("out.npy"), folder.read("f32.npy"));
+    let s8 = folder.write("s8.raw", &[1, 0xff, 0x7f]);
+    done(&[&s8, &tiled, "--from=s8[3]", "--to=s4[3]{0:E(4)}", "--convert", "--check"]);
+    assert_eq!(folder.read("tiled.raw"), [0xf1, 0x0f]);
 }
 
 #[test]

@@ -92,6 +92,11 @@ impl Relayout {
         &self.plan
     }
 
+    /// How elements change on the way, if they do.
+    pub fn conversion(&self) -> Option<Conversion> {
+        self.converter.map(|converter| converter.conversion())
+    }
+
     /// Moves the data, on the calling thread.
     ///
     /// # Errors

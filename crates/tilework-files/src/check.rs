@@ -1,36 +1,46 @@
 //! Comparing an array in two layouts, by nothing but the layouts.
 //!
-//! No plan and no kernel is used here: each element's place is asked of both layouts.
+//! No plan is used here, and no kernel but that of a conversion: each element's place is asked of both layouts.
 
 use tilework::{Error, Layout, Result};
+use tilework_copy::Conversion;
+
+/// An array: how it lies, and its bytes.
+type Array<'a> = (&'a Layout, &'a [u8]);
+
+/// Elements that are converted at a time.
+const BATCH: usize = 1024;
 
 /// Compares every element of an array in two layouts, and all padding of the second with `padding`, the bits of one element.
+/// Where elements were converted, those of the first are converted again, in their own order.
 ///
 /// # Errors
 /// The first element, in row-major order, or else the first place of padding that differs; layouts of other dimensions or
 /// element bits, and buffers shorter than their layouts.
-pub fn check(from: &Layout, old: &[u8], to: &Layout, new: &[u8], padding: u128) -> Result<()> {
-    comparable(from, old, to, new)?;
-    let bits = to.bits();
-    let mut first: Option<Error> = None;
-    from.for_each_in_index_order(|index, source| {
+pub fn check(from: Array, to: Array, conversion: Option<Conversion>, padding: u128) -> Result<()> {
+    comparable(from, to, conversion)?;
+    let mut compare = Compare::new(from.1, to, conversion);
+    let (mut number, mut first) = (0, None);
+    from.0.for_each_in_index_order(|index, source| {
         if first.is_some() {
             return;
         }
-        first = match to.offset(index) {
-            Ok(place) if same(old, source, new, place, bits) => None,
-            Ok(place) => Some(differs(index, source, place)),
+        first = match to.0.offset(index) {
+            Ok(place) => compare.add(Element { number, source, place }).err(),
             Err(error) => Some(error),
         };
+        number += 1;
     });
-    if let Some(error) = first {
-        return Err(error);
+    match first {
+        Some(error) => return Err(error),
+        None => compare.end()?,
     }
+    let (to, new) = to;
     let padding = padding.to_le_bytes();
     let (mut next, mut wrong) = (0, None);
-    let mut gap = |from: u64, to: u64| {
+    let mut gap = |from: u64, end: u64| {
         if wrong.is_none() {
-            wrong = (from..to).find(|&place| !same(&padding, 0, new, place, bits));
+            wrong = (from..end).find(|&place| !same(&padding, 0, new, place, to.bits()));
         }
     };
     if to.places() != Some(to.size()) {
@@ -52,40 +62,119 @@ pub fn check(from: &Layout, old: &[u8], to: &Layout, new: &[u8], padding: u128) 
 ///
 /// # Errors
 /// As of [`check`].
-pub fn check_sample(from: &Layout, old: &[u8], to: &Layout, new: &[u8], elements: u64) -> Result<()> {
-    comparable(from, old, to, new)?;
-    let mut index = vec![0; from.rank()];
-    let count = from.len().min(elements);
+pub fn check_sample(from: Array, to: Array, conversion: Option<Conversion>, elements: u64) -> Result<()> {
+    comparable(from, to, conversion)?;
+    let mut compare = Compare::new(from.1, to, conversion);
+    let len = from.0.len();
+    let count = len.min(elements);
     for number in 0..count {
         // Evenly spread; a step aside by turns, so that not all of them stand in the first column.
-        let mut rest = match from.len() == count {
+        let number = match len == count {
             true => number,
-            false => (u128::from(number) * u128::from(from.len()) / u128::from(count)) as u64 + number % 7,
+            false => (u128::from(number) * u128::from(len) / u128::from(count)) as u64 + number % 7,
         }
-        .min(from.len() - 1);
-        for (at, &size) in index.iter_mut().zip(from.dims()).rev() {
-            (*at, rest) = (rest % size, rest / size);
-        }
-        let (source, place) = (from.offset(&index)?, to.offset(&index)?);
-        if !same(old, source, new, place, to.bits()) {
-            return Err(differs(&index, source, place));
-        }
+        .min(len - 1);
+        let index = index(number, to.0.dims());
+        compare.add(Element { number, source: from.0.offset(&index)?, place: to.0.offset(&index)? })?;
+    }
+    compare.end()
+}
+
+/// The index of an element by its number in row-major order.
+fn index(number: u64, dims: &[u64]) -> Vec<u64> {
+    let (mut index, mut rest) = (vec![0; dims.len()], number);
+    for (at, &size) in index.iter_mut().zip(dims).rev() {
+        (*at, rest) = (rest % size, rest / size);
+    }
+    index
+}
+
+/// Both arrays have the same elements, and are all there.
+fn comparable(from: Array, to: Array, conversion: Option<Conversion>) -> Result<()> {
+    let bits = match conversion {
+        Some(conversion) => (conversion.from().bits(), conversion.to().bits()),
+        None => (to.0.bits(), to.0.bits()),
+    };
+    if from.0.dims() != to.0.dims() || (from.0.bits(), to.0.bits()) != bits {
+        return Err(Error::new("arrays of other dimensions or element bits cannot be compared"));
+    }
+    if to.0.bits() > 128 {
+        return Err(Error::new(format!("elements of {} bits", to.0.bits())).accepts("up to 128 bits"));
+    }
+    if (from.1.len() as u64) < from.0.bytes() || (to.1.len() as u64) < to.0.bytes() {
+        return Err(Error::new("a buffer is shorter than its layout"));
     }
     Ok(())
 }
 
-/// Both arrays have the same elements, and are all there.
-fn comparable(from: &Layout, old: &[u8], to: &Layout, new: &[u8]) -> Result<()> {
-    if from.dims() != to.dims() || from.bits() != to.bits() {
-        return Err(Error::new("arrays of other dimensions or element bits cannot be compared"));
+/// An element: its number in row-major order, and its places in both arrays.
+#[derive(Clone, Copy)]
+struct Element {
+    number: u64,
+    source: u64,
+    place: u64,
+}
+
+/// Compares elements: at once, or, where they are converted, when a batch of them is together.
+struct Compare<'a> {
+    old: &'a [u8],
+    to: Array<'a>,
+    conversion: Option<Conversion>,
+    batch: Vec<Element>,
+    gathered: Vec<u8>,
+    converted: Vec<u8>,
+}
+
+impl<'a> Compare<'a> {
+    fn new(old: &'a [u8], to: Array<'a>, conversion: Option<Conversion>) -> Compare<'a> {
+        // No kind has more than 64 bits.
+        let room = if conversion.is_some() { BATCH * 8 } else { 0 };
+        Compare { old, to, conversion, batch: Vec::new(), gathered: vec![0; room], converted: vec![0; room] }
     }
-    if to.bits() > 128 {
-        return Err(Error::new(format!("elements of {} bits", to.bits())).accepts("up to 128 bits"));
+
+    fn add(&mut self, element: Element) -> Result<()> {
+        if self.conversion.is_none() {
+            let same = same(self.old, element.source, self.to.1, element.place, self.to.0.bits());
+            return if same { Ok(()) } else { Err(self.differs(element)) };
+        }
+        self.batch.push(element);
+        if self.batch.len() == BATCH { self.end() } else { Ok(()) }
     }
-    if (old.len() as u64) < from.bytes() || (new.len() as u64) < to.bytes() {
-        return Err(Error::new("a buffer is shorter than its layout"));
+
+    /// Converts and compares the elements of the batch.
+    fn end(&mut self) -> Result<()> {
+        let Some(conversion) = self.conversion else { return Ok(()) };
+        let bits = conversion.from().bits();
+        for (at, element) in self.batch.iter().enumerate() {
+            put(self.old, element.source, &mut self.gathered, at, bits);
+        }
+        conversion.run(self.batch.len(), &self.gathered, &mut self.converted)?;
+        let bits = self.to.0.bits();
+        let different = |(at, element): &(usize, &Element)| {
+            !same(&self.converted, *at as u64, self.to.1, element.place, bits)
+        };
+        if let Some((_, &element)) = self.batch.iter().enumerate().find(different) {
+            return Err(self.differs(element));
+        }
+        self.batch.clear();
+        Ok(())
     }
-    Ok(())
+
+    fn differs(&self, element: Element) -> Error {
+        differs(&index(element.number, self.to.0.dims()), element.source, element.place)
+    }
+}
+
+/// Puts an element of the one buffer into the other; it has whole bytes or four bits, as every kind has.
+fn put(from: &[u8], source: u64, to: &mut [u8], place: usize, bits: u32) {
+    let (bytes, source) = (bits as usize / 8, source as usize);
+    if bytes > 0 {
+        to[place * bytes..][..bytes].copy_from_slice(&from[source * bytes..][..bytes]);
+        return;
+    }
+    let nibble = from[source / 2] >> (source % 2 * 4) & 15;
+    let byte = &mut to[place / 2];
+    *byte = if place.is_multiple_of(2) { *byte & 0xf0 | nibble } else { *byte & 15 | nibble << 4 };
 }
 
 fn differs(index: &[u64], source: u64, place: u64) -> Error {
@@ -114,7 +203,7 @@ fn same(a: &[u8], at_a: u64, b: &[u8], at_b: u64, bits: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use tilework::PlanOptions;
-    use tilework_copy::Relayout;
+    use tilework_copy::{Kind, Relayout};
 
     use super::*;
 
@@ -127,15 +216,42 @@ mod tests {
             let mut new = vec![0; to.bytes() as usize];
             let options = PlanOptions { fill: Some(1), ..PlanOptions::default() };
             Relayout::new(&from, &to, &options)?.run(&old, &mut new)?;
-            check(&from, &old, &to, &new, 1)?;
-            check_sample(&from, &old, &to, &new, 100)?;
-            check_sample(&from, &old, &to, &new, 7)?;
-            assert!(check_sample(&from, &old, &to, &vec![255; new.len()], 100).is_err());
-            assert!(check(&from, &old, &to, &new, 0).is_err());
+            check((&from, &old), (&to, &new), None, 1)?;
+            check_sample((&from, &old), (&to, &new), None, 100)?;
+            check_sample((&from, &old), (&to, &new), None, 7)?;
+            assert!(check_sample((&from, &old), (&to, &vec![255; new.len()]), None, 100).is_err());
+            assert!(check((&from, &old), (&to, &new), None, 0).is_err());
             for bit in 0..to.size() * u64::from(bits) {
                 let mut wrong = new.clone();
                 wrong[(bit / 8) as usize] ^= 1 << (bit % 8);
-                assert!(check(&from, &old, &to, &wrong, 1).is_err(), "bit {bit} of {bits}-bit elements");
+                assert!(
+                    check((&from, &old), (&to, &wrong), None, 1).is_err(),
+                    "bit {bit} of {bits}-bit elements"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn every_wrong_bit_of_converted_elements_is_found() -> Result<()> {
+        for (from, to) in [(Kind::F32, Kind::Bf16), (Kind::S8, Kind::S4), (Kind::F4e2m1fn, Kind::F32)] {
+            let old_layout = Layout::row_major(&[31, 45], from.bits())?; // more than a batch, and an odd rest
+            let builder = Layout::builder(&[31, 45], to.bits())?;
+            let new_layout = builder.tile(&[Some(8), Some(4)])?.build()?;
+            let conversion = Conversion::new(from, to).expect("a conversion");
+            let old: Vec<u8> = (0..old_layout.bytes()).map(|at| (at * 37 % 251) as u8).collect();
+            let mut new = vec![0; new_layout.bytes() as usize];
+            let options = PlanOptions { fill: Some(1), ..PlanOptions::default() };
+            Relayout::converting(&old_layout, &new_layout, conversion, &options)?.run(&old, &mut new)?;
+            let old = (&old_layout, &old[..]);
+            check(old, (&new_layout, &new), Some(conversion), 1)?;
+            check_sample(old, (&new_layout, &new), Some(conversion), 100)?;
+            assert!(check(old, (&new_layout, &new), None, 1).is_err());
+            for bit in (0..new_layout.size() * u64::from(to.bits())).step_by(61) {
+                new[(bit / 8) as usize] ^= 1 << (bit % 8);
+                assert!(check(old, (&new_layout, &new), Some(conversion), 1).is_err(), "bit {bit} of {to}");
+                new[(bit / 8) as usize] ^= 1 << (bit % 8);
             }
         }
         Ok(())
@@ -144,11 +260,11 @@ mod tests {
     #[test]
     fn what_cannot_be_compared_is_an_error() -> Result<()> {
         let (a, b) = (Layout::row_major(&[3], 8)?, Layout::row_major(&[4], 8)?);
-        assert!(check(&a, &[0; 3], &b, &[0; 4], 0).is_err());
-        assert!(check(&a, &[0; 3], &a, &[0; 2], 0).is_err());
+        assert!(check((&a, &[0; 3]), (&b, &[0; 4]), None, 0).is_err());
+        assert!(check((&a, &[0; 3]), (&a, &[0; 2]), None, 0).is_err());
         let scalar = Layout::row_major(&[], 8)?;
-        check(&scalar, &[7], &scalar, &[7], 0)?;
+        check((&scalar, &[7]), (&scalar, &[7]), None, 0)?;
         let none = Layout::row_major(&[0, 3], 8)?;
-        check(&none, &[], &none, &[], 0)
+        check((&none, &[]), (&none, &[]), None, 0)
     }
 }

@@ -2,6 +2,7 @@
 
 use tilework::xla::PrimitiveType;
 use tilework::{Error, Result};
+use tilework_copy::Conversion;
 
 use PrimitiveType as P;
 
@@ -74,7 +75,13 @@ pub fn element_of(descr: &str, given: Option<PrimitiveType>) -> Result<Primitive
         }
         (_, Some(given)) => Err(fail(format!("{given} for a file of {descr:?}"))
             .rule("the type is the file's, or one of as many bytes where the file says plain bytes")
-            .accepts(native.map_or_else(|| example(bytes).to_owned(), |native| native.to_string()))),
+            .accepts(native.map_or_else(
+                || example(bytes).to_owned(),
+                |native| match Conversion::between(native.name(), given.name()) {
+                    Ok(_) => format!("{native}; --convert={given} makes {given} of it"),
+                    Err(_) => native.to_string(),
+                },
+            ))),
     }
 }
 

@@ -33,7 +33,6 @@ mod literal;
 mod memory;
 pub mod npy;
 mod source;
-mod value;
 mod window;
 mod write;
 
@@ -42,5 +41,4 @@ pub use destination::{Destination, NewFile};
 pub use element::{descr_of, element_of, numpy_reads};
 pub use memory::available_memory;
 pub use source::{Part, Source};
-pub use value::bits_of;
 pub use write::{Move, StreamError};

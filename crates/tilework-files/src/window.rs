@@ -15,7 +15,10 @@ pub(crate) fn windows(relayout: &Relayout, bytes: u64) -> Result<Vec<Relayout>> 
     let mut found = Vec::new();
     cut(plan.from(), plan.to(), 0, plan.to().bytes(), bytes, &mut |from, to| {
         let options = PlanOptions { fill: None, ..plan.options().clone() };
-        found.push(Relayout::new(from, to, &options)?);
+        found.push(match relayout.conversion() {
+            Some(conversion) => Relayout::converting(from, to, conversion, &options)?,
+            None => Relayout::new(from, to, &options)?,
+        });
         Ok(())
     })?;
     Ok(found)
@@ -105,6 +108,7 @@ fn lcm(a: u64, b: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use tilework::xla::Shape;
+    use tilework_copy::{Conversion, Kind};
 
     use super::*;
 
@@ -139,6 +143,26 @@ mod tests {
                 assert!(limit > 500 || windows.len() > 1 || to.rank() == 3, "{to:?}: one window");
                 assert!(limit < 1 << 20 || windows.len() == 1);
             }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn windows_convert_as_the_whole_does() -> Result<()> {
+        for (from, to, kinds) in [
+            ("f32[64,48]{0,1}", "bf16[64,48]{1,0:T(8,4)(2,1)}", (Kind::F32, Kind::Bf16)),
+            ("s8[64,48]", "s4[64,48]{0,1:E(4)}", (Kind::S8, Kind::S4)),
+            ("f16[61,47]{1,0:T(3,5)}", "f32[61,47]{strides(-1,64)}", (Kind::F16, Kind::F32)),
+        ] {
+            let (from, to) = (layout(from), layout(to));
+            let conversion = Conversion::new(kinds.0, kinds.1).expect("a conversion");
+            let relayout = Relayout::converting(&from, &to, conversion, &PlanOptions::default())?;
+            let source: Vec<u8> = (0..from.bytes()).map(|at| (at * 31 % 251) as u8 + 1).collect();
+            let (mut whole, mut parts) = (vec![0; to.bytes() as usize], vec![0; to.bytes() as usize]);
+            relayout.run(&source, &mut whole)?;
+            let windows = windows(&relayout, 700)?;
+            windows.iter().try_for_each(|window| window.run(&source, &mut parts))?;
+            assert!(windows.len() > 1 && parts == whole, "{to:?} in {} windows", windows.len());
         }
         Ok(())
     }

@@ -89,8 +89,7 @@ impl Move<'_> {
             progress,
         };
         let plan = self.relayout.plan();
-        // A conversion is not in the plan, so relayouts made of its parts would not convert.
-        if total <= 4 * window || plan.options().converts {
+        if total <= 4 * window {
             return self.relayout.run_on(&counted(0, total), self.source, array);
         }
         if let Some(fill) = plan.options().fill.filter(|&fill| fill != 0) {
@@ -138,8 +137,8 @@ impl Move<'_> {
         if head != self.head {
             return Err(Error::new("the header is not the one that was written"));
         }
-        let plan = self.relayout.plan();
-        crate::check::check(plan.from(), self.source, plan.to(), array, padding)
+        let (plan, conversion) = (self.relayout.plan(), self.relayout.conversion());
+        crate::check::check((plan.from(), self.source), (plan.to(), array), conversion, padding)
     }
 
     /// The length of the file.

@@ -2,9 +2,14 @@
 
 use std::ffi::OsString;
 
+use tilework::xla::PrimitiveType;
+
+use super::convert::element_type;
+
 pub const BENCH_EXAMPLES: &str = "\
 Both arrays are in memory. A copy of as many bytes as the array has elements for is timed in turn with the relayout, \
-and each figure is the median. GB/s counts what is read and what is written. Arrays must fit the memory that the \
+and each figure is the median. GB/s counts what is read and what is written; \
+where elements are converted, the copy has half of that. Arrays must fit the memory that the \
 system has available.
 
 Examples:
@@ -22,12 +27,16 @@ pub struct BenchArgs {
     #[arg(value_name = "TO")]
     pub to: OsString,
 
+    /// Convert elements to TYPE, such as bf16, or to the type that TO says; without it none are
+    #[arg(long, value_name = "TYPE", num_args = 0..=1, value_parser = element_type)]
+    pub convert: Option<Option<PrimitiveType>>,
+
     /// How many threads work, besides one [default: one for each processor]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
     /// How long it is measured, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "2", allow_negative_numbers = true, value_parser = seconds)]
     pub seconds: f64,
 }
 

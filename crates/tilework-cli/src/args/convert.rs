@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use tilework::xla::PrimitiveType;
+use tilework::xla::{PrimitiveType, Shape};
 
 pub const CONVERT_EXAMPLES: &str = "\
 A LAYOUT is a shape, a descriptor, or the braces of a shape alone, '{0,1}' or '{1,0:T(8,128)}', where the dimensions \
@@ -15,12 +15,14 @@ buffer, with all its places in one dimension.
 
 OUT has its name when it is complete, and until then the old file keeps it: a run that is stopped leaves no half of a \
 file. An existing file is replaced, and may be IN itself. Padding is 0 in a new file, unless --fill or the layout's \
-pad(..)=value says otherwise. Elements are moved and not changed: bytes are stored as they are, the least significant \
-first.
+pad(..)=value says otherwise. Elements are moved as they are, unless --convert makes another type of them, rounded to \
+the nearest value; what is too large becomes infinity where the type has one. Bytes are stored as they are, the least \
+significant first.
 
 Examples:
   tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --dtype bf16
   tilework convert w.bin w.npy --from 'bf16[64,300]{1,0:T(8,128)(2,1)}'
+  tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --convert bf16
   tilework convert nchw.npy nhwc.npy --to '{1,3,2,0}' --check
   tilework convert in.raw out.raw --from 'f32[3,5]' --to 'f32[3,5]{1,0:T(2,2)}' --fill nan
   tilework convert with-header.raw out.npy --from 'u16[512,512]' --skip 512
@@ -48,12 +50,17 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "TYPE", value_parser = element_type)]
     pub dtype: Option<PrimitiveType>,
 
-    /// What padding holds: zero, one, lowest, highest, a number, or bits such as 0x7fc0
+    /// What padding holds: zero, one, lowest, highest, a number, nan, or bits such as 0x7fc0 [default:
+    /// what the text of --to says, as in pad(3,5)=one, or 0]
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub fill: Option<String>,
 
+    /// Convert elements to TYPE, such as bf16, or to the type that --to says; without it none are
+    #[arg(long, value_name = "TYPE", num_args = 0..=1, value_parser = element_type)]
+    pub convert: Option<Option<PrimitiveType>>,
+
     /// Bytes before the array in IN, which then is a raw file
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
     pub skip: Option<u64>,
 
     /// Let bytes stand behind the array in IN
@@ -61,7 +68,7 @@ pub struct ConvertArgs {
     pub trailing: bool,
 
     /// How many threads work [default: one for each processor]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
     /// Read OUT again and compare every element and all padding, before it gets its name
@@ -69,10 +76,14 @@ pub struct ConvertArgs {
     pub check: bool,
 }
 
-fn element_type(name: &str) -> Result<PrimitiveType, String> {
-    let all = || PrimitiveType::all().filter(|element| element.is_array_type());
-    all().find(|element| element.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = all().map(PrimitiveType::name).collect();
-        format!("one of {}", names.join(", "))
+/// Reads the name of an element type.
+pub fn element_type(name: &str) -> Result<PrimitiveType, String> {
+    let found = PrimitiveType::from_name(name).filter(|element| element.is_array_type());
+    found.ok_or_else(|| {
+        // The reader of shapes knows what people mean.
+        let error = Shape::parse(&format!("{name}[1]")).err();
+        let meant = error.as_ref().and_then(|error| error.accepted());
+        let meant = meant.filter(|words| words.contains("did you mean"));
+        meant.unwrap_or("an element type such as f32, bf16, f8e4m3fn, s8 or u4").to_owned()
     })
 }

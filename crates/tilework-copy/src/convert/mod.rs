@@ -68,6 +68,19 @@ impl Conversion {
         Conversion::with(from, to, InstructionSet::detect())
     }
 
+    /// The conversion between two kinds of these [names](Kind::name).
+    ///
+    /// # Errors
+    /// Names between which there is no conversion.
+    pub fn between(from: &str, to: &str) -> Result<Conversion> {
+        let kinds = Kind::from_name(from).zip(Kind::from_name(to));
+        kinds.and_then(|(from, to)| Conversion::new(from, to)).ok_or_else(|| {
+            Error::new(format!("no conversion from {from} to {to}"))
+                .rule("conversions keep the nature of the elements")
+                .accepts("floating-point types of 32 bits or less, f64 and f32, s8 and s4, u8 and u4")
+        })
+    }
+
     /// The same with the instructions of a set, which the processor must have.
     pub(crate) fn with(from: Kind, to: Kind, set: InstructionSet) -> Option<Conversion> {
         if !InstructionSet::all_here().contains(&set) || from == to {

@@ -62,6 +62,11 @@ impl Converter {
         })
     }
 
+    /// How elements change.
+    pub(crate) fn conversion(&self) -> Conversion {
+        self.conversion
+    }
+
     /// The same with stores past the cache, which pays where the arrays are larger than it. The caller then fences after
     /// [`Converter::run`].
     pub(crate) fn streaming(self, streams: bool) -> Converter {

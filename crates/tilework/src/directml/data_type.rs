@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
+use crate::xla::PrimitiveType;
 
 /// The type of the elements of a tensor. There is no bool: a bool is stored as `UINT8`.
 ///
@@ -87,6 +88,37 @@ impl DataType {
         TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
+    /// Whether the first word of a text is a type as DirectML writes it. XLA's types are other words, so this tells a
+    /// description from a shape.
+    ///
+    /// ```
+    /// use tilework::directml::DataType;
+    /// assert!(DataType::begins("FLOAT32 [2,3]") && !DataType::begins("f32[2,3]"));
+    /// ```
+    pub fn begins(text: &str) -> bool {
+        let word = text.trim_start().split(|c: char| c.is_whitespace() || c == '[').next().unwrap_or("");
+        DataType::from_name(word).is_some()
+    }
+
+    /// The same type of XLA, which has them all: `FLOAT32` is `f32`, `INT8` is `s8`.
+    pub fn in_xla(self) -> PrimitiveType {
+        match self {
+            T::Float32 => PrimitiveType::F32,
+            T::Float16 => PrimitiveType::F16,
+            T::Uint32 => PrimitiveType::U32,
+            T::Uint16 => PrimitiveType::U16,
+            T::Uint8 => PrimitiveType::U8,
+            T::Int32 => PrimitiveType::S32,
+            T::Int16 => PrimitiveType::S16,
+            T::Int8 => PrimitiveType::S8,
+            T::Float64 => PrimitiveType::F64,
+            T::Uint64 => PrimitiveType::U64,
+            T::Int64 => PrimitiveType::S64,
+            T::Uint4 => PrimitiveType::U4,
+            T::Int4 => PrimitiveType::S4,
+        }
+    }
+
     /// The type that this word probably means: the name in other letters, or another system's name for it.
     pub(crate) fn meant_by(word: &str) -> Option<DataType> {
         let word = word.strip_prefix(PREFIX).unwrap_or(word);
@@ -162,6 +194,12 @@ mod tests {
         }
         for none in [0, 14, u32::MAX] {
             assert_eq!(DataType::from_number(none), None);
+        }
+        for data_type in DataType::all() {
+            let (same, long) = (data_type.in_xla(), data_type.name());
+            assert_eq!(same.bit_width(), Some(data_type.bits()), "{data_type}");
+            assert_eq!(same.is_unsigned_integral(), long.starts_with("UINT"), "{data_type}");
+            assert_eq!(same.is_signed_integral(), long.starts_with("INT"), "{data_type}");
         }
         assert_eq!(DataType::from_name("float32"), None);
         assert_eq!(DataType::meant_by("float32"), Some(T::Float32));

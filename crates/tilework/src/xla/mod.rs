@@ -30,6 +30,7 @@ mod surgery;
 mod tile;
 mod tuple;
 mod validate;
+mod value;
 
 pub use align::{InsertedOrDeleted, common_factors};
 pub use bitcast::{Bitcast, TransposeReshapeTranspose};

@@ -135,8 +135,17 @@ impl ArrayShape {
 
     /// The bits of one element of padding, where the older layout's `padding_value` says them.
     ///
-    /// None if it says nothing, or if the element type has no such value (complex types have no lowest).
+    /// None if it says nothing, or if the element type has no such value (complex types have no lowest). Where elements are
+    /// wider than their type, it is the same number there.
+    ///
+    /// ```
+    /// let shape = tilework::xla::Shape::parse("s4[3]{0:pad(5)=lowest}")?;
+    /// assert_eq!(shape.as_array().unwrap().padding_bits(), Some(0xf8)); // -8 in a byte
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
     pub fn padding_bits(&self) -> Option<u128> {
-        self.layout().and_then(Layout::padding)?.value.bits(self.element_type())
+        let value = self.layout().and_then(Layout::padding)?.value;
+        value.bits(self.element_type())?; // no error is made for what is none
+        self.element_type().fill_bits(value.name(), self.element_size_in_bits()).ok()
     }
 }

@@ -1,45 +1,94 @@
-//! A number that a person writes, as the bits of an element.
+//! A value that a person writes, as the bits of an element.
 
-use tilework::xla::{PaddingValue, PrimitiveType};
-use tilework::{Error, Result};
+use super::element::PrimitiveType;
+use super::padding::PaddingValue;
+use crate::error::{Error, Result};
 
 use PrimitiveType as P;
 
-/// The bits of a value in an element type: `zero`, `one`, `lowest`, `highest`, a number (rounded to the nearest that the type
-/// has), `inf`, `nan`, or the bits themselves in hexadecimal.
-///
-/// ```
-/// use tilework::xla::PrimitiveType;
-/// use tilework_files::bits_of;
-/// assert_eq!(bits_of("lowest", PrimitiveType::Bf16)?, 0xff80);
-/// assert_eq!(bits_of("-1", PrimitiveType::S8)?, 0xff);
-/// assert_eq!(bits_of("0.1", PrimitiveType::F16)?, 0x2e66);
-/// # Ok::<(), tilework::Error>(())
-/// ```
-///
-/// # Errors
-/// A word that is no value, and a value that the type does not have.
-pub fn bits_of(text: &str, element: PrimitiveType) -> Result<u128> {
-    let fail = |accepts: String| {
-        Error::new(format!("{text:?} as a value of {element}"))
-            .field("fill")
-            .rule("padding is filled with a value of the element type")
-            .accepts(accepts)
-    };
-    let words = || {
+impl PrimitiveType {
+    /// The bits of a value that somebody writes: `zero`, `one`, `lowest`, `highest`, a number (rounded to the nearest that
+    /// the type has), `inf`, `nan`, `true`, `false`, or the bits themselves in hexadecimal.
+    ///
+    /// ```
+    /// use tilework::xla::PrimitiveType;
+    /// assert_eq!(PrimitiveType::Bf16.value_bits("lowest")?, 0xff80);
+    /// assert_eq!(PrimitiveType::Bf16.value_bits("0xff80")?, 0xff80);
+    /// assert_eq!(PrimitiveType::S8.value_bits("-1")?, 0xff);
+    /// assert_eq!(PrimitiveType::F16.value_bits("0.1")?, 0x2e66);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A word that is no value, and a value that the type does not have.
+    pub fn value_bits(self, text: &str) -> Result<u128> {
+        bits_of(text, self)
+    }
+
+    /// The bits that an element of `bits` bits is filled with to hold a [value](PrimitiveType::value_bits): the same number
+    /// where elements are wider than the type, as an `s4` in a byte is, and any bits that fit the element in hexadecimal.
+    ///
+    /// ```
+    /// use tilework::xla::PrimitiveType;
+    /// assert_eq!(PrimitiveType::S4.fill_bits("-8", 4)?, 0x8);
+    /// assert_eq!(PrimitiveType::S4.fill_bits("-8", 8)?, 0xf8);
+    /// assert_eq!(PrimitiveType::S4.fill_bits("0x70", 8)?, 0x70);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`PrimitiveType::value_bits`].
+    pub fn fill_bits(self, text: &str, bits: u32) -> Result<u128> {
+        let width = self.bit_width().unwrap_or(0);
+        if bits > width
+            && let Some(written) = hexadecimal(text)
+        {
+            let ones = ones(bits);
+            return written
+                .filter(|found| *found <= ones)
+                .ok_or_else(|| no_value(text, self, format!("0x0 to {ones:#x}")));
+        }
+        let found = bits_of(text, self)?;
+        let is_negative = self.is_signed_integral() && width > 0 && found >> (width - 1) & 1 == 1;
+        Ok(if is_negative && bits > width { found | ones(bits) & !ones(width) } else { found })
+    }
+}
+
+/// So many bits of one, at least one.
+fn ones(bits: u32) -> u128 {
+    u128::MAX >> (128 - bits.clamp(1, 128))
+}
+
+/// What is written as bits, if it is; the number is none if it is no number.
+fn hexadecimal(text: &str) -> Option<Option<u128>> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    let all = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    Some(u128::from_str_radix(digits, 16).ok().filter(|_| all))
+}
+
+fn no_value(text: &str, element: PrimitiveType, accepts: String) -> Error {
+    Error::new(format!("{text:?} as a value of {element}"))
+        .field("fill")
+        .rule("a fill is a value of the element type, or the bits of one element")
+        .accepts(accepts)
+}
+
+fn bits_of(text: &str, element: PrimitiveType) -> Result<u128> {
+    let fail = |accepts: String| no_value(text, element, accepts);
+    let words = |number: &str| {
         let has =
             |name: &&str| PaddingValue::from_name(name).is_some_and(|value| value.bits(element).is_some());
         let names: Vec<&str> = ["zero", "one", "lowest", "highest"].into_iter().filter(has).collect();
-        format!("{}, a number, or its bits such as 0x0", names.join(", "))
+        let example = PaddingValue::One.bits(element).unwrap_or(0);
+        format!("{}, {number}, or bits such as {example:#x}", names.join(", "))
     };
     let Some(width) = element.bit_width() else { return Err(fail("a type that has elements".to_owned())) };
-    let ones = u128::MAX >> (128 - width);
+    let ones = ones(width);
     if let Some(value) = PaddingValue::from_name(text) {
-        return value.bits(element).ok_or_else(|| fail(words()));
+        return value.bits(element).ok_or_else(|| fail(words("a number")));
     }
-    if let Some(bits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        let bits = u128::from_str_radix(bits, 16).ok().filter(|bits| *bits <= ones);
-        return bits.ok_or_else(|| fail(format!("0x0 to {ones:#x}")));
+    if let Some(bits) = hexadecimal(text) {
+        return bits.filter(|bits| *bits <= ones).ok_or_else(|| fail(format!("0x0 to {ones:#x}")));
     }
     if element.is_integral() || element == P::Pred {
         let (low, high) = match element.is_signed_integral() {
@@ -53,12 +102,12 @@ pub fn bits_of(text: &str, element: PrimitiveType) -> Result<u128> {
         };
         return match number {
             Some(number) if (low..=high).contains(&number) => Ok(number as u128 & ones),
-            _ => Err(fail(format!("{low} to {high}, or {}", words()))),
+            _ => Err(fail(words(&format!("{low} to {high}")))),
         };
     }
     match element.complex_component() {
         Some(part) => bits_of(text, part), // the imaginary part is 0
-        None => float(text, element).ok_or_else(|| fail(words())),
+        None => float(text, element).ok_or_else(|| fail(words("a number"))),
     }
 }
 

@@ -1,0 +1,113 @@
+//! What a plan comes to, in one sentence.
+
+use tilework::{Kind, Nest, Plan};
+use tilework_copy::Conversion;
+
+use crate::size;
+
+/// How much is read and written, how elements change if they do, in which ways most elements get there, and what becomes of the padding; none if nothing
+/// moves.
+pub fn sentence(plan: &Plan, conversion: Option<Conversion>) -> Option<String> {
+    let figures = plan.figures();
+    if figures.elements == 0 {
+        return None;
+    }
+    let of = |kind: fn(&Conversion) -> tilework_copy::Kind| {
+        conversion.map_or_else(String::new, |conversion| format!(" of {}", kind(&conversion)))
+    };
+    let mut said = format!(
+        "The copy reads {}{} and writes {}{}: {}",
+        size(figures.bytes_read),
+        of(Conversion::from),
+        size(figures.bytes_written),
+        of(Conversion::to),
+        ways(plan, figures.elements)
+    );
+    let bytes = |places: u64| size((u128::from(places) * u128::from(plan.to().bits())).div_ceil(8));
+    match plan.options().fill {
+        Some(fill) if plan.fills_first() => {
+            said.push_str(&format!("; before that, all of it is filled with {fill:#x}"));
+        }
+        Some(fill) if figures.filled > 0 => {
+            said.push_str(&format!("; {} of padding become {fill:#x}", bytes(figures.filled)));
+        }
+        Some(_) => said.push_str("; there is no padding to fill"),
+        None => match plan.to().padding() {
+            Some(1..) => said.push_str("; padding stays as it is"),
+            _ => {}
+        },
+    }
+    said.push('.');
+    Some(said)
+}
+
+/// The ways in which elements get to their places, most of them first, and how many take each.
+fn ways(plan: &Plan, elements: u64) -> String {
+    let mut ways: Vec<(Way, u64)> = Vec::new();
+    for nest in plan.copies() {
+        let found = Way::of(nest);
+        match ways.iter_mut().find(|(way, _)| way.joins(&found)) {
+            Some((_, moved)) => *moved += nest.elements(),
+            None => ways.push((found, nest.elements())),
+        }
+    }
+    ways.sort_by_key(|&(_, moved)| std::cmp::Reverse(moved));
+    let runs = |way: &Way| {
+        let of_way = plan.copies().iter().filter(|nest| Way::of(nest).joins(way));
+        let runs = of_way.map(Nest::run);
+        (runs.clone().min().unwrap_or(1), runs.max().unwrap_or(1))
+    };
+    let bytes = |run: u64| size((u128::from(run) * u128::from(plan.to().bits())).div_ceil(8));
+    let tell = |way: &Way| match runs(way) {
+        _ if !way.in_rows => way.words.clone(),
+        (least, most) if least == most => format!("{} of {}", way.words, bytes(most)),
+        (least, most) => format!("{} of {} to {}", way.words, bytes(least), bytes(most)),
+    };
+    match ways.as_slice() {
+        [(only, _)] => format!("all {}", tell(only)),
+        ways => {
+            let share = |moved: u64| match (u128::from(moved) * 200 / u128::from(elements)).div_ceil(2) {
+                _ if moved * 100 < elements => "less than 1\u{a0}%".to_owned(),
+                percent => format!("{}\u{a0}%", percent.min(99)),
+            };
+            let told: Vec<String> =
+                ways.iter().take(3).map(|(way, moved)| format!("{} {}", share(*moved), tell(way))).collect();
+            let more = if ways.len() > 3 { ", the rest otherwise" } else { "" };
+            format!("{}{more}", told.join(", "))
+        }
+    }
+}
+
+/// How the elements of a nest get to their places.
+struct Way {
+    words: String,
+    /// Whether neighbours stay neighbours, so that how many of them matters.
+    in_rows: bool,
+}
+
+impl Way {
+    fn of(nest: &Nest) -> Way {
+        let words = match nest.kind() {
+            Kind::Rows => "in rows".to_owned(),
+            Kind::Reversed => "in reversed rows".to_owned(),
+            Kind::Transpose => "transposed".to_owned(),
+            Kind::Interleave { k } => format!("interleaved from {k} rows"),
+            Kind::Deinterleave { k } => format!("dealt out to {k} rows"),
+            Kind::Broadcast => "repeated".to_owned(),
+            Kind::Gather => "gathered one by one into rows".to_owned(),
+            Kind::Scatter => "scattered one by one from rows".to_owned(),
+            Kind::Single | Kind::Apart => "one by one".to_owned(),
+        };
+        Way { words, in_rows: nest.kind() == Kind::Rows }
+    }
+
+    fn joins(&self, other: &Way) -> bool {
+        self.words == other.words
+    }
+}
+
+/// Bytes with the unit that suits, on the same line.
+fn size(bytes: u128) -> String {
+    let exact = size::bytes(bytes);
+    exact.split(" (").next().unwrap_or_default().replace(" ", "\u{a0}")
+}
