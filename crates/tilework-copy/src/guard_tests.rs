@@ -66,21 +66,21 @@ impl Drop for Between {
 }
 
 /// Numbers as they come.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % end
     }
 
-    fn of<T: Copy>(&mut self, these: &[T]) -> T {
+    pub(crate) fn of<T: Copy>(&mut self, these: &[T]) -> T {
         these[self.below(these.len() as u64) as usize]
     }
 }
 
 /// Some sizes whose product is small.
-fn dims(dice: &mut Dice) -> Vec<u64> {
+pub(crate) fn dims(dice: &mut Dice) -> Vec<u64> {
     let mut room = 40_000;
     let rank = dice.below(5);
     let mut dims = Vec::new();
@@ -96,7 +96,7 @@ fn dims(dice: &mut Dice) -> Vec<u64> {
 }
 
 /// A permutation, tiles, pitches or overlaps, some dimensions reversed.
-fn layout(dice: &mut Dice, dims: &[u64], bits: u32, overlaps: bool) -> Result<Layout> {
+pub(crate) fn layout(dice: &mut Dice, dims: &[u64], bits: u32, overlaps: bool) -> Result<Layout> {
     let mut order: Vec<usize> = (0..dims.len()).collect();
     for k in (1..order.len()).rev() {
         order.swap(k, dice.below(k as u64 + 1) as usize);

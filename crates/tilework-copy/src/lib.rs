@@ -146,6 +146,8 @@ mod nest;
 mod pool;
 mod program;
 mod relayout;
+#[cfg(all(test, unix))]
+mod share_tests;
 mod step;
 mod subbyte;
 #[cfg(test)]

@@ -114,7 +114,8 @@ impl Relayout {
     }
 
     /// Does one of `steps` steps of about the same size, which must be done in ascending order: for those who want to
-    /// show progress, or do other things in between.
+    /// show progress, or do other things in between. All steps get the same buffers, at the same addresses: where one step
+    /// ends and the next begins depends on where the destination's cache lines do.
     ///
     /// # Errors
     /// A buffer that is shorter than its layout; nothing is written then.
