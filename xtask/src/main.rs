@@ -22,7 +22,7 @@ The project's own chores.
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
-  cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: a minute or two
+  cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: some minutes
   cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
