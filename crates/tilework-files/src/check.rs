@@ -174,7 +174,7 @@ fn put(from: &[u8], source: u64, to: &mut [u8], place: usize, bits: u32) {
     }
     let nibble = from[source / 2] >> (source % 2 * 4) & 15;
     let byte = &mut to[place / 2];
-    *byte = if place % 2 == 0 { *byte & 0xf0 | nibble } else { *byte & 15 | nibble << 4 };
+    *byte = if place.is_multiple_of(2) { *byte & 0xf0 | nibble } else { *byte & 15 | nibble << 4 };
 }
 
 fn differs(index: &[u64], source: u64, place: u64) -> Error {
