@@ -272,7 +272,7 @@ fn elements_are_converted_only_on_request() {
     let floats: Vec<u8> = [0.0_f32, 1.0, -2.5, 3.3, f32::INFINITY, 1e-3].map(f32::to_le_bytes).concat();
     let input = folder.write("f32.npy", &npy(1, "<f4", "False", "(2, 3)", &floats));
     let output = folder.at("out.npy");
-    let brief: Vec<u8> = [0_u16, 0x3f80, 0xc020, 0x4049, 0x7f80, 0x3a83].map(u16::to_le_bytes).concat();
+    let brief: Vec<u8> = [0_u16, 0x3f80, 0xc020, 0x404a, 0x7f80, 0x3a83].map(u16::to_le_bytes).concat();
     let to = |text: &'static str| [input.as_str(), output.as_str(), "--to", text];
     refused(&to("bf16[2,3]"), "element types f32 and bf16 rule: elements are moved as they are, unless");
     refused(&to("bf16[2,3]"), "accepted: --convert, or f32 in both layouts");
