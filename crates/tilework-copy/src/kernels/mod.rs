@@ -156,13 +156,3 @@ pub(crate) fn slow_last_cache() -> bool {
     #[cfg(not(target_arch = "x86_64"))]
     false
 }
-
-#[cfg(all(test, target_arch = "aarch64", target_endian = "little"))]
-mod tests {
-    use super::InstructionSet;
-
-    #[test]
-    fn every_arm_of_64_bits_has_its_kernels() {
-        assert_eq!(InstructionSet::all_here(), [InstructionSet::Portable, InstructionSet::Neon]);
-    }
-}

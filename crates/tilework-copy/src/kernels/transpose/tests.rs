@@ -271,3 +271,9 @@ fn there_is_no_kernel_for_other_sizes() {
         }
     }
 }
+
+#[test]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+fn every_arm_of_64_bits_has_its_kernels() {
+    assert_eq!(InstructionSet::all_here(), [InstructionSet::Portable, InstructionSet::Neon]);
+}
