@@ -82,7 +82,7 @@ fn steps_of_any_number_do_the_work_once() -> Result<()> {
     let from = Layout::row_major(&[50, 70], 16)?;
     let to = Layout::builder(&[50, 70], 16)?.minor_to_major(&[0, 1])?.build()?;
     let relayout = Relayout::new(&from, &to, &PlanOptions::default())?;
-    let source: Vec<u8> = (0..7000_u32).map(|k| (k * 7 >> 2) as u8).collect();
+    let source: Vec<u8> = (0..7000_u32).map(|k| ((k * 7) >> 2) as u8).collect();
     let mut wanted = vec![0; 7000];
     relayout.run(&source, &mut wanted)?;
     for steps in [0, 1, 2, 3, 1000, usize::MAX] {
