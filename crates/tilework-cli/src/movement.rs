@@ -32,10 +32,8 @@ pub fn sentence(plan: &Plan, conversion: Option<Conversion>) -> Option<String> {
             said.push_str(&format!("; {} of padding become {fill:#x}", bytes(figures.filled)));
         }
         Some(_) => said.push_str("; there is no padding to fill"),
-        None => match plan.to().padding() {
-            Some(1..) => said.push_str("; padding stays as it is"),
-            _ => {}
-        },
+        None if plan.to().padding() > Some(0) => said.push_str("; padding stays as it is"),
+        None => {}
     }
     said.push('.');
     Some(said)
