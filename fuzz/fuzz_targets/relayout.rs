@@ -20,7 +20,9 @@ fuzz_target!(|bytes: &[u8]| {
     let fill = (numbers.below(3) == 0).then(|| u128::from(numbers.next()) & ((1 << bits.min(64)) - 1));
     let shift = (numbers.below(64) as usize, numbers.below(64) as usize);
     let [Ok(from), Ok(to)] = [0, 1].map(|_| layout(&mut numbers, &dims, bits)) else { return };
-    if from.size().max(to.size()).saturating_mul(u64::from(bits)) > BITS || dims.iter().product::<u64>() > BITS {
+    if from.size().max(to.size()).saturating_mul(u64::from(bits)) > BITS
+        || dims.iter().product::<u64>() > BITS
+    {
         return;
     }
     let Ok(relayout) = Relayout::new(&from, &to, &PlanOptions { fill, converts: false }) else { return };
