@@ -269,7 +269,7 @@ fn padding_holds_what_was_asked_for() {
 #[test]
 fn elements_are_converted_only_on_request() {
     let folder = Folder::new();
-    let floats: Vec<u8> = [0.0_f32, 1.0, -2.5, 3.3, f32::INFINITY, 1e-3].map(f32::to_le_bytes).concat();
+    let floats: Vec<u8> = [0.0_f32, 1.0, -2.5, 3.155, f32::INFINITY, 1e-3].map(f32::to_le_bytes).concat();
     let input = folder.write("f32.npy", &npy(1, "<f4", "False", "(2, 3)", &floats));
     let output = folder.at("out.npy");
     let brief: Vec<u8> = [0_u16, 0x3f80, 0xc020, 0x404a, 0x7f80, 0x3a83].map(u16::to_le_bytes).concat();
