@@ -11,7 +11,7 @@ struct Step {
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", run: format },
     Step { name: "house rules", run: house::check },
     Step { name: "C header", run: header::check },
@@ -19,6 +19,7 @@ const STEPS: [Step; 8] = [
     Step { name: "tests", run: tests },
     Step { name: "documentation", run: documentation },
     Step { name: "examples", run: examples },
+    Step { name: "copy engine, with the address sanitizer", run: sanitized },
     Step { name: "fuzz, a short run of each target", run: fuzz::smoke },
 ];
 
@@ -81,6 +82,23 @@ fn examples() -> Outcome {
     }
     println!("{ran} examples");
     Ok(())
+}
+
+/// The tests of the room with unsafe code once more, with every access to memory checked.
+fn sanitized() -> Outcome {
+    if cfg!(not(all(target_arch = "x86_64", target_os = "linux"))) {
+        println!("only on x86-64 with Linux");
+        return Ok(());
+    }
+    let words = ["test", "--quiet", "--package", "tilework-copy", "--lib", "--target"];
+    let mut cargo = shell::cargo();
+    // The compiler's unstable flags are allowed, as for the fuzz targets.
+    cargo
+        .args(words)
+        .arg("x86_64-unknown-linux-gnu")
+        .arg("--target-dir")
+        .arg(shell::target().join("address"));
+    shell::run(cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address"))
 }
 
 /// What is in a folder, by name; nothing if there is no such folder.
