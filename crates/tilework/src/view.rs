@@ -260,11 +260,29 @@ impl Layout {
     /// The first dimension whose stride changes along it.
     pub fn to_strides(&self) -> Result<Vec<i64>> {
         let canon = self.canon();
-        canon.strides().ok_or_else(|| {
+        canon.strides().or_else(|| self.strides_in_disguise()).ok_or_else(|| {
             Error::new(canon.why_not_strided())
                 .field("strides")
                 .rule("one stride for each dimension cannot say this; a copy is needed where only strides are known")
         })
+    }
+
+    /// The strides of a layout whose form has quotients that come to nothing together: only forms that are not plain can
+    /// have such. The steps from the first element are the only strides there can be, and a comparison proves them.
+    fn strides_in_disguise(&self) -> Option<Vec<i64>> {
+        if self.canon().is_plain() || self.is_empty() {
+            return None;
+        }
+        let mut index = vec![0; self.rank()];
+        let first = self.canon().eval(&index);
+        let mut strides = Vec::with_capacity(self.rank());
+        for dim in 0..self.rank() {
+            index[dim] = self.dims()[dim].min(2) - 1;
+            strides.push((i128::from(self.canon().eval(&index)) - i128::from(first)) as i64); // both below 2^63
+            index[dim] = 0;
+        }
+        let plain = Layout::strided(self.dims(), self.bits(), &strides, Some(first), None).ok()?;
+        plain.same_function(self).is_yes().then_some(strides)
     }
 
     fn require_dim(&self, dim: usize) -> Result<u64> {

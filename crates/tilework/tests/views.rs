@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{indices, recipe};
+use common::{Recipe, indices, recipe};
 use proptest::prelude::*;
 use tilework::{Layout, Place};
 
@@ -148,4 +148,16 @@ proptest! {
         });
         prop_assert_eq!(layout.to_strides().ok(), linear.then_some(guess));
     }
+}
+
+#[test]
+fn strides_are_found_where_quotients_come_to_nothing() {
+    let recipe = Recipe {
+        dims: vec![2, 9, 8],
+        minor_to_major: vec![0, 1, 2],
+        padded: None,
+        tiles: vec![vec![Some(3), Some(2)], vec![None, Some(5)], vec![Some(3), None, None, Some(6)]],
+        align: 1,
+    };
+    assert_eq!(recipe.build().unwrap().to_strides().unwrap(), [1, 2, 36]);
 }
