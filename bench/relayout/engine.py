@@ -31,7 +31,7 @@ class Plan:
     """Tilework's plan between two shapes."""
 
     def __init__(self, library, source, destination):
-        self.library = library
+        self.native = library
         why = ctypes.create_string_buffer(500)
         self.handle = library._plan(source.encode(), destination.encode(), why, len(why))
         if not self.handle:
@@ -41,11 +41,11 @@ class Plan:
         """A call that moves the data so many times."""
 
         def run(times):
-            if self.library._run(self.handle, source, destination, threads, times):
+            if self.native._run(self.handle, source, destination, threads, times):
                 raise RuntimeError("the engine refused or panicked")
 
         return run
 
     def __del__(self):
         if getattr(self, "handle", None):
-            self.library._free(self.handle)
+            self.native._free(self.handle)

@@ -74,16 +74,16 @@ class Build:
     """One library."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        self.library.dnnl_version.restype = ctypes.POINTER(Version)
-        version = self.library.dnnl_version().contents
+        self.native = ctypes.CDLL(path)
+        self.native.dnnl_version.restype = ctypes.POINTER(Version)
+        version = self.native.dnnl_version().contents
         self.version = f"{version.major}.{version.minor}.{version.patch}"
         self.engine, self.stream = POINTER(), POINTER()
         self.call("dnnl_engine_create", ctypes.byref(self.engine), PROCESSOR, ctypes.c_size_t(0))
         self.call("dnnl_stream_create", ctypes.byref(self.stream), self.engine, 1)
 
     def call(self, name, *arguments):
-        status = getattr(self.library, name)(*arguments)
+        status = getattr(self.native, name)(*arguments)
         if status == UNIMPLEMENTED:
             raise NotImplementedError(name)
         if status:
@@ -127,7 +127,7 @@ class Build:
         return primitive, (Argument * 2)(Argument(FROM, source[1]), Argument(TO, destination[1]))
 
     def runner(self, reorders):
-        execute, wait = self.library.dnnl_primitive_execute, self.library.dnnl_stream_wait
+        execute, wait = self.native.dnnl_primitive_execute, self.native.dnnl_stream_wait
 
         def run(times):
             for _ in range(times):
