@@ -1,5 +1,6 @@
 //! The one [`Layout`]: a function from index to offset, with its allocated size.
 
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 use smallvec::SmallVec;
@@ -32,8 +33,41 @@ pub const MAX_TILES: usize = 64;
 /// assert_eq!((layout.len(), layout.size(), layout.bytes()), (15, 24, 96));
 /// # Ok::<(), tilework::Error>(())
 /// ```
+///
+/// Two layouts are equal if they place every element alike, in as many places of as many bits, however they came about:
+///
+/// ```
+/// use tilework::Layout;
+/// // One tile wide, a tiled array is the plain one.
+/// let tiled = Layout::builder(&[16, 128], 32)?.tile(&[Some(8), Some(128)])?.build()?;
+/// assert_eq!(tiled, Layout::row_major(&[16, 128], 32)?);
+/// # Ok::<(), tilework::Error>(())
+/// ```
+///
+/// Equality compares [canonical forms](Layout::canon). Where a form is not plain, equal functions may have different
+/// forms and are not equal here; [`Layout::same_function`] decides those too.
 #[derive(Clone, Debug)]
 pub struct Layout(Box<Parts>);
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Layout) -> bool {
+        self.dims() == other.dims()
+            && (self.bits(), self.size()) == (other.bits(), other.size())
+            && self.canon().form() == other.canon().form()
+            && self.canon().quotients() == other.canon().quotients()
+    }
+}
+
+impl Eq for Layout {}
+
+impl Hash for Layout {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.dims().hash(hasher);
+        (self.bits(), self.size()).hash(hasher);
+        self.canon().form().hash(hasher);
+        self.canon().quotients().hash(hasher);
+    }
+}
 
 /// A layout on the heap: layouts are built by the million and passed about, and one allocation is less than moving
 /// their lists, which are inline for every usual rank.

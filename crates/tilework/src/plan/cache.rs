@@ -57,19 +57,11 @@ impl PlanCache {
     /// Those of [`Plan::new`]. An error is not kept.
     pub fn plan(&self, from: &Layout, to: &Layout, options: &PlanOptions) -> Result<Arc<Plan>> {
         let mut hasher = DefaultHasher::new();
-        for layout in [from, to] {
-            layout.dims().hash(&mut hasher);
-            (layout.bits(), layout.size()).hash(&mut hasher);
-            layout.canon().form().hash(&mut hasher);
-            layout.canon().quotients().hash(&mut hasher);
-        }
-        options.hash(&mut hasher);
+        (from, to, options).hash(&mut hasher);
         let hash = hasher.finish();
         let same = |entry: &Entry| {
-            entry.hash == hash
-                && same(&entry.plan.from, from)
-                && same(&entry.plan.to, to)
-                && entry.plan.options == *options
+            let plan = &entry.plan;
+            entry.hash == hash && (&plan.from, &plan.to, &plan.options) == (from, to, options)
         };
         if let Some(plan) = self.entries().touch(same) {
             return Ok(plan);
@@ -118,11 +110,4 @@ impl Entries {
         entry.used = now;
         Some(Arc::clone(&entry.plan))
     }
-}
-
-fn same(a: &Layout, b: &Layout) -> bool {
-    a.dims() == b.dims()
-        && (a.bits(), a.size()) == (b.bits(), b.size())
-        && a.canon().form() == b.canon().form()
-        && a.canon().quotients() == b.canon().quotients()
 }

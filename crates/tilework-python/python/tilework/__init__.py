@@ -1,0 +1,14 @@
+"""How tensors lie in memory.
+
+>>> import tilework as tw
+>>> layout = tw.Layout("f32[3,5]{1,0:T(2,2)}")
+>>> layout.size, layout.nbytes
+(24, 96)
+>>> layout.offset(2, 3)
+17
+"""
+
+from tilework._error import LayoutError
+from tilework._tilework import Layout, Padding, Verdict, __version__
+
+__all__ = ["Layout", "LayoutError", "Padding", "Verdict", "__version__"]

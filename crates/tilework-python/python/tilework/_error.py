@@ -1,0 +1,56 @@
+"""The one error of the package."""
+
+from __future__ import annotations
+
+__all__ = ["LayoutError"]
+
+
+class LayoutError(ValueError):
+    """A layout, an array or a buffer that cannot be what it is asked to be.
+
+    The message says where, what was found, which rule that breaks and what would be accepted. The parts of it are
+    attributes, for programs.
+
+    >>> import tilework as tw
+    >>> try:
+    ...     tw.Layout("f32[3,5]{1,1}")
+    ... except tw.LayoutError as error:
+    ...     print(error)
+    ...     error.rule
+    1
+    """
+
+    found: str
+    """What was found."""
+    field: str | None
+    """The field that it is about, if there is one."""
+    rule: str | None
+    """The rule that is broken."""
+    accepted: str | None
+    """What would be accepted instead."""
+    span: tuple[int, int] | None
+    """Where in `text`, in bytes of UTF-8."""
+    text: str | None
+    """The text that was read."""
+
+    def __init__(
+        self,
+        message: str,
+        found: str | None = None,
+        field: str | None = None,
+        rule: str | None = None,
+        accepted: str | None = None,
+        span: tuple[int, int] | None = None,
+        text: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.found = message if found is None else found
+        self.field = field
+        self.rule = rule
+        self.accepted = accepted
+        self.span = span
+        self.text = text
+
+    def __reduce__(self) -> tuple[type[LayoutError], tuple[object, ...]]:
+        parts = (self.found, self.field, self.rule, self.accepted, self.span, self.text)
+        return type(self), (self.args[0], *parts)

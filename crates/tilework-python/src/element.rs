@@ -1,0 +1,111 @@
+//! Types of elements: XLA's names and NumPy's dtypes.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use tilework::Error;
+use tilework::xla::PrimitiveType as Type;
+
+use crate::error::{Bad, Result};
+
+/// Each type beside NumPy's name of it; those from `float8…` on, and the narrow integers, are of `ml_dtypes`.
+const NAMES: [(Type, &str); 32] = [
+    (Type::Pred, "bool"),
+    (Type::S8, "int8"),
+    (Type::S16, "int16"),
+    (Type::S32, "int32"),
+    (Type::S64, "int64"),
+    (Type::U8, "uint8"),
+    (Type::U16, "uint16"),
+    (Type::U32, "uint32"),
+    (Type::U64, "uint64"),
+    (Type::F16, "float16"),
+    (Type::F32, "float32"),
+    (Type::F64, "float64"),
+    (Type::C64, "complex64"),
+    (Type::C128, "complex128"),
+    (Type::Bf16, "bfloat16"),
+    (Type::F8e5m2, "float8_e5m2"),
+    (Type::F8e4m3fn, "float8_e4m3fn"),
+    (Type::F8e4m3b11fnuz, "float8_e4m3b11fnuz"),
+    (Type::F8e5m2fnuz, "float8_e5m2fnuz"),
+    (Type::F8e4m3fnuz, "float8_e4m3fnuz"),
+    (Type::F8e4m3, "float8_e4m3"),
+    (Type::F8e3m4, "float8_e3m4"),
+    (Type::F8e8m0fnu, "float8_e8m0fnu"),
+    (Type::F6e3m2fn, "float6_e3m2fn"),
+    (Type::F6e2m3fn, "float6_e2m3fn"),
+    (Type::F4e2m1fn, "float4_e2m1fn"),
+    (Type::S4, "int4"),
+    (Type::U4, "uint4"),
+    (Type::S2, "int2"),
+    (Type::U2, "uint2"),
+    (Type::S1, "int1"),
+    (Type::U1, "uint1"),
+];
+
+/// NumPy's name of a type.
+pub fn numpy_name(element: Type) -> Option<&'static str> {
+    NAMES.iter().find(|(known, _)| *known == element).map(|(_, name)| *name)
+}
+
+/// The type of a name, which may be XLA's or NumPy's.
+pub fn of_name(name: &str) -> Option<Type> {
+    let numpy = NAMES.iter().find(|(_, known)| *known == name).map(|(element, _)| *element);
+    numpy.or_else(|| Type::from_name(name).filter(|element| element.is_array_type()))
+}
+
+/// The type of whatever says one: a name, a dtype, a scalar type such as `numpy.float32`.
+pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Type> {
+    let py = said.py();
+    if let Ok(name) = said.cast::<PyString>()
+        && let Some(element) = of_name(&name.to_string_lossy())
+    {
+        return Ok(element);
+    }
+    of_dtype(&py.import("numpy")?.call_method1("dtype", (said,))?)
+}
+
+/// The type of a dtype.
+pub fn of_dtype(dtype: &Bound<'_, PyAny>) -> Result<Type> {
+    let name: String = dtype.getattr("name")?.extract()?;
+    let swapped = !dtype.getattr("isnative")?.extract::<bool>()?;
+    let found = NAMES.iter().find(|(_, known)| *known == name).map(|(element, _)| *element);
+    match found {
+        Some(element) if !swapped => Ok(element),
+        _ => Err(unknown(dtype, swapped)),
+    }
+}
+
+fn unknown(dtype: &Bound<'_, PyAny>, swapped: bool) -> Bad {
+    let error = Error::new(format!("elements of dtype {dtype}")).field("dtype");
+    let error = match swapped {
+        true => error
+            .rule("elements are in this machine's byte order")
+            .accepts("array.astype(array.dtype.newbyteorder('='))"),
+        false => error
+            .rule("elements are numbers of a type that XLA has")
+            .accepts("bool, integers, floats and complex numbers, those of ml_dtypes too; other bytes as a view: array.view('uint8')"),
+    };
+    error.into()
+}
+
+/// The dtype of a type: an element takes a whole byte at least.
+pub fn dtype<'py>(py: Python<'py>, element: Type) -> Result<Bound<'py, PyAny>> {
+    let numpy = py.import("numpy")?;
+    let Some(name) = numpy_name(element) else {
+        let error = Error::new(format!("elements of type {}", element.name()))
+            .field("dtype")
+            .rule("an array of NumPy holds numbers");
+        return Err(error.into());
+    };
+    if let Ok(scalar) = numpy.getattr(name) {
+        return Ok(numpy.call_method1("dtype", (scalar,))?);
+    }
+    let scalar = py.import("ml_dtypes")?.getattr(name).map_err(|_| {
+        Error::new(format!("elements of type {}", element.name()))
+            .field("dtype")
+            .rule(format!("the installed ml_dtypes has no {name}"))
+            .accepts("a newer one: pip install --upgrade ml_dtypes")
+    })?;
+    Ok(numpy.call_method1("dtype", (scalar,))?)
+}

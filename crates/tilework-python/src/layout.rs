@@ -1,0 +1,355 @@
+//! `tilework.Layout`, and the small answers it gives.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use tilework::xla::PrimitiveType;
+use tilework::{Error, Layout, Place, Verdict};
+
+use crate::element;
+use crate::error::{Bad, Result, layout_error};
+use crate::read::{self, Source};
+use crate::view::View;
+
+/// How an array lies in memory: a function from an index to an offset, with an allocated size.
+///
+/// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array.
+#[pyclass(frozen, name = "Layout", module = "tilework")]
+pub struct PyLayout {
+    /// What it was made from.
+    pub source: Source,
+    /// The views taken of it since; none where a text says all.
+    pub views: Vec<View>,
+    pub element: PrimitiveType,
+    pub layout: Layout,
+}
+
+impl PyLayout {
+    pub fn new(source: Source, views: Vec<View>, element: PrimitiveType, layout: Layout) -> PyLayout {
+        PyLayout { source, views, element, layout }
+    }
+
+    /// The layout of a source.
+    pub fn of(source: Source) -> tilework::Result<PyLayout> {
+        let layout = source.lower()?;
+        Ok(PyLayout::new(source.clone(), Vec::new(), source.element(), layout))
+    }
+
+    /// The text, and the views taken since.
+    fn spelled(&self) -> String {
+        let views: String = self.views.iter().map(View::to_string).collect();
+        format!("tilework.Layout('{}'){views}", self.source)
+    }
+}
+
+#[pymethods]
+impl PyLayout {
+    #[new]
+    #[pyo3(signature = (spec, /, dims=None, dtype=None))]
+    fn __new__(
+        spec: &Bound<'_, PyAny>,
+        dims: Option<Vec<u64>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+    ) -> Result<PyLayout> {
+        read::read(spec, dims.as_deref(), dtype)
+    }
+
+    /// The layout with one stride for each dimension, in elements.
+    #[classmethod]
+    #[pyo3(signature = (dims, strides, dtype, *, base=None, size=None))]
+    fn strided(
+        _class: &Bound<'_, PyType>,
+        dims: Vec<u64>,
+        strides: Vec<i64>,
+        dtype: &Bound<'_, PyAny>,
+        base: Option<u64>,
+        size: Option<u64>,
+    ) -> Result<PyLayout> {
+        Ok(read::strided(element::of_any(dtype)?, &dims, &strides, base, size)?)
+    }
+
+    /// The canonical text; none for a view that no text says.
+    #[getter]
+    fn text(&self) -> Option<String> {
+        self.views.is_empty().then(|| self.source.to_string())
+    }
+
+    /// The sizes of the dimensions.
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.layout.dims())
+    }
+
+    /// The sizes of the dimensions, by NumPy's name.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.dims(py)
+    }
+
+    /// The number of dimensions.
+    #[getter]
+    fn rank(&self) -> usize {
+        self.layout.rank()
+    }
+
+    /// The number of dimensions, by NumPy's name.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.layout.rank()
+    }
+
+    /// XLA's name of the type of the elements.
+    #[getter]
+    fn element(&self) -> &'static str {
+        self.element.name()
+    }
+
+    /// NumPy's dtype of the elements.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        element::dtype(py, self.element)
+    }
+
+    /// The bits that an element takes in memory.
+    #[getter]
+    fn bits(&self) -> u32 {
+        self.layout.bits()
+    }
+
+    /// The number of elements.
+    #[getter]
+    fn elements(&self) -> u64 {
+        self.layout.len()
+    }
+
+    /// The number of places that are allocated, for elements and padding.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.layout.size()
+    }
+
+    /// The bytes that are allocated.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.layout.bytes()
+    }
+
+    /// The places that hold no element; none where strides overlap so that it is not decided.
+    #[getter]
+    fn padding(&self) -> Option<u64> {
+        self.layout.padding()
+    }
+
+    /// The bytes of the padding.
+    #[getter]
+    fn waste(&self) -> Option<u128> {
+        let bits = u128::from(self.layout.bits());
+        self.layout.padding().map(|places| (u128::from(places) * bits).div_ceil(8))
+    }
+
+    /// The stride of each dimension in elements; none where strides cannot say the layout.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        self.layout.to_strides().ok().map(|strides| PyTuple::new(py, strides)).transpose()
+    }
+
+    /// Whether there are as many places as elements and every element has its own.
+    #[getter]
+    fn is_packed(&self) -> Option<bool> {
+        self.layout.is_packed()
+    }
+
+    /// Whether a dimension larger than 1 has stride 0.
+    #[getter]
+    fn is_broadcast(&self) -> bool {
+        self.layout.is_broadcast()
+    }
+
+    /// Whether every element has a place of its own.
+    #[getter]
+    fn is_injective(&self) -> Option<bool> {
+        self.layout.is_injective()
+    }
+
+    /// The offset as a formula of the index.
+    #[getter]
+    fn formula(&self) -> String {
+        self.layout.canon().to_string()
+    }
+
+    /// The place of an element.
+    #[pyo3(signature = (*index))]
+    fn offset(&self, index: &Bound<'_, PyTuple>) -> Result<u64> {
+        let index = read::index(index, self.layout.dims())?;
+        Ok(self.layout.offset(&index)?)
+    }
+
+    /// The element at a place, or the padding there.
+    fn locate<'py>(&self, py: Python<'py>, offset: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let offset = read::number(offset, "offset")?;
+        match self.layout.locate(offset)? {
+            Place::Element(index) => Ok(PyTuple::new(py, index)?.into_any()),
+            Place::Padding(padding) => {
+                Ok(Bound::new(py, PyPadding { cause: padding.to_string() })?.into_any())
+            }
+        }
+    }
+
+    /// The offset of every element, as an array of the layout's dimensions.
+    fn offsets<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        let count = self.layout.len();
+        let mut offsets: Vec<i64> = Vec::new();
+        let room = usize::try_from(count).ok().and_then(|count| offsets.try_reserve_exact(count).ok());
+        if room.is_none() {
+            let message = format!("no memory for the offsets of {count} elements, 8 bytes each");
+            return Err(PyMemoryError::new_err(message).into());
+        }
+        py.detach(|| self.layout.for_each_in_index_order(|_, offset| offsets.push(offset as i64))); // below 2^63
+        let flat = PyArray1::from_vec(py, offsets);
+        let dims: Vec<usize> = self.layout.dims().iter().map(|&size| size as usize).collect();
+        Ok(flat.reshape(dims)?.into_any())
+    }
+
+    /// Whether two layouts are the same, in one of four senses.
+    #[pyo3(signature = (other, sense="function"))]
+    fn same(&self, other: &Bound<'_, PyAny>, sense: &str) -> Result<PyVerdict> {
+        let other = read::layout(other, Some(self))?;
+        let (a, b) = (&self.layout, &other.get().layout);
+        let verdict = match sense {
+            "function" => a.same_function(b),
+            "buffer" => a.same_buffer(b),
+            "reshape" => a.reshape_bitcast(b),
+            "transpose" => a.transpose_bitcast(b),
+            _ => {
+                let error = Error::new(format!("sense {sense:?}"))
+                    .field("sense")
+                    .accepts("'function', 'buffer', 'reshape' or 'transpose'");
+                return Err(error.into());
+            }
+        };
+        Ok(PyVerdict::new(verdict))
+    }
+
+    /// Whether the other layout shows the same buffer without moving a byte: as a reshape, or else as a transpose.
+    fn bitcast(&self, other: &Bound<'_, PyAny>) -> Result<PyVerdict> {
+        let reshape = self.same(other, "reshape")?;
+        if reshape.answer == Some(true) {
+            return Ok(reshape);
+        }
+        let transpose = self.same(other, "transpose")?;
+        Ok(if transpose.answer == Some(true) { transpose } else { reshape })
+    }
+
+    fn __repr__(&self) -> String {
+        self.spelled()
+    }
+
+    fn __str__(&self) -> String {
+        match self.views.is_empty() {
+            true => self.source.to_string(),
+            false => self.spelled(),
+        }
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.element, &self.layout).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<PyLayout>() else { return Ok(py.NotImplemented()) };
+        let other = other.get();
+        let equal = self.element == other.element && self.layout == other.layout;
+        match op {
+            CompareOp::Eq => Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind()),
+            CompareOp::Ne => Ok((!equal).into_pyobject(py)?.to_owned().into_any().unbind()),
+            _ => Ok(py.NotImplemented()),
+        }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let views: Vec<(&str, Vec<u64>)> =
+            self.views.iter().map(|view| (view.name, view.arguments.clone())).collect();
+        let restore = py.import("tilework._pickle")?.getattr("layout")?;
+        (restore, (self.source.to_string(), views)).into_pyobject(py)
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+}
+
+/// A place that holds no element, and what made it so.
+#[pyclass(frozen, name = "Padding", module = "tilework", eq, hash)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct PyPadding {
+    /// What allocated it, in words.
+    #[pyo3(get)]
+    cause: String,
+}
+
+#[pymethods]
+impl PyPadding {
+    fn __repr__(&self) -> String {
+        format!("<padding: {}>", self.cause)
+    }
+}
+
+/// The answer to whether two layouts are the same: true or false in a condition.
+#[pyclass(frozen, name = "Verdict", module = "tilework")]
+pub struct PyVerdict {
+    /// True, False, or None where it was not decided.
+    #[pyo3(get)]
+    answer: Option<bool>,
+    /// What differs, or why it was not decided; None for yes.
+    #[pyo3(get)]
+    reason: Option<String>,
+}
+
+impl PyVerdict {
+    fn new(verdict: Verdict) -> PyVerdict {
+        let answer = if verdict.is_yes() { Some(true) } else { verdict.is_no().then_some(false) };
+        PyVerdict { answer, reason: verdict.reason().map(str::to_owned) }
+    }
+}
+
+#[pymethods]
+impl PyVerdict {
+    fn __bool__(&self) -> PyResult<bool> {
+        let Some(answer) = self.answer else {
+            return Python::attach(|py| {
+                let message = format!("not decided: {}", self.reason.as_deref().unwrap_or("no reason"));
+                Err(PyErr::from_value(layout_error(py)?.call1((message,))?))
+            });
+        };
+        Ok(answer)
+    }
+
+    fn __repr__(&self) -> String {
+        let answer = match self.answer {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "not decided",
+        };
+        match &self.reason {
+            Some(reason) => format!("<{answer}: {reason}>"),
+            None => format!("<{answer}>"),
+        }
+    }
+}
+
+impl From<std::convert::Infallible> for Bad {
+    fn from(never: std::convert::Infallible) -> Bad {
+        match never {}
+    }
+}

@@ -1,0 +1,30 @@
+//! The Python border: `import tilework as tw`.
+//!
+//! Nothing is decided here. Texts and arrays of Python become layouts of `tilework`, its answers become Python's values,
+//! and `tilework-copy` moves the data. What can be said in Python stands in `python/tilework`.
+
+mod element;
+mod error;
+mod layout;
+mod read;
+mod view;
+
+use pyo3::prelude::*;
+
+/// The functions and types that `python/tilework/__init__.py` shows.
+#[pymodule]
+mod _tilework {
+    #[pymodule_export]
+    use crate::layout::PyLayout;
+    #[pymodule_export]
+    use crate::layout::PyPadding;
+    #[pymodule_export]
+    use crate::layout::PyVerdict;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

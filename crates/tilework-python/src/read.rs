@@ -1,0 +1,330 @@
+//! From what Python gives to what Tilework takes.
+
+use std::fmt;
+
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
+use tilework::directml::{BufferTensorDesc, DataType, Desc, read_json};
+use tilework::xla::{self, ArrayShape, PrimitiveType, Shape, Strides};
+use tilework::{Error, Layout};
+
+use crate::element;
+use crate::error::{Bad, Result};
+use crate::layout::PyLayout;
+
+/// What a layout is made from: the shape of an array as XLA writes it, or a descriptor of DirectML.
+#[derive(Clone)]
+pub enum Source {
+    Shape(ArrayShape),
+    Desc(BufferTensorDesc),
+}
+
+impl Source {
+    pub fn lower(&self) -> tilework::Result<Layout> {
+        match self {
+            Source::Shape(array) => array.lower(),
+            Source::Desc(desc) => desc.lower(),
+        }
+    }
+
+    pub fn element(&self) -> PrimitiveType {
+        match self {
+            Source::Shape(array) => array.element_type(),
+            Source::Desc(desc) => desc.data_type().in_xla(),
+        }
+    }
+
+    /// The shape whose text says this layout, if strides or an order of the dimensions can.
+    pub fn saying(layout: &Layout, element: PrimitiveType) -> Option<Source> {
+        let strides = layout.to_strides().ok()?;
+        let first = match layout.is_empty() {
+            true => 0,
+            false => layout.offset(&vec![0; layout.rank()]).ok()?,
+        };
+        let mut order: Vec<usize> = (0..layout.rank()).rev().collect();
+        order.sort_by_key(|&dim| strides[dim].unsigned_abs());
+        let ordered = xla::Layout::new(order).ok()?;
+        let free = |base, size| xla::Layout::strided(Strides { strides: strides.clone(), base, size });
+        let candidates = [
+            Ok(ordered),
+            free(None, None),
+            free(Some(first), None),
+            free(None, Some(layout.size())),
+            free(Some(first), Some(layout.size())),
+        ];
+        candidates.into_iter().flatten().find_map(|written| {
+            let bare = ArrayShape::new(element, layout.dims().iter().copied()).ok()?;
+            let plain = bare.clone().with_layout(written.clone()).ok().map(Source::Shape);
+            let narrow = || {
+                let written = written.with_element_size_in_bits(layout.bits());
+                bare.with_layout(written).ok().map(Source::Shape)
+            };
+            plain.filter(|source| source.says(layout)).or_else(narrow).filter(|source| source.says(layout))
+        })
+    }
+
+    /// Whether this is the same function with the same sizes.
+    pub fn says(&self, layout: &Layout) -> bool {
+        self.lower().is_ok_and(|said| {
+            (said.bits(), said.size()) == (layout.bits(), layout.size())
+                && said.same_function(layout).is_yes()
+        })
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Shape(array) => array.fmt(f),
+            Source::Desc(desc) => desc.fmt(f),
+        }
+    }
+}
+
+/// A layout from whatever says one. Braces alone want dimensions and a type.
+pub fn read(
+    spec: &Bound<'_, PyAny>,
+    dims: Option<&[u64]>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> Result<PyLayout> {
+    if let Ok(text) = spec.cast::<PyString>() {
+        let known = match (dims, dtype) {
+            (Some(dims), Some(dtype)) => Some((element::of_any(dtype)?, dims)),
+            _ => None,
+        };
+        return read_text(text.to_str()?, known);
+    }
+    if dims.is_some() || dtype.is_some() {
+        let message = "dims and dtype go with the braces of a layout as text, such as '{1,0:T(8,128)}'";
+        return Err(PyTypeError::new_err(message).into());
+    }
+    if let Ok(layout) = spec.cast::<PyLayout>() {
+        let layout = layout.get();
+        let (source, views) = (layout.source.clone(), layout.views.clone());
+        return Ok(PyLayout::new(source, views, layout.element, layout.layout.clone()));
+    }
+    if spec.is_instance_of::<PyDict>() {
+        let json: String = spec.py().import("json")?.call_method1("dumps", (spec,))?.extract()?;
+        return read_text(&json, None);
+    }
+    of_array(spec)
+}
+
+/// The layout of an array: of NumPy here, of others by `_foreign.py`.
+fn of_array(array: &Bound<'_, PyAny>) -> Result<PyLayout> {
+    let Ok(array) = array.cast::<PyUntypedArray>() else {
+        let foreign = array.py().import("tilework._foreign")?.call_method1("layout", (array,))?;
+        return match foreign.cast::<PyLayout>() {
+            Ok(_) => read(&foreign, None, None),
+            Err(_) => Err(PyTypeError::new_err("tilework._foreign.layout returned no Layout").into()),
+        };
+    };
+    let dtype = array.dtype();
+    let element = element::of_dtype(dtype.as_any())?;
+    let dims: Vec<u64> = array.shape().iter().map(|&size| size as u64).collect();
+    let strides = element_strides(array.strides(), &dims, dtype.itemsize())?;
+    Ok(strided(element, &dims, &strides, None, None)?)
+}
+
+/// Strides in bytes as strides in elements.
+pub fn element_strides(strides: &[isize], dims: &[u64], itemsize: usize) -> Result<Vec<i64>> {
+    let whole = itemsize.max(1) as i64;
+    let each = strides.iter().zip(dims).enumerate().map(|(dim, (&stride, &size))| match stride as i64 {
+        _ if size <= 1 => Ok(0),
+        stride if stride % whole == 0 => Ok(stride / whole),
+        stride => Err(Error::new(format!("a stride of {stride} bytes in dimension {dim}"))
+            .field("strides")
+            .rule(format!("strides are whole elements, of {whole} bytes here"))
+            .accepts("a copy: numpy.ascontiguousarray(array)")
+            .into()),
+    });
+    each.collect()
+}
+
+/// The layout with these strides.
+pub fn strided(
+    element: PrimitiveType,
+    dims: &[u64],
+    strides: &[i64],
+    base: Option<u64>,
+    size: Option<u64>,
+) -> tilework::Result<PyLayout> {
+    let written = xla::Layout::strided(Strides { strides: strides.to_vec(), base, size })?;
+    let array = ArrayShape::new(element, dims.iter().copied())?.with_layout(written)?;
+    let layout = array.lower()?;
+    let source = Source::saying(&layout, element).unwrap_or(Source::Shape(array));
+    Ok(PyLayout::new(source, Vec::new(), element, layout))
+}
+
+/// A layout from a text; `known` are the type and the dimensions of braces alone.
+pub fn read_text(text: &str, known: Option<(PrimitiveType, &[u64])>) -> Result<PyLayout> {
+    let whole = 0..text.len();
+    let bad = |error: Error| Bad::within(error.or_at(whole.clone()), text);
+    let source = if is_braces(text) {
+        let Some((element, dims)) = known else {
+            let error = Error::new("the braces of a shape alone")
+                .rule("dimensions and type are known from elsewhere")
+                .accepts(format!("all of the shape, such as f32[3,5]{text}"));
+            return Err(bad(error));
+        };
+        let sizes: Vec<String> = dims.iter().map(u64::to_string).collect();
+        let shape = format!("{}[{}]{text}", element.name(), sizes.join(","));
+        return read_text(&shape, None);
+    } else if text.starts_with('{') {
+        let mut found = read_json(text).map_err(bad)?;
+        match (found.pop(), found.len()) {
+            (Some(one), 0) => Source::Desc(one.read().map_err(bad)?.build().map_err(bad)?),
+            (_, others) => return Err(bad(Error::new(format!("{} descriptors", others + 1)).accepts("one"))),
+        }
+    } else if DataType::begins(text) {
+        Source::Desc(Desc::parse(text).and_then(|desc| desc.build()).map_err(bad)?)
+    } else {
+        match Shape::parse(text).map_err(bad)? {
+            Shape::Array(array) => Source::Shape(array),
+            _ => {
+                let error = Error::new("this is not an array")
+                    .rule("only the elements of an array have offsets")
+                    .accepts(
+                        "an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds",
+                    );
+                return Err(bad(error));
+            }
+        }
+    };
+    PyLayout::of(source).map_err(bad)
+}
+
+/// Whether a text is the braces of a shape alone, and not a descriptor in JSON.
+fn is_braces(text: &str) -> bool {
+    text.strip_prefix('{').is_some_and(|inner| !inner.trim_start().starts_with(['"', '}']) || inner == "}")
+}
+
+/// A layout given as an argument, which may be a text; braces alone take type and dimensions from `like`.
+pub fn layout<'py>(said: &Bound<'py, PyAny>, like: Option<&PyLayout>) -> Result<Bound<'py, PyLayout>> {
+    if let Ok(layout) = said.cast::<PyLayout>() {
+        return Ok(layout.clone());
+    }
+    let made = match said.cast::<PyString>() {
+        Ok(text) => read_text(text.to_str()?, like.map(|like| (like.element, like.layout.dims())))?,
+        Err(_) => read(said, None, None)?,
+    };
+    Ok(Bound::new(said.py(), made)?)
+}
+
+/// The arguments of a call that takes several numbers or one sequence of them.
+fn spread<'py>(arguments: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if arguments.len() == 1 {
+        let only = arguments.get_item(0)?;
+        if !only.is_instance_of::<PyInt>()
+            && let Ok(list) = only.cast::<PySequence>()
+        {
+            return list.try_iter()?.collect();
+        }
+        if only.hasattr("tolist")? && only.hasattr("ndim")? && only.getattr("ndim")?.extract::<usize>()? == 1
+        {
+            return only.try_iter()?.collect();
+        }
+    }
+    Ok(arguments.iter().collect())
+}
+
+/// A whole number that is not negative.
+pub fn number(said: &Bound<'_, PyAny>, field: &str) -> Result<u64> {
+    let number = whole(said)?;
+    u64::try_from(number).map_err(|_| {
+        Error::new(format!("{field} {number}")).field(field).accepts(format!("0 to {}", i64::MAX)).into()
+    })
+}
+
+/// Any whole number; what does not fit 64 bits is as large as can be, which no rule accepts.
+fn whole(said: &Bound<'_, PyAny>) -> Result<i64> {
+    let index = said.py().import("operator")?.call_method1("index", (said,))?;
+    match index.extract::<i64>() {
+        Ok(number) => Ok(number),
+        Err(_) => Ok(if index.lt(0)? { i64::MIN } else { i64::MAX }),
+    }
+}
+
+/// Several whole numbers that are not negative.
+pub fn numbers(arguments: &Bound<'_, PyTuple>, field: &str) -> Result<Vec<u64>> {
+    spread(arguments)?.iter().map(|said| number(said, field)).collect()
+}
+
+/// The sizes of a reshape, of which one may be −1: what is left.
+pub fn sizes(arguments: &Bound<'_, PyTuple>, elements: u64) -> Result<Vec<u64>> {
+    let said: Vec<i64> = spread(arguments)?.iter().map(whole).collect::<Result<_>>()?;
+    let known = said.iter().filter(|&&size| size != -1).try_fold(1_u64, |product, &size| {
+        u64::try_from(size).ok().and_then(|size| product.checked_mul(size))
+    });
+    let open = said.iter().filter(|&&size| size == -1).count();
+    let rest = match (open, known) {
+        (0, _) => 0,
+        (1, Some(known)) if known > 0 && elements.is_multiple_of(known) => elements / known,
+        _ => {
+            return Err(Error::new(format!("dimensions {said:?} of {elements} elements"))
+                .field("dims")
+                .rule("one dimension may be -1, and the others divide the number of elements")
+                .into());
+        }
+    };
+    said.iter()
+        .map(|&size| match size {
+            -1 => Ok(rest),
+            size => u64::try_from(size).map_err(|_| {
+                Error::new(format!("dimension {size}")).field("dims").accepts("0 or more, or one -1").into()
+            }),
+        })
+        .collect()
+}
+
+/// A dimension number; −1 is the last.
+pub fn dimension(number: i64, rank: usize) -> Result<usize> {
+    let counted = if number < 0 { number + rank as i64 } else { number };
+    match usize::try_from(counted) {
+        Ok(dim) if dim < rank => Ok(dim),
+        _ => Err(Error::new(format!("dimension {number} of {rank}"))
+            .field("dim")
+            .accepts(match rank {
+                0 => "nothing: a scalar has no dimensions".to_owned(),
+                rank => format!("{} to {}", -(rank as i64), rank - 1),
+            })
+            .into()),
+    }
+}
+
+/// Several dimension numbers.
+pub fn dimensions(arguments: &Bound<'_, PyTuple>, rank: usize) -> Result<Vec<usize>> {
+    spread(arguments)?.iter().map(|said| dimension(whole(said)?, rank)).collect()
+}
+
+/// An index within a dimension; −1 is the last element.
+pub fn within(said: &Bound<'_, PyAny>, size: u64, dim: usize) -> Result<u64> {
+    let number = whole(said)?;
+    let counted = if number < 0 { i128::from(number) + i128::from(size) } else { i128::from(number) };
+    match u64::try_from(counted) {
+        Ok(at) if at < size => Ok(at),
+        _ => Err(Error::new(format!("index {number} in dimension {dim}"))
+            .field("index")
+            .rule(format!("dimension {dim} has {size} elements"))
+            .accepts(match size {
+                0 => "nothing: there is no element".to_owned(),
+                size => format!("0 to {}, or -{size} to -1 from the end", size - 1),
+            })
+            .into()),
+    }
+}
+
+/// An index of an element.
+pub fn index(arguments: &Bound<'_, PyTuple>, dims: &[u64]) -> Result<Vec<u64>> {
+    let said = spread(arguments)?;
+    if said.len() != dims.len() {
+        return Err(Error::new(format!("an index of {} numbers", said.len()))
+            .field("index")
+            .rule("an index has one number for each dimension")
+            .accepts(format!("{} numbers", dims.len()))
+            .into());
+    }
+    said.iter().zip(dims).enumerate().map(|(dim, (said, &size))| within(said, size, dim)).collect()
+}

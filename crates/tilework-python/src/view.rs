@@ -1,0 +1,168 @@
+//! Views of a layout: other indices to the same places.
+
+use std::fmt;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyTuple};
+use tilework::{Error, Layout};
+
+use crate::error::Result;
+use crate::layout::PyLayout;
+use crate::read::{self, Source};
+
+/// A call that made a view, as it is written.
+#[derive(Clone)]
+pub struct View {
+    pub name: &'static str,
+    pub arguments: Vec<u64>,
+}
+
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arguments: Vec<String> = self.arguments.iter().map(u64::to_string).collect();
+        write!(f, ".{}({})", self.name, arguments.join(", "))
+    }
+}
+
+impl PyLayout {
+    /// The view that a call made, with a text of its own if there is one that says it.
+    fn view(&self, name: &'static str, arguments: &[u64], layout: Layout) -> PyLayout {
+        if let Some(source) = Source::saying(&layout, self.element) {
+            return PyLayout::new(source, Vec::new(), self.element, layout);
+        }
+        let mut views = self.views.clone();
+        views.push(View { name, arguments: arguments.to_vec() });
+        PyLayout::new(self.source.clone(), views, self.element, layout)
+    }
+}
+
+#[pymethods]
+impl PyLayout {
+    /// The dimensions in another order: dimension k of the view is dimension order[k] of this layout.
+    #[pyo3(signature = (*order))]
+    fn permute(&self, order: &Bound<'_, PyTuple>) -> Result<PyLayout> {
+        let order = read::dimensions(order, self.layout.rank())?;
+        let layout = self.layout.permute(&order)?;
+        // Tiles cut physical dimensions, so a text that has them can say the same in another order.
+        if let (Source::Shape(array), true) = (&self.source, self.views.is_empty())
+            && let Ok(source) = array.permute_dimensions(&order).map(Source::Shape)
+            && source.says(&layout)
+        {
+            return Ok(PyLayout::new(source, Vec::new(), self.element, layout));
+        }
+        let arguments: Vec<u64> = order.iter().map(|&dim| dim as u64).collect();
+        Ok(self.view("permute", &arguments, layout))
+    }
+
+    /// Every step-th element of a dimension, from start up to, not including, stop.
+    #[pyo3(signature = (dim, start, stop, step=1))]
+    fn slice(&self, dim: i64, start: u64, stop: u64, step: u64) -> Result<PyLayout> {
+        let dim = read::dimension(dim, self.layout.rank())?;
+        let layout = self.layout.slice(dim, start..stop, step)?;
+        Ok(self.view("slice", &[dim as u64, start, stop, step], layout))
+    }
+
+    /// A dimension counted from its other end.
+    fn flip(&self, dim: i64) -> Result<PyLayout> {
+        let dim = read::dimension(dim, self.layout.rank())?;
+        Ok(self.view("flip", &[dim as u64], self.layout.flip(dim)?))
+    }
+
+    /// The array repeated to larger dimensions, by NumPy's rules.
+    #[pyo3(signature = (*dims))]
+    fn broadcast(&self, dims: &Bound<'_, PyTuple>) -> Result<PyLayout> {
+        let dims = read::numbers(dims, "dims")?;
+        Ok(self.view("broadcast", &dims, self.layout.broadcast(&dims)?))
+    }
+
+    /// The same elements in row-major order of the index under other dimensions.
+    #[pyo3(signature = (*dims))]
+    fn reshape(&self, dims: &Bound<'_, PyTuple>) -> Result<PyLayout> {
+        let dims = read::sizes(dims, self.layout.len())?;
+        Ok(self.view("reshape", &dims, self.layout.reshape(&dims)?))
+    }
+
+    /// A dimension as two, the second being of the given size.
+    fn split_dim(&self, dim: i64, inner: u64) -> Result<PyLayout> {
+        let dim = read::dimension(dim, self.layout.rank())?;
+        Ok(self.view("split_dim", &[dim as u64, inner], self.layout.split_dim(dim, inner)?))
+    }
+
+    /// A dimension and the next as one.
+    fn merge_dims(&self, dim: i64) -> Result<PyLayout> {
+        let dim = read::dimension(dim, self.layout.rank())?;
+        Ok(self.view("merge_dims", &[dim as u64], self.layout.merge_dims(dim)?))
+    }
+
+    /// Slices and indices, as NumPy takes them.
+    fn __getitem__(slf: Bound<'_, Self>, key: &Bound<'_, PyAny>) -> Result<Py<PyLayout>> {
+        let py = slf.py();
+        let keys = match key.cast::<PyTuple>() {
+            Ok(keys) => keys.clone(),
+            Err(_) => PyTuple::new(py, [key])?,
+        };
+        let rank = slf.get().layout.rank();
+        let named = keys.iter().filter(|key| !key.is_instance_of::<PyEllipsis>()).count();
+        if named > rank || keys.len() > named + 1 {
+            let error = Error::new(format!("{named} indices for {rank} dimensions"))
+                .field("index")
+                .accepts(format!("up to {rank}, and one ... at most"));
+            return Err(error.into());
+        }
+        let mut view = slf.unbind();
+        let (mut dim, mut single) = (0, Vec::new());
+        for key in keys.iter() {
+            if key.is_instance_of::<PyEllipsis>() {
+                dim += rank - named;
+                continue;
+            }
+            let size = view.get().layout.dims()[dim];
+            view = match key.cast::<PySlice>() {
+                Ok(slice) => sliced(py, view, dim, slice, size)?,
+                Err(_) => {
+                    let at = read::within(&key, size, dim)?;
+                    single.push(dim);
+                    Py::new(py, view.get().slice(dim as i64, at, at + 1, 1)?)?
+                }
+            };
+            dim += 1;
+        }
+        if single.is_empty() {
+            return Ok(view);
+        }
+        let dims = view.get().layout.dims().iter().enumerate();
+        let kept: Vec<u64> = dims.filter(|(dim, _)| !single.contains(dim)).map(|(_, &size)| size).collect();
+        let layout = view.get().layout.reshape(&kept)?;
+        Ok(Py::new(py, view.get().view("reshape", &kept, layout))?)
+    }
+}
+
+/// One slice of one dimension; a negative step counts from the other end.
+fn sliced(
+    py: Python<'_>,
+    view: Py<PyLayout>,
+    dim: usize,
+    slice: &Bound<'_, PySlice>,
+    size: u64,
+) -> Result<Py<PyLayout>> {
+    let found = slice.indices(size as isize)?; // sizes are below 2^63
+    let (start, count, step) =
+        (found.start as u64, found.slicelength as u64, found.step.unsigned_abs() as u64);
+    if (start, count, found.step) == (0, size, 1) {
+        return Ok(view);
+    }
+    let this = view.get();
+    let (first, stop) = match (count, found.step > 0) {
+        (0, _) => (0, 0),
+        (_, true) => (start, start + (count - 1) * step + 1),
+        (_, false) => (start - (count - 1) * step, start + 1),
+    };
+    let cut = match (count, step) == (size, 1) {
+        true => view,
+        false => Py::new(py, this.slice(dim as i64, first, stop, step)?)?,
+    };
+    match found.step < 0 {
+        true => Ok(Py::new(py, cut.get().flip(dim as i64)?)?),
+        false => Ok(cut),
+    }
+}
