@@ -6,8 +6,11 @@
 mod element;
 mod error;
 mod layout;
+mod module;
+mod plain;
 mod read;
 mod view;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -25,6 +28,7 @@ mod _tilework {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::xla::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
