@@ -3,6 +3,7 @@
 //! Nothing is decided here. Texts and arrays of Python become layouts of `tilework`, its answers become Python's values,
 //! and `tilework-copy` moves the data. What can be said in Python stands in `python/tilework`.
 
+mod directml;
 mod element;
 mod error;
 mod layout;
@@ -28,6 +29,7 @@ mod _tilework {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::directml::register(module)?;
         crate::xla::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
