@@ -60,12 +60,12 @@ def memory(said: Any) -> list[Any]:
 
 
 def visits(said: Any) -> dict[str, Any]:
-    calls = 0
+    calls, stop = 0, int(said["error_at_call"])
 
     def visitor(index: tuple[int, ...]) -> bool:
         nonlocal calls
         calls += 1
-        return calls < said["error_at_call"]
+        return calls < stop
 
     ok = subject(said).for_each_index(visitor, said["base"], said["count"], said["incr"])
     return {"calls": calls, "ok": ok}
