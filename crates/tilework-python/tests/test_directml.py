@@ -283,7 +283,7 @@ def test_views_see_what_numpy_sees(desc: BufferTensorDesc, data: st.DataObject) 
 
     flat = desc.reshape(-1)
     if isinstance(flat, CopyNeeded):
-        assert flat.dims[1] == flat.dims[0] + 1 and flat.stride != flat.wanted and not flat
+        assert flat.dims[0] < flat.dims[1] and flat.stride != flat.wanted and not flat
     else:
         np.testing.assert_array_equal(flat.layout().offsets(), expected.ravel())
     np.testing.assert_array_equal(desc.coalesce().layout().offsets().ravel(), expected.ravel())
