@@ -6,15 +6,13 @@ use std::io::{self, Read};
 
 use tilework::Error;
 use tilework::directml::{Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, read_json};
+use tilework_explain::{Row, desc_words};
 
 use crate::NO;
 use crate::args::CheckArgs;
-use crate::desc_words;
 use crate::json;
 use crate::output::{Output, Stop};
-use crate::page::Page;
 use crate::subject::read_text;
-use crate::words::Row;
 
 /// Checks every descriptor of every file.
 pub fn check(args: &CheckArgs, output: &mut Output) -> Result<(), Stop> {
@@ -40,7 +38,7 @@ pub fn check(args: &CheckArgs, output: &mut Output) -> Result<(), Stop> {
     if counts.unreadable > 0 {
         line.push_str(&format!(", {} not readable", counts.unreadable));
     }
-    let mut page = Page::new(output);
+    let mut page = output.new_page();
     page.title(&line);
     output.page(&page)
 }
@@ -121,7 +119,7 @@ impl Checker<'_> {
         if broken.is_empty() && self.binding.is_none() {
             return Ok(());
         }
-        let mut page = Page::new(self.output);
+        let mut page = self.output.new_page();
         page.title(&place);
         page.paragraph(&found.desc.to_string());
         for violation in &broken {

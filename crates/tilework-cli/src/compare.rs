@@ -3,18 +3,15 @@
 use std::ffi::OsString;
 
 use tilework::{Kind, Layout, Plan, PlanOptions, Result, Verdict};
+use tilework_explain::{Moves, Row, Subject, size};
 use tilework_picture::shared_run;
 
 use crate::NO;
 use crate::args::{Args, Sense};
 use crate::input;
 use crate::json;
-use crate::json_plan::Moves;
 use crate::output::{Output, Stop};
-use crate::page::Page;
-use crate::size;
-use crate::subject::{self, Bad, Subject};
-use crate::words::Row;
+use crate::subject::{self, Bad};
 
 /// The longest run that is counted.
 const LONGEST_RUN: u64 = 1 << 12;
@@ -111,7 +108,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn page(&self, output: &mut Output) -> Result<(), Stop> {
-        let mut page = Page::new(output);
+        let mut page = output.new_page();
         page.label = "transpose-bitcast".len();
         let [a, b] = self.sides.map(|side| side.subject.to_string());
         page.rows(&[("A".to_owned(), a), ("B".to_owned(), b)]);

@@ -2,21 +2,24 @@
 
 use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
-use crate::output::Output;
-use crate::words;
+use crate::Row;
 
 /// Lines that are being written, none wider than the width.
 pub struct Page {
+    /// Columns.
     pub width: usize,
+    /// How lines will be written.
     pub look: Look,
+    /// The lines so far.
     pub lines: Vec<Line>,
     /// The width of names in two columns: at least that of the widest so far.
     pub label: usize,
 }
 
 impl Page {
-    pub fn new(output: &Output) -> Page {
-        Page { width: output.width, look: output.look, lines: Vec::new(), label: 0 }
+    /// An empty page.
+    pub fn new(width: usize, look: Look) -> Page {
+        Page { width, look, lines: Vec::new(), label: 0 }
     }
 
     /// The text of a shape, on as many lines as it needs.
@@ -26,6 +29,7 @@ impl Page {
         }
     }
 
+    /// Sentences, apart from what stands before them.
     pub fn paragraph(&mut self, text: &str) {
         self.space();
         for line in wrap(&self.spell(text), self.width - 2) {
@@ -33,6 +37,7 @@ impl Page {
         }
     }
 
+    /// What the lines below it show.
     pub fn heading(&mut self, text: &str) {
         self.space();
         for line in wrap(&self.spell(text), self.width - 2) {
@@ -48,7 +53,7 @@ impl Page {
     }
 
     /// Names with their meanings in two columns.
-    pub fn rows(&mut self, rows: &[words::Row]) {
+    pub fn rows(&mut self, rows: &[Row]) {
         self.space();
         let widest = self.width / 4;
         let fitting = rows.iter().map(|(label, _)| label.chars().count()).filter(|&width| width <= widest);

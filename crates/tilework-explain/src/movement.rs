@@ -1,26 +1,23 @@
 //! What a plan comes to, in one sentence.
 
 use tilework::{Kind, Nest, Plan};
-use tilework_copy::Conversion;
 
 use crate::size;
 
-/// How much is read and written, how elements change if they do, in which ways most elements get there, and what becomes of the padding; none if nothing
-/// moves.
-pub fn sentence(plan: &Plan, conversion: Option<Conversion>) -> Option<String> {
+/// How much is read and written, in which ways most elements get there, and what becomes of the padding; none if nothing
+/// moves. `types` are the types that are read and written, where elements change on the way.
+pub fn sentence(plan: &Plan, types: Option<[String; 2]>) -> Option<String> {
     let figures = plan.figures();
     if figures.elements == 0 {
         return None;
     }
-    let of = |kind: fn(&Conversion) -> tilework_copy::Kind| {
-        conversion.map_or_else(String::new, |conversion| format!(" of {}", kind(&conversion)))
-    };
+    let of = |side: usize| types.as_ref().map_or_else(String::new, |types| format!(" of {}", types[side]));
     let mut said = format!(
         "The copy reads {}{} and writes {}{}: {}",
         size(figures.bytes_read),
-        of(Conversion::from),
+        of(0),
         size(figures.bytes_written),
-        of(Conversion::to),
+        of(1),
         ways(plan, figures.elements)
     );
     let bytes = |places: u64| size((u128::from(places) * u128::from(plan.to().bits())).div_ceil(8));

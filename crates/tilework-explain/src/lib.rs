@@ -1,0 +1,19 @@
+//! What is said about how arrays lie in memory, in words and as objects, wherever it is said.
+#![forbid(unsafe_code)]
+
+pub mod desc_words;
+mod explain;
+pub mod movement;
+mod page;
+mod planned;
+mod shown;
+pub mod size;
+mod subject;
+mod words;
+
+pub use explain::explain;
+pub use page::Page;
+pub use planned::{Moves, Planned};
+pub use shown::{Array, Cause, Described, Function, Growing, Leaf, Shown, TileSize, Total};
+pub use subject::Subject;
+pub use words::Row;
