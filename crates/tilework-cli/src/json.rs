@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tilework::directml::Violation;
 use tilework::{Error, Place};
-use tilework_explain::{Cause, Moves};
+use tilework_explain::Cause;
 
 /// What was wrong.
 #[derive(Serialize)]
@@ -140,30 +140,4 @@ impl<'a> Located<'a> {
         };
         Located { shape, offset, index, padding }
     }
-}
-
-/// Answer of `compare`.
-#[derive(Serialize)]
-pub struct Compared {
-    pub a: String,
-    pub b: String,
-    pub function: Answer,
-    pub buffer: Answer,
-    pub reshape: Answer,
-    pub transpose: Answer,
-    /// The sense that decides the exit code.
-    pub sense: &'static str,
-    pub holds: bool,
-    /// Elements that lie side by side in the same order in both, from the first on; null if the dimensions differ.
-    pub shared_run: Option<u64>,
-    /// What moves from A to B; null if nothing can.
-    pub moves: Option<Moves>,
-}
-
-/// An answer and its reason.
-#[derive(Serialize)]
-pub struct Answer {
-    /// "yes", "no" or "not decided"
-    pub answer: &'static str,
-    pub reason: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! What is said about how arrays lie in memory, in words and as objects, wherever it is said.
 #![forbid(unsafe_code)]
 
+mod comparison;
 pub mod desc_words;
 mod explain;
 pub mod movement;
@@ -11,6 +12,7 @@ pub mod size;
 mod subject;
 mod words;
 
+pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use explain::explain;
 pub use page::Page;
 pub use planned::{Moves, Planned};
