@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use tilework::Error;
 use tilework::directml::{Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, read_json};
-use tilework_explain::{Row, desc_words};
+use tilework_explain::{Row, needed_bytes};
 
 use crate::NO;
 use crate::args::CheckArgs;
@@ -150,7 +150,7 @@ impl Checker<'_> {
 
     /// Each term of what a binding needs, or of what the tensor needs where there is none.
     fn sum(&self, desc: &Desc, built: &BufferTensorDesc) -> Vec<Row> {
-        let mut rows = desc_words::sum(built);
+        let mut rows = needed_bytes(built);
         let Some(binding) = &self.binding else { return rows };
         let need = built.minimum_bytes();
         let end = end(desc, need, binding);

@@ -92,7 +92,7 @@ impl Output {
 
     /// Writes a page, apart from the answer before it.
     pub fn page(&mut self, page: &Page) -> Result<(), Stop> {
-        self.lines(&page.lines)
+        self.lines(page.lines())
     }
 
     /// Writes lines, apart from the answer before them.

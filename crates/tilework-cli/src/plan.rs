@@ -3,7 +3,7 @@
 use tilework::xla::ArrayShape;
 use tilework::{Error, Plan, PlanOptions};
 use tilework_copy::Conversion;
-use tilework_explain::{Planned, movement};
+use tilework_explain::{Planned, explain_plan};
 
 use crate::args::{Args, PlanArgs};
 use crate::input;
@@ -28,15 +28,10 @@ pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Sto
                 output.object(&Planned::new(from.subject.to_string(), to.subject.to_string(), &plan))
             }
             Ok((to, (plan, conversion))) => {
-                let mut page = output.new_page();
-                let text = |side: &Side| side.subject.to_string();
-                page.rows(&[("A".to_owned(), text(&from)), ("B".to_owned(), text(&to))]);
-                page.text(&plan.to_string());
+                let texts = [from.subject.to_string(), to.subject.to_string()];
                 let types = conversion.map(|way| [way.from().to_string(), way.to().to_string()]);
-                if let Some(sentence) = movement::sentence(&plan, types) {
-                    page.paragraph(&sentence);
-                }
-                output.page(&page)
+                let [a, b] = &texts;
+                output.lines(&explain_plan([a, b], &plan, types, output.width, output.look))
             }
             Err(bad) => output.bad(&bad.error, &bad.text, line),
         }

@@ -124,7 +124,7 @@ impl<'a> Comparison<'a> {
         let mut moves = self.differences();
         moves.extend(self.movement());
         page.rows(&moves);
-        page.lines
+        page.into_lines()
     }
 
     /// What the texts say differently.

@@ -26,7 +26,7 @@ pub fn explain(subject: &Subject, width: usize, look: Look) -> Result<Vec<Line>>
         }
         Subject::Desc(desc) => page.desc(desc)?,
     }
-    Ok(page.lines)
+    Ok(page.into_lines())
 }
 
 /// What is said of arrays and tuples.

@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod comparison;
-pub mod desc_words;
+mod desc_words;
 mod explain;
-pub mod movement;
+mod movement;
 mod page;
 mod planned;
 mod shown;
@@ -13,7 +13,9 @@ mod subject;
 mod words;
 
 pub use comparison::{Answer, Compared, Comparison, Sense};
+pub use desc_words::needed_bytes;
 pub use explain::explain;
+pub use movement::explain_plan;
 pub use page::Page;
 pub use planned::{Moves, Planned};
 pub use shown::{Array, Cause, Described, Function, Growing, Leaf, Shown, TileSize, Total};

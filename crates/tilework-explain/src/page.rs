@@ -6,20 +6,27 @@ use crate::Row;
 
 /// Lines that are being written, none wider than the width.
 pub struct Page {
-    /// Columns.
-    pub width: usize,
-    /// How lines will be written.
-    pub look: Look,
-    /// The lines so far.
-    pub lines: Vec<Line>,
+    pub(crate) width: usize,
+    pub(crate) look: Look,
+    lines: Vec<Line>,
     /// The width of names in two columns: at least that of the widest so far.
-    pub label: usize,
+    pub(crate) label: usize,
 }
 
 impl Page {
     /// An empty page.
     pub fn new(width: usize, look: Look) -> Page {
         Page { width, look, lines: Vec::new(), label: 0 }
+    }
+
+    /// The lines so far.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// All lines.
+    pub fn into_lines(self) -> Vec<Line> {
+        self.lines
     }
 
     /// The text of a shape, on as many lines as it needs.
@@ -46,7 +53,7 @@ impl Page {
     }
 
     /// One empty line.
-    pub fn space(&mut self) {
+    fn space(&mut self) {
         if self.lines.last().is_some_and(|line| line.width() > 0) {
             self.lines.push(Line::new());
         }
@@ -88,7 +95,7 @@ impl Page {
     }
 
     /// Lines that are made already.
-    pub fn indented(&mut self, lines: Vec<Line>) {
+    pub(crate) fn indented(&mut self, lines: Vec<Line>) {
         for line in lines {
             let mut indented = Line::new().with("  ", Style::Plain);
             for span in line.spans() {
