@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use serde::Serialize;
 use tilework::Error;
-use tilework_explain::Page;
+use tilework_explain::{NARROWEST, Page};
 use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
 use crate::args::{LookArgs, When};
@@ -41,9 +41,6 @@ pub struct Output {
     code: u8,
     answered: bool,
 }
-
-/// The narrowest output.
-const NARROWEST: usize = 20;
 
 impl Output {
     pub fn new(args: &LookArgs) -> Output {

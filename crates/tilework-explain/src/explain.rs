@@ -1,7 +1,7 @@
 //! What a layout is, in words, numbers and pictures.
 
 use tilework::directml::BufferTensorDesc;
-use tilework::xla::{ArrayShape, Shape};
+use tilework::xla::{ArrayShape, Dim, Shape};
 use tilework::{Layout, Result};
 use tilework_picture::{Line, Look, letter, terminal};
 
@@ -13,6 +13,15 @@ use crate::{desc_words, words};
 
 /// Explains a shape or a descriptor: what each part of its text means, what it takes, where each element is, and how the
 /// array and its memory look. No line is wider than `width` columns.
+///
+/// ```
+/// use tilework_explain::{Look, Subject, explain};
+/// let read = Subject::read("s32[8388608,8,4]{2,1,0:T(8,128)}", false)?;
+/// let lines = explain(&read[0], 80, Look::default())?;
+/// let text: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+/// assert!(text.iter().any(|line| line.ends_with("dimension 2 is 4, tiled to 128: 32 times")));
+/// # Ok::<(), tilework::Error>(())
+/// ```
 ///
 /// # Errors
 /// What has bounds, and yet more bytes than can be counted.
@@ -27,6 +36,26 @@ pub fn explain(subject: &Subject, width: usize, look: Look) -> Result<Vec<Line>>
         Subject::Desc(desc) => page.desc(desc)?,
     }
     Ok(page.into_lines())
+}
+
+/// Explains a layout that no text says, such as a view of another: what it takes, where each element is, and how the array
+/// and its memory look. No line is wider than `width` columns.
+///
+/// ```
+/// use tilework::Layout;
+/// use tilework_explain::{Look, explain_layout};
+/// let lines = explain_layout(&Layout::row_major(&[2, 3], 32)?.permute(&[1, 0])?, 80, Look::default());
+/// let text: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+/// assert_eq!(text[0], "  [3,2]      dimension 0 (y) is 3, 1 (x) is 2");
+/// assert!(text.contains(&"  formula    (i, j) is at i + 3·j".to_owned()));
+/// # Ok::<(), tilework::Error>(())
+/// ```
+pub fn explain_layout(layout: &Layout, width: usize, look: Look) -> Vec<Line> {
+    let dims: Vec<Dim> = layout.dims().iter().map(|&size| Dim::Static(size)).collect();
+    let mut page = Page::new(width, look);
+    page.rows(&[words::dims(&dims), ("bits".to_owned(), format!("{} for each element", layout.bits()))]);
+    page.layout(layout);
+    page.into_lines()
 }
 
 /// What is said of arrays and tuples.
@@ -46,13 +75,18 @@ impl Page {
     fn desc(&mut self, desc: &BufferTensorDesc) -> Result<()> {
         let layout = desc.lower()?;
         self.rows(&desc_words::rows(desc)?);
-        self.sizes(&layout);
-        self.function(&layout);
-        self.pictures(&layout);
-        if let Some(note) = broadcast_note(&layout) {
+        self.layout(&layout);
+        Ok(())
+    }
+
+    /// What a layout takes, where each element is, and how it looks.
+    fn layout(&mut self, layout: &Layout) {
+        self.sizes(layout);
+        self.function(layout);
+        self.pictures(layout);
+        if let Some(note) = broadcast_note(layout) {
             self.paragraph(&note);
         }
-        Ok(())
     }
 
     fn array(&mut self, array: &ArrayShape) {

@@ -15,7 +15,7 @@ use crate::size;
 /// let tiled = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
 /// let plan = Plan::new(&Layout::row_major(&[3, 5], 32)?, &tiled, &PlanOptions::default())?;
 /// let lines = explain_plan(["f32[3,5]", "f32[3,5]{1,0:T(2,2)}"], &plan, None, 80, Look::default());
-/// assert!(lines.iter().any(|line| line.to_string().contains("The copy reads 60\u{a0}B and writes 60\u{a0}B")));
+/// assert!(lines.iter().any(|line| line.to_string().contains("The copy reads 60 B and writes 60 B")));
 /// # Ok::<(), tilework::Error>(())
 /// ```
 pub fn explain_plan(

@@ -4,6 +4,12 @@ use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
 use crate::Row;
 
+/// The narrowest page: in less than this no word stands beside another.
+pub const NARROWEST: usize = 20;
+
+/// The widest page. What is drawn grows with it, and nobody reads wider lines.
+pub const WIDEST: usize = 4096;
+
 /// Lines that are being written, none wider than the width.
 pub struct Page {
     pub(crate) width: usize,
@@ -14,9 +20,9 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty page.
+    /// An empty page of as many columns, within [`NARROWEST`] and [`WIDEST`].
     pub fn new(width: usize, look: Look) -> Page {
-        Page { width, look, lines: Vec::new(), label: 0 }
+        Page { width: width.clamp(NARROWEST, WIDEST), look, lines: Vec::new(), label: 0 }
     }
 
     /// The lines so far.
