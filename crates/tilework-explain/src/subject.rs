@@ -9,7 +9,7 @@ use tilework::{Error, Layout, Result};
 use crate::shown::kind;
 
 /// A shape or a descriptor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// As XLA writes it.
     Shape(Shape),
