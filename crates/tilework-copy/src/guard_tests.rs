@@ -5,12 +5,12 @@ use std::ptr::NonNull;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use tilework::{Layout, Plan, PlanOptions, Result};
 
-use crate::choose::Setting;
 use crate::convert::{Conversion, Converter, Kind};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool};
 use crate::program::Program;
+use crate::setting::Setting;
 use crate::tests::{Shares, bytes, expected};
 
 /// At least a page, on every system.

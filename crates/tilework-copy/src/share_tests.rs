@@ -2,12 +2,12 @@
 
 use tilework::{Layout, Plan, PlanOptions};
 
-use crate::choose::Setting;
 use crate::exec::Buffers;
 use crate::guard_tests::{Dice, dims, layout};
 use crate::kernels::InstructionSet;
 use crate::pool::Inline;
 use crate::program::Program;
+use crate::setting::Setting;
 
 /// How many shares write each byte, as seen from what stood there before.
 fn writers(program: &Program, cuts: &[usize], source: &[u8], length: usize, shift: usize) -> Vec<u8> {
