@@ -5,6 +5,8 @@
 
 mod element;
 mod error;
+mod explain;
+mod jax;
 mod layout;
 mod read;
 mod view;
