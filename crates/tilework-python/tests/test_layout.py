@@ -47,6 +47,7 @@ def test_locate_is_the_inverse_of_offset_and_padding_has_a_cause(case: Case) -> 
             assert isinstance(found, tw.Padding)
             assert found.cause
         else:
+            assert isinstance(found, tuple)
             assert found == tuple(int(at) for at in np.unravel_index(number, case.dims))
             assert layout.offset(*found) == layout.offset(found) == offset
 

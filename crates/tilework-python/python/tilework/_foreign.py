@@ -41,6 +41,8 @@ def layout(spec: Any, dims: Sequence[int] | None = None, dtype: npt.DTypeLike | 
         return _of_jax_array(spec)
     if "torch" in comes_from and hasattr(spec, "stride"):
         return _of_tensor(spec)
+    if isinstance(spec, np.generic):
+        return Layout(np.asarray(spec))
     for interface in ("__array_interface__", "__cuda_array_interface__"):
         described = getattr(spec, interface, None)
         if isinstance(described, dict):
