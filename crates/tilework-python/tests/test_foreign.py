@@ -243,7 +243,7 @@ class TestTorch:
     def test_what_has_no_strides_or_no_numbers_is_refused(self, torch: Any) -> None:
         with pytest.raises(tw.LayoutError, match="elements have offsets by strides"):
             tw.Layout(torch.zeros(3, 5).to_sparse())
-        with pytest.raises(tw.LayoutError, match="elements of dtype torch.complex32"):
+        with pytest.raises(tw.LayoutError, match="complex32"):
             tw.Layout(torch.empty(3, dtype=torch.complex32))
         with pytest.raises(TypeError, match="and this is"):
             tw.Layout(torch.float32)
