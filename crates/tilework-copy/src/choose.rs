@@ -65,7 +65,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     }
     let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
     let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
-    if setting.streams_rows && (SHORT..1024).contains(&length) {
+    if setting.streams && (SHORT..1024).contains(&length) {
         let along = nest.turns.iter().position(|turn| turn.to == length as isize);
         let nearest = (0..nest.turns.len()).min_by_key(|&k| nest.turns[k].from.unsigned_abs());
         if let (false, Some(along), Some(nearest)) = (whole_lines, along, nearest)
@@ -75,7 +75,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         }
     }
     // Short rows of whole lines that pass the cache go in the source's order.
-    order(&mut nest.turns, setting.streams_rows && whole_lines && length <= 256);
+    order(&mut nest.turns, setting.streams && whole_lines && length <= 256);
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
@@ -83,7 +83,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         let kernel = kernels::runs(setting.set, length);
         Work::Runs { kernel, length, from: inner.from, to: inner.to }
     } else {
-        let store = match setting.streams_rows {
+        let store = match setting.streams {
             false => Store::Plain,
             true if whole_lines || length >= 1024 => Store::Stream,
             true if adjacent && nest.turns.iter().all(|turn| turn.to != 0) => Store::Stage,
@@ -217,7 +217,7 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
         && (ways < 8 || !setting.streams)
         && let Some(kernel) = kernels::deinterleave(setting.set, bytes, ways)
     {
-        if setting.streams_rows
+        if setting.streams
             && let Some(step) = collect_apart(&nest, &outer, rows, columns, ways, kernel.plain)
         {
             return step;

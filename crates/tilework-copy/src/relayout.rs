@@ -26,7 +26,7 @@ pub struct Relayout {
     plan: Plan,
     converter: Option<Converter>,
     program: Program,
-    /// The same with stores that stay in the cache, where either may be faster.
+    /// The same with the other kind of stores, where that may be faster.
     trial: Option<Arc<Trial>>,
 }
 
@@ -99,8 +99,8 @@ impl Relayout {
         let bytes = bytes_written(&plan);
         let setting = Setting::new(InstructionSet::detect(), bytes);
         let program = Program::with(&plan, converter, setting);
-        let plain = setting.or_plain(bytes).map(|plain| Program::with(&plan, converter, plain));
-        let trial = plain.map(|plain| Arc::new(Trial::new(plain)));
+        let other = setting.other(bytes).map(|other| Program::with(&plan, converter, other));
+        let trial = other.map(|other| Arc::new(Trial::new(other)));
         Relayout { plan, converter, program, trial }
     }
 

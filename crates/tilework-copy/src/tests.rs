@@ -77,8 +77,7 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
     check_stream(&plan, &source[shift.0..], fill)?;
     for set in InstructionSet::all_here() {
         for streams in [false, true] {
-            let program =
-                Program::with(&plan, None, Setting { set, streams, streams_rows: streams, fetches: streams });
+            let program = Program::with(&plan, None, Setting { set, streams, fetches: streams });
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
                 let buffers =
@@ -296,7 +295,7 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
                     Plan::new(&from, &order.unwrap().build().unwrap(), &PlanOptions::default()).unwrap();
                 let source = vec![1; from.bytes() as usize];
                 for set in InstructionSet::all_here() {
-                    let setting = Setting { set, streams: true, streams_rows: true, fetches: true };
+                    let setting = Setting { set, streams: true, fetches: true };
                     let program = Program::with(&plan, None, setting);
                     let mut out = vec![0_u8; source.len()];
                     let buffers = Buffers { source: source.as_ptr(), destination: out.as_mut_ptr() };

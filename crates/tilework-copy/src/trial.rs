@@ -16,10 +16,10 @@ const TURNS: u32 = 5;
 /// From then on, every so many runs are the other's.
 const AGAIN: u32 = 64;
 
-/// A program whose stores stay in the cache, beside one whose stores pass it.
+/// The other program, and how the two did so far.
 #[derive(Debug)]
 pub(crate) struct Trial {
-    plain: Program,
+    other: Program,
     /// Runs on one thread, and on several: what is faster may differ.
     scores: [Score; 2],
 }
@@ -28,43 +28,42 @@ pub(crate) struct Trial {
 #[derive(Debug, Default)]
 struct Score {
     runs: AtomicU32,
-    /// In nanoseconds, those of the streaming program first; 0 where there was none.
+    /// In nanoseconds, of the first program and of the other; 0 where there was none.
     times: [AtomicU64; 2],
 }
 
 impl Trial {
-    pub(crate) fn new(plain: Program) -> Trial {
-        Trial { plain, scores: Default::default() }
+    pub(crate) fn new(other: Program) -> Trial {
+        Trial { other, scores: Default::default() }
     }
 
     /// Does all of the work with one of the programs. Threads may call this at the same time; they only disturb each
     /// other's measurements.
-    pub(crate) fn run(&self, streaming: &Program, width: usize, run: impl FnOnce(&Program)) {
+    pub(crate) fn run(&self, first: &Program, width: usize, run: impl FnOnce(&Program)) {
         let score = &self.scores[usize::from(width > 1)];
         let number = score.runs.fetch_add(1, Ordering::Relaxed);
-        let plain = score.takes_plain(number);
+        let other = score.takes_other(number);
         let start = Instant::now();
-        run(if plain { &self.plain } else { streaming });
+        run(if other { &self.other } else { first });
         if number > 0 {
-            score.record(plain, start.elapsed().as_nanos() as u64);
+            score.record(other, start.elapsed().as_nanos() as u64);
         }
     }
 }
 
 impl Score {
-    /// Whether the run of this number is the plain program's.
-    fn takes_plain(&self, number: u32) -> bool {
+    /// Whether the run of this number is the other program's.
+    fn takes_other(&self, number: u32) -> bool {
         if number < TURNS {
             return number % 2 == 1;
         }
-        let [streaming, plain] = [&self.times[0], &self.times[1]].map(|time| time.load(Ordering::Relaxed));
-        let faster = plain < streaming;
-        faster != number.is_multiple_of(AGAIN)
+        let [first, other] = [&self.times[0], &self.times[1]].map(|time| time.load(Ordering::Relaxed));
+        (other < first) != number.is_multiple_of(AGAIN)
     }
 
     /// A shorter time counts at once, a longer one by and by: a run can be disturbed, but not helped.
-    fn record(&self, plain: bool, took: u64) {
-        let time = &self.times[usize::from(plain)];
+    fn record(&self, other: bool, took: u64) {
+        let time = &self.times[usize::from(other)];
         let before = time.load(Ordering::Relaxed);
         let now = if before == 0 || took < before { took } else { before + (took - before) / 4 };
         time.store(now.max(1), Ordering::Relaxed);
@@ -75,13 +74,13 @@ impl Score {
 mod tests {
     use super::*;
 
-    /// The programs of the runs, if the streaming one takes `streaming` and the plain one `plain`.
-    fn runs(score: &Score, count: u32, streaming: u64, plain: u64) -> Vec<bool> {
+    /// Whether each run is the other program's, if they take so long.
+    fn runs(score: &Score, count: u32, first: u64, other: u64) -> Vec<bool> {
         let one = |_| {
             let number = score.runs.fetch_add(1, Ordering::Relaxed);
-            let choice = score.takes_plain(number);
+            let choice = score.takes_other(number);
             if number > 0 {
-                score.record(choice, if choice { plain } else { streaming });
+                score.record(choice, if choice { other } else { first });
             }
             choice
         };
@@ -92,8 +91,8 @@ mod tests {
     fn the_first_runs_take_turns_and_then_the_faster_one_works() {
         let score = Score::default();
         assert_eq!(runs(&score, 8, 100, 70), [false, true, false, true, false, true, true, true]);
-        let other = Score::default();
-        assert_eq!(runs(&other, 8, 70, 100), [false, true, false, true, false, false, false, false]);
+        let reverse = Score::default();
+        assert_eq!(runs(&reverse, 8, 70, 100), [false, true, false, true, false, false, false, false]);
     }
 
     #[test]
@@ -108,6 +107,6 @@ mod tests {
         let score = Score::default();
         runs(&score, 10, 100, 70);
         score.record(true, 150);
-        assert!(score.takes_plain(11));
+        assert!(score.takes_other(11));
     }
 }
