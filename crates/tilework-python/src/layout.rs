@@ -456,7 +456,7 @@ pub struct PyVerdict {
 }
 
 impl PyVerdict {
-    fn new(verdict: Verdict) -> PyVerdict {
+    pub fn new(verdict: Verdict) -> PyVerdict {
         let answer = if verdict.is_yes() { Some(true) } else { verdict.is_no().then_some(false) };
         PyVerdict { answer, reason: verdict.reason().map(str::to_owned) }
     }

@@ -3,13 +3,17 @@
 //! Nothing is decided here. Texts and arrays of Python become layouts of `tilework`, its answers become Python's values,
 //! and `tilework-copy` moves the data. What can be said in Python stands in `python/tilework`.
 
+mod directml;
 mod element;
 mod error;
 mod explain;
 mod jax;
 mod layout;
+mod module;
+mod plain;
 mod read;
 mod view;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -27,6 +31,8 @@ mod _tilework {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::directml::register(module)?;
+        crate::xla::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

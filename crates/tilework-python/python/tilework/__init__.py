@@ -8,7 +8,8 @@
 17
 """
 
+from tilework import directml, xla
 from tilework._error import LayoutError
 from tilework._tilework import Layout, Padding, Verdict, __version__
 
-__all__ = ["Layout", "LayoutError", "Padding", "Verdict", "__version__"]
+__all__ = ["Layout", "LayoutError", "Padding", "Verdict", "__version__", "directml", "xla"]
