@@ -8,7 +8,7 @@ use std::{env, fs};
 use crate::{Outcome, shell};
 
 /// What the package is built, tested and compared with. Pinned, so that a change of theirs is no failure of ours.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
     "maturin==1.16.0",
     "numpy==2.4.6",
     "ml_dtypes==0.6.0",
@@ -16,6 +16,7 @@ const PACKAGES: [&str; 7] = [
     "pytest==9.2.0",
     "hypothesis==6.170.15",
     "mypy==2.4.1",
+    "ruff==0.17.6",
 ];
 
 /// Gigabytes on Linux, where the registry's wheel brings CUDA; its tests are skipped where it is missing.
@@ -41,6 +42,12 @@ pub fn run(words: &[&str]) -> Outcome {
     };
     if !options.is_empty() {
         return pytest(&options);
+    }
+    println!("-- ruff");
+    let cache = shell::target().join("python-cache/ruff");
+    for words in [["check", "--quiet"].as_slice(), &["format", "--quiet", "--diff"]] {
+        let mut ruff = in_room(&python, &room);
+        shell::run(ruff.args(["-m", "ruff"]).args(words).arg("--cache-dir").arg(&cache))?;
     }
     let cache = shell::target().join("python-cache/mypy");
     println!("-- mypy --strict");

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recipes import cases
 
 import tilework as tw
+from recipes import cases
 
 
 @st.composite
@@ -26,7 +26,9 @@ def views(draw: st.DrawFn) -> Any:
     dtype = draw(st.sampled_from([np.int8, np.float32, np.complex128, ml_dtypes.bfloat16, ml_dtypes.int4, np.bool_]))
     whole = np.zeros(tuple(size + 2 for size in dims), dtype)
     whole = whole.transpose(draw(st.permutations(range(len(dims)))))
-    cuts = [draw(st.sampled_from([slice(None), slice(1, -1), slice(None, None, 2), slice(None, None, -1)])) for _ in dims]
+    cuts = [
+        draw(st.sampled_from([slice(None), slice(1, -1), slice(None, None, 2), slice(None, None, -1)])) for _ in dims
+    ]
     return whole[tuple(cuts)]
 
 
@@ -92,7 +94,7 @@ def test_an_array_with_dlpack_has_a_layout() -> None:
 
 @pytest.mark.parametrize("wrong", [5, 2.5, None, [1, 2], (1, 2), object(), {1, 2}, len, type])
 def test_what_has_no_layout_is_told_what_has_one(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="a layout is made from a text such as .* and this is "):
+    with pytest.raises(TypeError, match=r"a layout is made from a text such as .* and this is "):
         tw.Layout(wrong)
     with pytest.raises(TypeError, match="dims and dtype go with what says neither"):
         tw.Layout(wrong, dims=(2, 3), dtype="f32")
@@ -163,7 +165,11 @@ print(tw.Layout(array), tw.Layout(jax.ShapeDtypeStruct((64, 300), "float32", sha
 """
         flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
         told = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, env=os.environ | flags
+            [sys.executable, "-W", "ignore", "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | flags,
         )
         assert told.stdout == "f32[16,150]{1,0} f32[16,150]{1,0}\n"
 
@@ -188,7 +194,9 @@ print(tw.Layout(array), tw.Layout(jax.ShapeDtypeStruct((64, 300), "float32", sha
             with pytest.raises(tw.LayoutError, match="an order of the dimensions, and tiles"):
                 layout.to_jax()
 
-    @pytest.mark.parametrize("text", ["bf16[2,3,4]{2,1,0:T(*,*,2)}", "s4[9]{0:T(4)E(4)}", "f32[3,5]{0,1}", "f32[]{:T(8)}"])
+    @pytest.mark.parametrize(
+        "text", ["bf16[2,3,4]{2,1,0:T(*,*,2)}", "s4[9]{0:T(4)E(4)}", "f32[3,5]{0,1}", "f32[]{:T(8)}"]
+    )
     def test_every_tile_goes_to_jax_and_back(self, jax: Any, text: str) -> None:
         layout = tw.Layout(text)
         assert tw.Layout(layout.to_jax(), dims=layout.dims, dtype=layout.dtype) == layout

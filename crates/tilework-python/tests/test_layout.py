@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recipes import Case, cases
 
 import tilework
 import tilework as tw
+from recipes import Case, cases
 
 
 @given(cases())
