@@ -29,7 +29,7 @@ def arrays(draw: st.DrawFn) -> str:
     tiles = draw(st.lists(st.lists(st.sampled_from(["*", "1", "2", "8", "128"]), min_size=1, max_size=4), max_size=3))
     tiles = [[*tile[:-1], "2" if tile[-1] == "*" else tile[-1]] for tile in tiles]  # the last one combines with nothing
     tiles = [tile if len(tile) <= len(dims) else [size for size in tile if size != "*"] for tile in tiles]
-    if tiles and draw(st.booleans()):
+    if draw(st.booleans()) and tiles:
         words += "T" + "".join(f"({','.join(tile)})" for tile in tiles)
     if draw(st.integers(0, 3)) == 0:
         words += f"L({draw(st.sampled_from([2, 16, 128]))})"
