@@ -1,5 +1,6 @@
 //! Types of elements: XLA's names and NumPy's dtypes.
 
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tilework::Error;
@@ -108,4 +109,29 @@ pub fn dtype<'py>(py: Python<'py>, element: Type) -> Result<Bound<'py, PyAny>> {
             .accepts("a newer one: pip install --upgrade ml_dtypes")
     })?;
     Ok(numpy.call_method1("dtype", (scalar,))?)
+}
+
+/// NumPy's types for the data of a layout.
+pub struct Dtypes {
+    /// Of the elements, each in whole bytes.
+    pub element: Py<PyArrayDescr>,
+    /// Of a buffer that holds the places one after the other: the elements', or bytes where places are not whole elements.
+    pub buffer: Py<PyArrayDescr>,
+    /// The bytes of an element of an array.
+    pub itemsize: usize,
+    /// Whether a buffer holds bytes that are not one element each.
+    pub is_packed: bool,
+}
+
+impl Dtypes {
+    pub fn new(py: Python<'_>, element: Type, bits: u32) -> Result<Dtypes> {
+        let descr = |element| -> Result<Bound<'_, PyArrayDescr>> {
+            Ok(dtype(py, element)?.cast_into::<PyArrayDescr>().map_err(PyErr::from)?)
+        };
+        let own = descr(element)?;
+        let itemsize = own.itemsize();
+        let is_packed = itemsize as u64 * 8 != u64::from(bits);
+        let buffer = if is_packed { descr(Type::U8)? } else { own.clone() };
+        Ok(Dtypes { element: own.unbind(), buffer: buffer.unbind(), itemsize, is_packed })
+    }
 }

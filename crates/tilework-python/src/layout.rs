@@ -1,16 +1,18 @@
 //! `tilework.Layout`, and the small answers it gives.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout, Place, Verdict};
 
-use crate::element;
+use crate::element::{self, Dtypes};
 use crate::error::{Bad, Result, layout_error};
 use crate::read::{self, Source};
 use crate::view::View;
@@ -26,11 +28,21 @@ pub struct PyLayout {
     pub views: Vec<View>,
     pub element: PrimitiveType,
     pub layout: Layout,
+    /// A number that no other object has: what was planned for this one is found by it.
+    pub id: u64,
+    dtypes: PyOnceLock<Dtypes>,
 }
 
 impl PyLayout {
     pub fn new(source: Source, views: Vec<View>, element: PrimitiveType, layout: Layout) -> PyLayout {
-        PyLayout { source, views, element, layout }
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        PyLayout { source, views, element, layout, id, dtypes: PyOnceLock::new() }
+    }
+
+    /// NumPy's types of its elements and of its buffers.
+    pub fn dtypes(&self, py: Python<'_>) -> Result<&Dtypes> {
+        self.dtypes.get_or_try_init(py, || Dtypes::new(py, self.element, self.layout.bits()))
     }
 
     /// The layout of a source.
