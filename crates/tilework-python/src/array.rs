@@ -52,6 +52,11 @@ pub fn has_dtype(array: &Array<'_>, dtype: &Py<PyArrayDescr>) -> bool {
     ptr::eq(own.cast(), dtype.as_ptr()) || array.dtype().is_equiv_to(dtype.bind(array.py()))
 }
 
+/// The bytes of an element.
+pub fn itemsize(array: &Array<'_>) -> usize {
+    array.dtype().itemsize()
+}
+
 pub fn is_writable(array: &Array<'_>) -> bool {
     fields(array).flags & NPY_ARRAY_WRITEABLE != 0
 }
@@ -129,12 +134,12 @@ fn sizes(dims: &[u64]) -> Result<Vec<isize>> {
     each.collect()
 }
 
-/// An array that shows memory of another, which it keeps alive.
+/// An array that shows memory of another object, which it keeps alive.
 ///
 /// # Safety
 /// The [`extent`] of the new array is within memory that `owner` keeps.
 pub unsafe fn view<'py>(
-    owner: &Array<'py>,
+    owner: &Bound<'py, PyAny>,
     dtype: &Py<PyArrayDescr>,
     first: *mut u8,
     dims: &[u64],
@@ -159,7 +164,7 @@ pub unsafe fn view<'py>(
             ptr::null_mut(),
         );
         let made: Array<'py> = Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked();
-        if PY_ARRAY_API.PyArray_SetBaseObject(py, made.as_array_ptr(), owner.clone().into_any().into_ptr()) < 0
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, made.as_array_ptr(), owner.clone().into_ptr()) < 0
         {
             return Err(PyErr::fetch(py).into());
         }

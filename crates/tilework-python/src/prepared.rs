@@ -29,6 +29,10 @@ pub struct Prepared {
     pub relayout: Relayout,
     /// Whether every byte of a new destination is written.
     pub writes_all: bool,
+    /// Whether both sides are the same places, so that nothing need move.
+    pub is_same: bool,
+    /// Whether every place of the destination holds an element.
+    pub no_padding: bool,
     /// The larger number of bytes of the two sides.
     bytes: u64,
 }
@@ -46,9 +50,12 @@ impl Prepared {
         };
         // Elements below a byte are written into bytes that are read before.
         let whole = to.layout.bits().is_multiple_of(8);
-        let writes_all = whole && (fill.is_some() || to.layout.padding() == Some(0));
+        let no_padding = to.layout.padding() == Some(0);
+        let writes_all = whole && (fill.is_some() || no_padding);
+        let described = |side: Side<'_>| (side.element, side.layout.bits(), side.layout.size());
+        let is_same = described(from) == described(to) && from.layout.same_function(to.layout).is_yes();
         let bytes = from.layout.bytes().max(to.layout.bytes());
-        Ok(Prepared { relayout, writes_all, bytes })
+        Ok(Prepared { relayout, writes_all, is_same, no_padding, bytes })
     }
 
     /// The move of this key, made now if it is not kept.
