@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyInt, PyString};
+use pyo3::types::{PyBool, PyComplex, PyString};
 use tilework::Error;
 use tilework::xla::PrimitiveType;
 
@@ -60,7 +60,7 @@ pub fn read(value: &Bound<'_, PyAny>, to: &PyLayout) -> Result<Fill> {
     let whole = value.py().import("operator")?.getattr("index")?.call1((value,));
     if let Ok(whole) = &whole {
         // Zeros are what memory is cleared with, so that every type has them, also one without the number 0.
-        if whole.cast::<PyInt>().is_ok_and(|whole| whole.eq(0).unwrap_or(false)) {
+        if !whole.is_truthy()? {
             return Ok(Fill::Bits(0));
         }
         return Ok(Fill::Bits(bits(whole.str()?.to_str()?)?));

@@ -3,7 +3,6 @@
 //! A call that was made before with arrays of this description finds its move by a key of plain numbers: no layout is
 //! compared, and nothing of Python is looked up.
 
-use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout};

@@ -4,8 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tilework::Kind;
 
-use crate::array;
-use crate::error::{Bad, Result};
+use crate::error::Result;
 use crate::fill::{Fill, Said};
 use crate::flat::{self, Flat};
 use crate::kept;
