@@ -12,7 +12,7 @@ use crate::array::Memory;
 use crate::kept::Kept;
 
 /// From so many bytes on, other threads of Python may run meanwhile; below, it costs more than the move.
-const LETS_GO: u64 = 32 << 10;
+const LETS_GO: u64 = 16 << 10;
 
 /// From so many bytes on, a move takes all processors if nothing else is said; below, starting threads costs too much.
 const SHARES: u64 = 4 << 20;
@@ -29,7 +29,7 @@ pub struct Prepared {
     pub relayout: Relayout,
     /// Whether every byte of a new destination is written.
     pub writes_all: bool,
-    /// Whether both sides are the same places, so that nothing need move.
+    /// Whether both sides are the same places, of whole bytes, so that nothing need move.
     pub is_same: bool,
     /// Whether every place of the destination holds an element.
     pub no_padding: bool,
@@ -53,7 +53,7 @@ impl Prepared {
         let no_padding = to.layout.padding() == Some(0);
         let writes_all = whole && (fill.is_some() || no_padding);
         let described = |side: Side<'_>| (side.element, side.layout.bits(), side.layout.size());
-        let is_same = described(from) == described(to) && from.layout.same_function(to.layout).is_yes();
+        let is_same = whole && described(from) == described(to) && from.layout.same_function(to.layout).is_yes();
         let bytes = from.layout.bytes().max(to.layout.bytes());
         Ok(Prepared { relayout, writes_all, is_same, no_padding, bytes })
     }

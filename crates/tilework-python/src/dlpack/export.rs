@@ -115,7 +115,7 @@ struct Context<T> {
     shape: Vec<i64>,
     strides: Vec<i64>,
     /// Keeps the memory alive.
-    array: Py<PyUntypedArray>,
+    _array: Py<PyUntypedArray>,
 }
 
 /// A tensor that owns its context, which owns the array.
@@ -125,7 +125,7 @@ fn held<T>(array: &Array<'_>, dtype: DataType, form: impl FnOnce(Tensor, *mut c_
         managed: None,
         shape: array.shape().iter().map(|&size| size as i64).collect(),
         strides: array.strides().iter().map(|&stride| stride as i64 / itemsize).collect(),
-        array: array.clone().unbind(),
+        _array: array.clone().unbind(),
     }));
     // SAFETY: it was just made, and nobody else has it yet.
     let inner = unsafe { &mut *context };

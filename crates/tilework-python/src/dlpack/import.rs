@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,7 +20,8 @@ const READABLE: [i32; 4] = [HOST, 3, 11, 13];
 #[pyfunction]
 pub fn from_dlpack<'py>(value: &Bound<'py, PyAny>) -> Result<Array<'py>> {
     let py = value.py();
-    let (device, number): (i32, i32) = value.call_method0("__dlpack_device__")?.extract()?;
+    let (device, number): (i32, i32) =
+        value.call_method0("__dlpack_device__").map_err(|error| not_shared(py, error))?.extract()?;
     if !READABLE.contains(&device) {
         let error = Error::new(format!("a tensor on device {number} of type {device}"))
             .field("array")
@@ -35,12 +36,7 @@ pub fn from_dlpack<'py>(value: &Bound<'py, PyAny>) -> Result<Array<'py>> {
         Err(error) if error.is_instance_of::<PyTypeError>(py) => value.call_method0("__dlpack__"),
         given => given,
     };
-    let capsule = capsule.map_err(|error| {
-        match error.is_instance_of::<PyBufferError>(py) || error.is_instance_of::<PyRuntimeError>(py) {
-            true => Error::new(format!("a tensor that is not shared: {}", error.value(py))).field("array").into(),
-            false => Bad::Python(error),
-        }
-    })?;
+    let capsule = capsule.map_err(|error| not_shared(py, error))?;
     let (is_new, is_old) = (holds::<Versioned>(&capsule), holds::<Managed>(&capsule));
     // SAFETY: the names say what the capsules hold, which stays there until it is taken.
     unsafe {
@@ -61,6 +57,17 @@ pub fn from_dlpack<'py>(value: &Bound<'py, PyAny>) -> Result<Array<'py>> {
         }
     }
     Err(PyTypeError::new_err("__dlpack__ returned no capsule of DLPack").into())
+}
+
+/// What a library answers that does not hand out a tensor, such as one with a gradient.
+fn not_shared(py: Python<'_>, error: PyErr) -> Bad {
+    let refused = error.is_instance_of::<PyBufferError>(py)
+        || error.is_instance_of::<PyRuntimeError>(py)
+        || error.is_instance_of::<PyValueError>(py);
+    match refused {
+        true => Error::new(format!("a tensor that is not shared: {}", error.value(py))).field("array").into(),
+        false => Bad::Python(error),
+    }
 }
 
 fn holds<T: Form>(capsule: &Bound<'_, PyAny>) -> bool {
