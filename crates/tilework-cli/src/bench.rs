@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Buffer, Pool, Relayout, Threads};
+use tilework_explain::size;
 use tilework_files::{available_memory, check_sample};
 
 use crate::NO;
 use crate::args::{Args, BenchArgs};
 use crate::output::{Output, Stop};
-use crate::page::Page;
 use crate::side::Side;
-use crate::size;
 use crate::subject::Bad;
 
 /// Elements whose places are asked of both layouts after the first run.
@@ -256,7 +255,7 @@ impl Measured {
                 runs: self.rows.iter().map(run).collect(),
             });
         }
-        let mut page = Page::new(output);
+        let mut page = output.new_page();
         let mut rows = vec![
             ("from".to_owned(), self.from.clone()),
             ("to".to_owned(), self.to.clone()),

@@ -6,15 +6,13 @@ use std::io::{self, Read};
 
 use tilework::Error;
 use tilework::directml::{Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, read_json};
+use tilework_explain::{Row, needed_bytes};
 
 use crate::NO;
 use crate::args::CheckArgs;
-use crate::desc_words;
 use crate::json;
 use crate::output::{Output, Stop};
-use crate::page::Page;
 use crate::subject::read_text;
-use crate::words::Row;
 
 /// Checks every descriptor of every file.
 pub fn check(args: &CheckArgs, output: &mut Output) -> Result<(), Stop> {
@@ -40,7 +38,7 @@ pub fn check(args: &CheckArgs, output: &mut Output) -> Result<(), Stop> {
     if counts.unreadable > 0 {
         line.push_str(&format!(", {} not readable", counts.unreadable));
     }
-    let mut page = Page::new(output);
+    let mut page = output.new_page();
     page.title(&line);
     output.page(&page)
 }
@@ -121,7 +119,7 @@ impl Checker<'_> {
         if broken.is_empty() && self.binding.is_none() {
             return Ok(());
         }
-        let mut page = Page::new(self.output);
+        let mut page = self.output.new_page();
         page.title(&place);
         page.paragraph(&found.desc.to_string());
         for violation in &broken {
@@ -152,7 +150,7 @@ impl Checker<'_> {
 
     /// Each term of what a binding needs, or of what the tensor needs where there is none.
     fn sum(&self, desc: &Desc, built: &BufferTensorDesc) -> Vec<Row> {
-        let mut rows = desc_words::sum(built);
+        let mut rows = needed_bytes(built);
         let Some(binding) = &self.binding else { return rows };
         let need = built.minimum_bytes();
         let end = end(desc, need, binding);

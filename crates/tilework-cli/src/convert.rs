@@ -9,15 +9,14 @@ use serde::Serialize;
 use tilework::xla::ArrayShape;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Conversion, Relayout, Threads};
+use tilework_explain::size;
 use tilework_files::{Destination, Move, Part, Source, StreamError, descr_of, element_of, npy, numpy_reads};
 
 use crate::NO;
 use crate::args::{Args, ConvertArgs};
 use crate::output::{Output, Stop};
-use crate::page::Page;
 use crate::progress::Progress;
 use crate::side::{Side, is_braces};
-use crate::size;
 use crate::subject::Bad;
 
 /// What takes no longer than this is not worth telling how long it took.
@@ -295,7 +294,7 @@ impl Done {
                 seconds: took.as_secs_f64(),
             });
         }
-        let mut page = Page::new(output);
+        let mut page = output.new_page();
         let side = |side: &Side, name: &str| {
             format!("{name}: {}, {}", side.subject, size::bytes(side.layout.bytes().into()))
         };

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::io::{self, BufRead};
 
 use tilework::{Error, Result};
+use tilework_explain::Subject;
 
 use crate::args::Args;
 use crate::output::{Output, Stop};
-use crate::subject::{self, Subject};
+use crate::subject;
 
 /// The longest line that is read.
 const LONGEST: usize = 1 << 20;

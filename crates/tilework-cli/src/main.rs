@@ -8,22 +8,16 @@ mod bench;
 mod check;
 mod compare;
 mod convert;
-mod desc_words;
 mod input;
 mod json;
-mod json_plan;
-mod movement;
 mod output;
-mod page;
 mod plan;
 mod points;
 mod progress;
 mod show;
 mod side;
-mod size;
 mod subject;
 mod view;
-mod words;
 
 use std::process::ExitCode;
 

@@ -4,11 +4,11 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use serde::Serialize;
 use tilework::Error;
+use tilework_explain::{NARROWEST, Page};
 use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
 use crate::args::{LookArgs, When};
 use crate::json;
-use crate::page::Page;
 use crate::{BAD, YES};
 
 /// Why nothing more is written.
@@ -41,9 +41,6 @@ pub struct Output {
     code: u8,
     answered: bool,
 }
-
-/// The narrowest output.
-const NARROWEST: usize = 20;
 
 impl Output {
     pub fn new(args: &LookArgs) -> Output {
@@ -85,12 +82,22 @@ impl Output {
         self.text(&line)
     }
 
+    /// An empty page for this output.
+    pub fn new_page(&self) -> Page {
+        Page::new(self.width, self.look)
+    }
+
     /// Writes a page, apart from the answer before it.
     pub fn page(&mut self, page: &Page) -> Result<(), Stop> {
+        self.lines(page.lines())
+    }
+
+    /// Writes lines, apart from the answer before them.
+    pub fn lines(&mut self, lines: &[Line]) -> Result<(), Stop> {
         if !self.is_first() {
             self.text("")?;
         }
-        page.lines.iter().try_for_each(|line| self.line(line))
+        lines.iter().try_for_each(|line| self.line(line))
     }
 
     /// Writes one JSON object.

@@ -3,13 +3,11 @@
 use tilework::xla::ArrayShape;
 use tilework::{Error, Plan, PlanOptions};
 use tilework_copy::Conversion;
+use tilework_explain::{Planned, explain_plan};
 
 use crate::args::{Args, PlanArgs};
 use crate::input;
-use crate::json_plan::Planned;
-use crate::movement;
 use crate::output::{Output, Stop};
-use crate::page::Page;
 use crate::side::Side;
 use crate::subject::Bad;
 
@@ -27,17 +25,13 @@ pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Sto
         });
         match made {
             Ok((to, (plan, _))) if output.json => {
-                output.object(&Planned::new(&from.subject, &to.subject, &plan))
+                output.object(&Planned::new(from.subject.to_string(), to.subject.to_string(), &plan))
             }
             Ok((to, (plan, conversion))) => {
-                let mut page = Page::new(output);
-                let text = |side: &Side| side.subject.to_string();
-                page.rows(&[("A".to_owned(), text(&from)), ("B".to_owned(), text(&to))]);
-                page.text(&plan.to_string());
-                if let Some(sentence) = movement::sentence(&plan, conversion) {
-                    page.paragraph(&sentence);
-                }
-                output.page(&page)
+                let texts = [from.subject.to_string(), to.subject.to_string()];
+                let types = conversion.map(|way| [way.from().to_string(), way.to().to_string()]);
+                let [a, b] = &texts;
+                output.lines(&explain_plan([a, b], &plan, types, output.width, output.look))
             }
             Err(bad) => output.bad(&bad.error, &bad.text, line),
         }

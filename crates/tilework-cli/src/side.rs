@@ -5,10 +5,11 @@ use std::ffi::{OsStr, OsString};
 use tilework::xla::{PrimitiveType, Shape};
 use tilework::{Error, Layout};
 use tilework_copy::{Conversion, Kind};
+use tilework_explain::Subject;
 
 use crate::args::Args;
 use crate::input;
-use crate::subject::{self, Bad, Subject};
+use crate::subject::{self, Bad};
 
 /// A layout with the type of its elements.
 pub struct Side {

@@ -10,7 +10,6 @@ use crate::args::{Args, StepArgs};
 use crate::input;
 use crate::json;
 use crate::output::{Output, Stop};
-use crate::page::Page;
 use crate::subject::{self, Bad};
 
 /// Prints the descriptor before and after, and whether data moves.
@@ -53,7 +52,7 @@ pub fn view(descriptor: &OsString, step: &StepArgs, args: &Args, output: &mut Ou
             wanted_stride: copy.map(|copy| copy.wanted),
         });
     }
-    let mut page = Page::new(output);
+    let mut page = output.new_page();
     page.title(match copy {
         Some(_) => "copy needed",
         None => "view: nothing moves",

@@ -14,19 +14,10 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
-use crate::kernels::{self, InstructionSet, ZipFn};
+use crate::kernels::{self, ZipFn};
 use crate::nest::{ByteNest, Turn, Turns};
+use crate::setting::Setting;
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
-
-/// From so many bytes of the destination on, stores go past the cache: source and destination no longer fit.
-const STREAM_FROM: usize = 12 << 20;
-
-/// The same for kernels that write long rows, on processors whose last cache is no faster than memory is for them. On
-/// Intel's it is so: a copy within it runs at the speed of one past it.
-const STREAM_ROWS_FROM: usize = 3 << 20;
-
-/// Within so many bytes, source and destination are in the second cache, and there is nothing to fetch ahead.
-const NEAR: usize = 512 << 10;
 
 /// Rows of so many bytes are copied by the row kernel; shorter ones by one that has no call for each.
 const SHORT: usize = 64;
@@ -42,33 +33,6 @@ const WHOLE: usize = 256 << 10;
 
 /// Bytes of a destination row that are collected before they are stored.
 const COLLECTED: usize = 2048;
-
-/// What the steps of a program share.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
-    pub(crate) set: InstructionSet,
-    /// Whether stores go past the cache.
-    pub(crate) streams: bool,
-    /// Whether those of kernels do that write long rows.
-    pub(crate) streams_rows: bool,
-    /// Whether the source is fetched ahead by hand.
-    pub(crate) fetches: bool,
-}
-
-impl Setting {
-    /// For a program that writes so many bytes.
-    pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
-        let streams = set.streams() && bytes >= STREAM_FROM;
-        let streams_rows =
-            streams || set.streams() && bytes >= STREAM_ROWS_FROM && kernels::slow_last_cache();
-        Setting { set, streams, streams_rows, fetches: bytes > NEAR }
-    }
-
-    /// How kernels store that write long rows.
-    fn rows(self) -> Store {
-        if self.streams_rows { Store::Stream } else { Store::Plain }
-    }
-}
 
 /// Chooses the kernel of a nest.
 pub(crate) fn choose(mut nest: ByteNest, setting: Setting) -> Step {
@@ -101,7 +65,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     }
     let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
     let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
-    if setting.streams_rows && (SHORT..1024).contains(&length) {
+    if setting.streams && (SHORT..1024).contains(&length) {
         let along = nest.turns.iter().position(|turn| turn.to == length as isize);
         let nearest = (0..nest.turns.len()).min_by_key(|&k| nest.turns[k].from.unsigned_abs());
         if let (false, Some(along), Some(nearest)) = (whole_lines, along, nearest)
@@ -111,7 +75,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         }
     }
     // Short rows of whole lines that pass the cache go in the source's order.
-    order(&mut nest.turns, setting.streams_rows && whole_lines && length <= 256);
+    order(&mut nest.turns, setting.streams && whole_lines && length <= 256);
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
@@ -119,7 +83,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         let kernel = kernels::runs(setting.set, length);
         Work::Runs { kernel, length, from: inner.from, to: inner.to }
     } else {
-        let store = match setting.streams_rows {
+        let store = match setting.streams {
             false => Store::Plain,
             true if whole_lines || length >= 1024 => Store::Stream,
             true if adjacent && nest.turns.iter().all(|turn| turn.to != 0) => Store::Stage,
@@ -253,7 +217,7 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
         && (ways < 8 || !setting.streams)
         && let Some(kernel) = kernels::deinterleave(setting.set, bytes, ways)
     {
-        if setting.streams_rows
+        if setting.streams
             && let Some(step) = collect_apart(&nest, &outer, rows, columns, ways, kernel.plain)
         {
             return step;

@@ -5,12 +5,12 @@ use std::ptr::NonNull;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use tilework::{Layout, Plan, PlanOptions, Result};
 
-use crate::choose::Setting;
 use crate::convert::{Conversion, Converter, Kind};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool};
 use crate::program::Program;
+use crate::setting::Setting;
 use crate::tests::{Shares, bytes, expected};
 
 /// At least a page, on every system.
@@ -142,7 +142,7 @@ fn check(plan: &Plan, conversion: Option<Conversion>, memory: &mut [Between; 2],
             conversion.and_then(|how| Converter::new(Conversion::new(how.from(), how.to())?, set));
         assert_eq!(converter.is_some(), conversion.is_some());
         for streams in [false, true] {
-            let setting = Setting { set, streams, streams_rows: streams, fetches: dice.below(2) == 0 };
+            let setting = Setting { set, streams, fetches: dice.below(2) == 0 };
             let program = Program::with(plan, converter, setting);
             let sides = (dice.of(&[Side::Front, Side::Back]), dice.of(&[Side::Front, Side::Back]));
             for sides in [sides, (Side::Back, sides.1), (Side::Back, Side::Back)] {

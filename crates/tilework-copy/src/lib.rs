@@ -146,12 +146,14 @@ mod nest;
 mod pool;
 mod program;
 mod relayout;
+mod setting;
 #[cfg(all(test, unix))]
 mod share_tests;
 mod step;
 mod subbyte;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use buffer::Buffer;
 pub use convert::{Conversion, Kind};

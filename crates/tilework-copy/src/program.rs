@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilework::{Nest, Plan};
 
-use crate::choose::{self, Setting};
+use crate::choose;
 use crate::convert::Converter;
 use crate::elements::{ElementStep, Mover};
 use crate::exec::{self, Buffers, Scratch};
@@ -13,6 +13,7 @@ use crate::kernels::InstructionSet;
 use crate::kernels::vector::fence;
 use crate::nest::ByteNest;
 use crate::pool::Pool;
+use crate::setting::Setting;
 use crate::step::Step;
 use crate::subbyte;
 
@@ -63,13 +64,6 @@ impl Piece {
 
 impl Program {
     /// Chooses the kernels for the nests of a plan.
-    pub(crate) fn new(plan: &Plan, converter: Option<Converter>) -> Program {
-        let elements: u64 = plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum();
-        let bytes = (u128::from(elements) * u128::from(plan.to().bits())).div_ceil(8) as usize;
-        Program::with(plan, converter, Setting::new(InstructionSet::detect(), bytes))
-    }
-
-    /// The same with a setting of the caller's.
     pub(crate) fn with(plan: &Plan, converter: Option<Converter>, setting: Setting) -> Program {
         let fill = plan.options().fill.unwrap_or(0);
         let fills = plan.fills();

@@ -1,25 +1,33 @@
 //! A plan made ready to run.
 
-use tilework::{Error, Layout, Plan, PlanOptions, Result};
+use std::sync::Arc;
+
+use tilework::{Error, Layout, Nest, Plan, PlanOptions, Result};
 
 use crate::buffer::Buffer;
-use crate::choose::Setting;
 use crate::clip::clip;
 use crate::convert::{Conversion, Converter};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool};
 use crate::program::Program;
+use crate::setting::Setting;
+use crate::trial::Trial;
 
 /// A plan with the kernels chosen for it: made once, run as often as there is data.
 ///
 /// Buffers are bytes at any address. Places count from the beginning of a buffer; what it holds beyond its layout is left
 /// alone.
+///
+/// Where it depends on the state of the caches how data are stored fastest, the first runs try both ways and later ones
+/// take the better: a relayout that is kept gets faster. What is written is the same.
 #[derive(Clone, Debug)]
 pub struct Relayout {
     plan: Plan,
     converter: Option<Converter>,
     program: Program,
+    /// The same with the other kind of stores, where that may be faster.
+    trial: Option<Arc<Trial>>,
 }
 
 impl Relayout {
@@ -45,7 +53,7 @@ impl Relayout {
             .rule("elements of another width are converted")
             .accepts("Relayout::converting"));
         }
-        Ok(Relayout { program: Program::new(&plan, None), plan, converter: None })
+        Ok(Relayout::with(plan, None))
     }
 
     /// Plans the move from one layout to another of elements that become others on the way. A fill is an element of the
@@ -84,7 +92,16 @@ impl Relayout {
         }
         let plan = Plan::new(from, to, &PlanOptions { converts: true, ..options.clone() })?;
         let converter = Converter::new(conversion, InstructionSet::detect());
-        Ok(Relayout { program: Program::new(&plan, converter), plan, converter })
+        Ok(Relayout::with(plan, converter))
+    }
+
+    fn with(plan: Plan, converter: Option<Converter>) -> Relayout {
+        let bytes = bytes_written(&plan);
+        let setting = Setting::new(InstructionSet::detect(), bytes);
+        let program = Program::with(&plan, converter, setting);
+        let other = setting.other(bytes).map(|other| Program::with(&plan, converter, other));
+        let trial = other.map(|other| Arc::new(Trial::new(other)));
+        Relayout { plan, converter, program, trial }
     }
 
     /// The plan.
@@ -164,9 +181,17 @@ impl Relayout {
         check_length("source", from_length, self.plan.from())?;
         check_length("destination", to_length, self.plan.to())?;
         check_overlap(from.addr(), self.plan.from().bytes(), to.addr(), self.plan.to().bytes())?;
+        let buffers = Buffers { source: from, destination: to };
+        if let (Some(trial), 0 | 1) = (&self.trial, steps) {
+            if step == 0 {
+                // SAFETY: the caller's promise, and what was checked.
+                let all = |program: &Program| unsafe { program.run(pool, buffers, 0..program.total()) };
+                trial.run(&self.program, pool.width(), all);
+            }
+            return Ok(());
+        }
         let (steps, total) = (steps.max(1), self.program.total() as u128);
         let at = |step: usize| (total * step.min(steps) as u128 / steps as u128) as usize;
-        let buffers = Buffers { source: from, destination: to };
         // SAFETY: the caller's promise, and what was checked.
         unsafe { self.program.run(pool, buffers, at(step)..at(step.saturating_add(1))) };
         Ok(())
@@ -234,6 +259,12 @@ impl Relayout {
         }
         Ok(())
     }
+}
+
+/// Bytes that a plan writes, about.
+fn bytes_written(plan: &Plan) -> usize {
+    let elements: u64 = plan.copies().iter().chain(plan.fills()).map(Nest::elements).sum();
+    (u128::from(elements) * u128::from(plan.to().bits())).div_ceil(8) as usize
 }
 
 /// Numbers whose bytes may be moved about.

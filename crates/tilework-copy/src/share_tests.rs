@@ -2,12 +2,12 @@
 
 use tilework::{Layout, Plan, PlanOptions};
 
-use crate::choose::Setting;
 use crate::exec::Buffers;
 use crate::guard_tests::{Dice, dims, layout};
 use crate::kernels::InstructionSet;
 use crate::pool::Inline;
 use crate::program::Program;
+use crate::setting::Setting;
 
 /// How many shares write each byte, as seen from what stood there before.
 fn writers(program: &Program, cuts: &[usize], source: &[u8], length: usize, shift: usize) -> Vec<u8> {
@@ -68,7 +68,7 @@ fn no_byte_is_written_by_two_shares_and_every_one_by_one() {
         let source = vec![0x5a; from.bytes() as usize];
         for set in InstructionSet::all_here() {
             for streams in [false, true] {
-                let setting = Setting { set, streams, streams_rows: streams, fetches: streams };
+                let setting = Setting { set, streams, fetches: streams };
                 let program = Program::with(&plan, None, setting);
                 let mut cuts: Vec<usize> =
                     (0..5).map(|_| dice.below(program.total() as u64 + 1) as usize).collect();

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use tilework::{Layout, Plan, PlanOptions};
 
-use crate::choose::Setting;
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool, Threads};
 use crate::program::Program;
 use crate::relayout::Relayout;
+use crate::setting::Setting;
 
 #[path = "../../tilework/tests/common/mod.rs"]
 mod common;
@@ -77,8 +77,7 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
     check_stream(&plan, &source[shift.0..], fill)?;
     for set in InstructionSet::all_here() {
         for streams in [false, true] {
-            let program =
-                Program::with(&plan, None, Setting { set, streams, streams_rows: streams, fetches: streams });
+            let program = Program::with(&plan, None, Setting { set, streams, fetches: streams });
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
                 let buffers =
@@ -296,7 +295,7 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
                     Plan::new(&from, &order.unwrap().build().unwrap(), &PlanOptions::default()).unwrap();
                 let source = vec![1; from.bytes() as usize];
                 for set in InstructionSet::all_here() {
-                    let setting = Setting { set, streams: true, streams_rows: true, fetches: true };
+                    let setting = Setting { set, streams: true, fetches: true };
                     let program = Program::with(&plan, None, setting);
                     let mut out = vec![0_u8; source.len()];
                     let buffers = Buffers { source: source.as_ptr(), destination: out.as_mut_ptr() };
@@ -307,4 +306,25 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
             }
         }
     }
+}
+
+#[test]
+fn runs_that_try_the_other_program_write_the_same() -> tilework::Result<()> {
+    // Large enough to pass the cache, small enough to stay in it, in elements and rows that need every kernel's edges.
+    let dims = [3001, 1103];
+    for bits in [8, 32] {
+        let from = Layout::row_major(&dims, bits)?;
+        let to = Layout::builder(&dims, bits)?.minor_to_major(&[0, 1])?.build()?;
+        let options = PlanOptions::default();
+        let relayout = crate::Relayout::new(&from, &to, &options)?;
+        let source = bytes(from.bytes() as usize, 11);
+        let mut first = vec![0; to.bytes() as usize];
+        relayout.run(&source, &mut first)?;
+        for run in 1..7 {
+            let mut next = vec![0; first.len()];
+            relayout.clone().run_on(&Threads::new(1 + run % 3), &source, &mut next)?;
+            assert!(next == first, "run {run} of {bits} bits");
+        }
+    }
+    Ok(())
 }

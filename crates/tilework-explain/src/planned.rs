@@ -3,24 +3,31 @@
 use serde::Serialize;
 use tilework::{Figures, Nest, Plan};
 
-use crate::subject::Subject;
-
 /// What a plan amounts to.
 #[derive(Serialize)]
 pub struct Moves {
+    /// Elements that are moved.
     pub elements: u64,
+    /// An element that is broadcast counts each time.
     pub bytes_read: u128,
+    /// Padding that is filled included.
     pub bytes_written: u128,
+    /// Nests of loops that move elements.
     pub nests: usize,
+    /// Starts of all these nests.
     pub starts: u64,
     /// The kind of the nest that moves the most.
     pub kind: Option<String>,
+    /// The longest run of elements that are neighbours on both sides.
     pub longest_run: u64,
+    /// Elements that are moved in the nests of the longest run.
     pub in_longest_runs: u64,
+    /// Places filled.
     pub filled: u64,
 }
 
 impl Moves {
+    /// Counts what a plan does.
     pub fn new(plan: &Plan) -> Moves {
         let Figures {
             elements,
@@ -48,7 +55,7 @@ impl Moves {
     }
 }
 
-/// Answer of `plan`.
+/// A plan, as `tilework plan --json` prints it.
 #[derive(Serialize)]
 pub struct Planned<'a> {
     a: String,
@@ -82,7 +89,8 @@ struct LoopObject {
 const MOST_STARTS: usize = 1024;
 
 impl<'a> Planned<'a> {
-    pub fn new(a: &Subject, b: &Subject, plan: &'a Plan) -> Planned<'a> {
+    /// All of a plan from `a` to `b`, which are its texts.
+    pub fn new(a: String, b: String, plan: &'a Plan) -> Planned<'a> {
         let object = |nest: &'a Nest| NestObject {
             elements: nest.elements(),
             kind: nest.kind().to_string(),
@@ -96,8 +104,8 @@ impl<'a> Planned<'a> {
                 .collect(),
         };
         Planned {
-            a: a.to_string(),
-            b: b.to_string(),
+            a,
+            b,
             moves: Moves::new(plan),
             fill: plan.options().fill.map(|fill| format!("{fill:#x}")),
             fills_first: plan.fills_first(),

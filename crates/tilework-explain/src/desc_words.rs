@@ -18,7 +18,7 @@ fn letters(rank: usize) -> Option<&'static [&'static str]> {
 pub fn rows(desc: &BufferTensorDesc) -> tilework::Result<Vec<Row>> {
     let mut rows = vec![data_type(desc.data_type()), sizes(desc), strides(desc)];
     rows.extend(words(desc)?);
-    rows.extend(sum(desc));
+    rows.extend(needed_bytes(desc));
     if let Some(total) = desc.declared_total() {
         let more = total - desc.minimum_bytes();
         rows.push((format!("total {total}"), format!("declared, {more} bytes more than needed")));
@@ -127,8 +127,17 @@ fn words(desc: &BufferTensorDesc) -> tilework::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// How the least total is counted, term by term.
-pub fn sum(desc: &BufferTensorDesc) -> Vec<Row> {
+/// How the least total of a descriptor is counted, term by term.
+///
+/// ```
+/// use tilework::directml::BufferTensorDesc;
+/// let desc = BufferTensorDesc::parse("UINT8 [2,3] strides [5,1]")?;
+/// let rows = tilework_explain::needed_bytes(&desc);
+/// assert_eq!(rows[0].1, "(2−1)·5 + (3−1)·1 + 1 = 8");
+/// assert_eq!(rows[1].1, "8 · 1 B = 8 B");
+/// # Ok::<(), tilework::Error>(())
+/// ```
+pub fn needed_bytes(desc: &BufferTensorDesc) -> Vec<Row> {
     let terms = |parts: Vec<String>, sign: &str| parts.join(sign);
     let places = desc.minimum_elements();
     let text = match desc.strides() {

@@ -1,26 +1,54 @@
-//! What a plan comes to, in one sentence.
+//! What a plan does, as loops and in one sentence.
 
 use tilework::{Kind, Nest, Plan};
-use tilework_copy::Conversion;
+use tilework_picture::{Line, Look};
 
+use crate::page::Page;
 use crate::size;
 
-/// How much is read and written, how elements change if they do, in which ways most elements get there, and what becomes of the padding; none if nothing
+/// The loops of a plan from A to B, whose texts are given, and what they come to; no line is wider than `width` columns.
+/// `types` are those that are read and written, where elements change on the way.
+///
+/// ```
+/// use tilework::{Layout, Plan, PlanOptions};
+/// use tilework_explain::{Look, explain_plan};
+/// let tiled = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+/// let plan = Plan::new(&Layout::row_major(&[3, 5], 32)?, &tiled, &PlanOptions::default())?;
+/// let lines = explain_plan(["f32[3,5]", "f32[3,5]{1,0:T(2,2)}"], &plan, None, 80, Look::default());
+/// assert!(lines.iter().any(|line| line.to_string().contains("The copy reads 60 B and writes 60 B")));
+/// # Ok::<(), tilework::Error>(())
+/// ```
+pub fn explain_plan(
+    texts: [&str; 2],
+    plan: &Plan,
+    types: Option<[String; 2]>,
+    width: usize,
+    look: Look,
+) -> Vec<Line> {
+    let [a, b] = texts.map(str::to_owned);
+    let mut page = Page::new(width, look);
+    page.rows(&[("A".to_owned(), a), ("B".to_owned(), b)]);
+    page.text(&plan.to_string());
+    if let Some(sentence) = sentence(plan, types) {
+        page.paragraph(&sentence);
+    }
+    page.into_lines()
+}
+
+/// How much is read and written, in which ways most elements get there, and what becomes of the padding; none if nothing
 /// moves.
-pub fn sentence(plan: &Plan, conversion: Option<Conversion>) -> Option<String> {
+fn sentence(plan: &Plan, types: Option<[String; 2]>) -> Option<String> {
     let figures = plan.figures();
     if figures.elements == 0 {
         return None;
     }
-    let of = |kind: fn(&Conversion) -> tilework_copy::Kind| {
-        conversion.map_or_else(String::new, |conversion| format!(" of {}", kind(&conversion)))
-    };
+    let of = |side: usize| types.as_ref().map_or_else(String::new, |types| format!(" of {}", types[side]));
     let mut said = format!(
         "The copy reads {}{} and writes {}{}: {}",
         size(figures.bytes_read),
-        of(Conversion::from),
+        of(0),
         size(figures.bytes_written),
-        of(Conversion::to),
+        of(1),
         ways(plan, figures.elements)
     );
     let bytes = |places: u64| size((u128::from(places) * u128::from(plan.to().bits())).div_ceil(8));

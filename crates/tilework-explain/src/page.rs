@@ -2,21 +2,37 @@
 
 use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
-use crate::output::Output;
-use crate::words;
+use crate::Row;
+
+/// The narrowest page: in less than this no word stands beside another.
+pub const NARROWEST: usize = 20;
+
+/// The widest page. What is drawn grows with it, and nobody reads wider lines.
+pub const WIDEST: usize = 4096;
 
 /// Lines that are being written, none wider than the width.
 pub struct Page {
-    pub width: usize,
-    pub look: Look,
-    pub lines: Vec<Line>,
+    pub(crate) width: usize,
+    pub(crate) look: Look,
+    lines: Vec<Line>,
     /// The width of names in two columns: at least that of the widest so far.
-    pub label: usize,
+    pub(crate) label: usize,
 }
 
 impl Page {
-    pub fn new(output: &Output) -> Page {
-        Page { width: output.width, look: output.look, lines: Vec::new(), label: 0 }
+    /// An empty page of as many columns, within [`NARROWEST`] and [`WIDEST`].
+    pub fn new(width: usize, look: Look) -> Page {
+        Page { width: width.clamp(NARROWEST, WIDEST), look, lines: Vec::new(), label: 0 }
+    }
+
+    /// The lines so far.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// All lines.
+    pub fn into_lines(self) -> Vec<Line> {
+        self.lines
     }
 
     /// The text of a shape, on as many lines as it needs.
@@ -26,6 +42,7 @@ impl Page {
         }
     }
 
+    /// Sentences, apart from what stands before them.
     pub fn paragraph(&mut self, text: &str) {
         self.space();
         for line in wrap(&self.spell(text), self.width - 2) {
@@ -33,6 +50,7 @@ impl Page {
         }
     }
 
+    /// What the lines below it show.
     pub fn heading(&mut self, text: &str) {
         self.space();
         for line in wrap(&self.spell(text), self.width - 2) {
@@ -41,14 +59,14 @@ impl Page {
     }
 
     /// One empty line.
-    pub fn space(&mut self) {
+    fn space(&mut self) {
         if self.lines.last().is_some_and(|line| line.width() > 0) {
             self.lines.push(Line::new());
         }
     }
 
     /// Names with their meanings in two columns.
-    pub fn rows(&mut self, rows: &[words::Row]) {
+    pub fn rows(&mut self, rows: &[Row]) {
         self.space();
         let widest = self.width / 4;
         let fitting = rows.iter().map(|(label, _)| label.chars().count()).filter(|&width| width <= widest);
@@ -83,7 +101,7 @@ impl Page {
     }
 
     /// Lines that are made already.
-    pub fn indented(&mut self, lines: Vec<Line>) {
+    pub(crate) fn indented(&mut self, lines: Vec<Line>) {
         for line in lines {
             let mut indented = Line::new().with("  ", Style::Plain);
             for span in line.spans() {

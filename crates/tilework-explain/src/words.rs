@@ -42,7 +42,7 @@ pub fn xla_size(array: &ArrayShape) -> Option<u64> {
 
 /// Every part of an array's text.
 pub fn rows(array: &ArrayShape, layout: Option<&Layout>) -> Vec<Row> {
-    let mut rows = vec![element(array), dims(array)];
+    let mut rows = vec![element(array), dims(array.dims())];
     let Some(written) = array.layout() else { return rows };
     match written.strides() {
         None => rows.extend(order(array, written)),
@@ -100,9 +100,9 @@ fn element(array: &ArrayShape) -> Row {
     (kind.name().to_owned(), format!("{what}, {kept}"))
 }
 
-fn dims(array: &ArrayShape) -> Row {
-    let sizes: Vec<String> = array
-        .dims()
+/// The dimensions and their sizes.
+pub fn dims(dims: &[Dim]) -> Row {
+    let sizes: Vec<String> = dims
         .iter()
         .map(|dim| match dim {
             Dim::Static(size) => size.to_string(),
@@ -116,7 +116,7 @@ fn dims(array: &ArrayShape) -> Row {
         Dim::Bounded(size) => format!("is at most {size}, known at run time"),
         Dim::Unbounded => "is known at run time only".to_owned(),
     };
-    let text = match array.dims() {
+    let text = match dims {
         [] => "a scalar: no dimensions, one element".to_owned(),
         [Dim::Static(size)] => format!("one dimension of {size}"),
         [dim] => format!("one dimension; it {}", each(dim)),
@@ -125,11 +125,12 @@ fn dims(array: &ArrayShape) -> Row {
                 .iter()
                 .take(MOST)
                 .enumerate()
-                .map(|(number, dim)| format!("{} {}", named(number, array.rank(), number == 0), each(dim)))
+                .map(|(number, dim)| format!("{} {}", named(number, dims.len(), number == 0), each(dim)))
                 .collect();
             let more =
                 if dims.len() > MOST { format!(", … ({} dimensions)", dims.len()) } else { String::new() };
-            let comma = if array.is_static() { ", " } else { "; " };
+            let is_static = dims.iter().all(|dim| matches!(dim, Dim::Static(_)));
+            let comma = if is_static { ", " } else { "; " };
             format!("{}{more}", all.join(comma))
         }
     };

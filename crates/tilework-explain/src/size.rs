@@ -15,6 +15,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// Asks the layout.
     pub fn new(layout: &Layout) -> Sizes {
         let padding = layout.padding();
         let bytes = |padding: u64| (u128::from(padding) * u128::from(layout.bits())).div_ceil(8);

@@ -1,0 +1,49 @@
+//! What all steps of a program share: the instruction set, and how it deals with the caches.
+
+use crate::kernels::{self, InstructionSet};
+use crate::step::Store;
+
+/// From so many bytes of the destination on, stores go past the cache: source and destination no longer fit.
+const STREAM_FROM: usize = 12 << 20;
+
+/// The same on processors whose last cache is no faster than memory. On Intel's it is so: a copy within it runs at the
+/// speed of one past it.
+const STREAM_FROM_WHERE_SLOW: usize = 3 << 20;
+
+/// From so many bytes on either may be faster, whatever the processor.
+const DOUBT_FROM: usize = 3 << 20;
+
+/// From so many bytes on, no cache holds source and destination until they are wanted again.
+const DOUBT_TO: usize = 64 << 20;
+
+/// Within so many bytes, source and destination are in the second cache, and there is nothing to fetch ahead.
+const NEAR: usize = 512 << 10;
+
+/// What the steps of a program share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) set: InstructionSet,
+    /// Whether stores go past the cache.
+    pub(crate) streams: bool,
+    /// Whether the source is fetched ahead by hand.
+    pub(crate) fetches: bool,
+}
+
+impl Setting {
+    /// For a program that writes so many bytes.
+    pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
+        let from = if kernels::slow_last_cache() { STREAM_FROM_WHERE_SLOW } else { STREAM_FROM };
+        Setting { set, streams: set.streams() && bytes >= from, fetches: bytes > NEAR }
+    }
+
+    /// For a program that writes so many bytes, the other possibility to store, if that may be faster.
+    pub(crate) fn other(self, bytes: usize) -> Option<Setting> {
+        let doubtful = self.set.streams() && (DOUBT_FROM..DOUBT_TO).contains(&bytes);
+        doubtful.then_some(Setting { streams: !self.streams, ..self })
+    }
+
+    /// How kernels store that write long rows.
+    pub(crate) fn rows(self) -> Store {
+        if self.streams { Store::Stream } else { Store::Plain }
+    }
+}

@@ -1,0 +1,245 @@
+//! The four senses of "the same", and what would move.
+
+use serde::Serialize;
+use tilework::{Kind, Layout, Plan, PlanOptions, Result, Verdict};
+use tilework_picture::{Line, Look, shared_run};
+
+use crate::page::Page;
+use crate::planned::Moves;
+use crate::size;
+use crate::subject::Subject;
+use crate::words::Row;
+
+/// The longest run that is counted.
+const LONGEST_RUN: u64 = 1 << 12;
+
+/// A sense in which two layouts can be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sense {
+    /// Each index has the same offset in both.
+    Function,
+    /// The same function, allocated size and element bits.
+    Buffer,
+    /// The same buffer after a reshape.
+    Reshape,
+    /// The same buffer after a permutation and a reshape.
+    Transpose,
+}
+
+impl Sense {
+    /// The name, in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sense::Function => "function",
+            Sense::Buffer => "buffer",
+            Sense::Reshape => "reshape",
+            Sense::Transpose => "transpose",
+        }
+    }
+}
+
+/// How two layouts, A and B, compare.
+pub struct Comparison<'a> {
+    subjects: [&'a Subject; 2],
+    layouts: [&'a Layout; 2],
+    function: Verdict,
+    buffer: Verdict,
+    reshape: Verdict,
+    transpose: Verdict,
+    run: Option<u64>,
+    /// The copy, where the dimensions agree.
+    plan: Option<Result<Plan>>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares two layouts in every sense; the subjects are what they were read from.
+    pub fn new(subjects: [&'a Subject; 2], layouts: [&'a Layout; 2]) -> Comparison<'a> {
+        let options = PlanOptions { fill: None, converts: true };
+        let [a, b] = layouts;
+        let agree = a.dims() == b.dims();
+        Comparison {
+            plan: agree.then(|| Plan::new(a, b, &options)),
+            subjects,
+            layouts,
+            function: a.same_function(b),
+            buffer: a.same_buffer(b),
+            reshape: a.reshape_bitcast(b),
+            transpose: a.transpose_bitcast(b),
+            run: shared_run(a, b, LONGEST_RUN),
+        }
+    }
+
+    /// The answer in one sense.
+    pub fn verdict(&self, sense: Sense) -> &Verdict {
+        match sense {
+            Sense::Function => &self.function,
+            Sense::Buffer => &self.buffer,
+            Sense::Reshape => &self.reshape,
+            Sense::Transpose => &self.transpose,
+        }
+    }
+
+    /// All of it as an object, with the sense that decides.
+    pub fn object(&self, sense: Sense) -> Compared {
+        let [a, b] = self.subjects.map(Subject::to_string);
+        Compared {
+            a,
+            b,
+            function: Answer::new(&self.function),
+            buffer: Answer::new(&self.buffer),
+            reshape: Answer::new(&self.reshape),
+            transpose: Answer::new(&self.transpose),
+            sense: sense.name(),
+            holds: self.verdict(sense).is_yes(),
+            shared_run: self.run,
+            moves: self.plan.as_ref().and_then(|plan| Some(Moves::new(plan.as_ref().ok()?))),
+        }
+    }
+
+    /// All of it in words, no line wider than `width` columns.
+    pub fn explain(&self, width: usize, look: Look) -> Vec<Line> {
+        let mut page = Page::new(width, look);
+        page.label = "transpose-bitcast".len();
+        let [a, b] = self.subjects.map(Subject::to_string);
+        page.rows(&[("A".to_owned(), a), ("B".to_owned(), b)]);
+        let verdict = |verdict: &Verdict, yes: &str| match verdict {
+            Verdict::Yes => format!("yes: {yes}"),
+            other => other.to_string(),
+        };
+        page.rows(&[
+            ("same function".to_owned(), verdict(&self.function, "every index has the same offset in both")),
+            ("same buffer".to_owned(), verdict(&self.buffer, "and as much is allocated")),
+            (
+                "reshape-bitcast".to_owned(),
+                verdict(&self.reshape, "A's buffer, read as B, holds the same elements in row-major order"),
+            ),
+            (
+                "transpose-bitcast".to_owned(),
+                verdict(
+                    &self.transpose,
+                    "A's buffer is B's after some permutation and reshape of the dimensions",
+                ),
+            ),
+        ]);
+        let mut moves = self.differences();
+        moves.extend(self.movement());
+        page.rows(&moves);
+        page.into_lines()
+    }
+
+    /// What the texts say differently.
+    fn differences(&self) -> Vec<Row> {
+        let [a, b] = self.subjects.map(Subject::as_array);
+        let descs = self.subjects.map(Subject::as_desc);
+        let mut rows = Vec::new();
+        let mut differ = |name: &str, a: String, b: String| {
+            if a != b {
+                rows.push((name.to_owned(), format!("{a} in A, {b} in B")));
+            }
+        };
+        if let [Some(a), Some(b)] = descs {
+            differ("data type", a.data_type().to_string(), b.data_type().to_string());
+        }
+        let (Some(a), Some(b)) = (a, b) else { return rows };
+        differ("element type", a.element_type().to_string(), b.element_type().to_string());
+        let (Some(a), Some(b)) = (a.layout(), b.layout()) else { return rows };
+        let ordered = a.strides().is_none() && b.strides().is_none();
+        if ordered && a.rank() == b.rank() {
+            let order = |layout: &tilework::xla::Layout| {
+                let order: Vec<String> = layout.minor_to_major().iter().map(usize::to_string).collect();
+                format!("{{{}}}", order.join(","))
+            };
+            differ("minor to major", order(a), order(b));
+        }
+        let tiles = |layout: &tilework::xla::Layout| match layout.tiles() {
+            [] => "none".to_owned(),
+            tiles => format!("T{}", tiles.iter().map(ToString::to_string).collect::<String>()),
+        };
+        differ("tiles", tiles(a), tiles(b));
+        differ("memory space", a.memory_space().to_string(), b.memory_space().to_string());
+        rows
+    }
+
+    /// What a copy from one to the other does.
+    fn movement(&self) -> Option<Row> {
+        let moves = |text: String| Some(("to get B from A".to_owned(), text));
+        if self.buffer.is_yes() {
+            return moves("nothing moves".to_owned());
+        }
+        if self.function.is_yes() {
+            return moves("no element moves; only the allocated size differs".to_owned());
+        }
+        let [a, b] = self.layouts;
+        if a.dims() != b.dims() {
+            return match (self.reshape.is_yes(), self.transpose.is_yes()) {
+                (true, _) => moves("nothing moves: the same buffer under other dimensions".to_owned()),
+                (_, true) => moves("nothing moves, if the dimensions are permuted as well".to_owned()),
+                _ => None,
+            };
+        }
+        match self.plan.as_ref()? {
+            Ok(plan) => moves(movement(plan)?),
+            Err(error) => moves(format!("no copy: {error}")),
+        }
+    }
+}
+
+/// What a plan does, in one sentence.
+fn movement(plan: &Plan) -> Option<String> {
+    let figures = plan.figures();
+    let bits = u128::from(plan.to().bits());
+    let bytes = |elements: u64| size::bytes((u128::from(elements) * bits).div_ceil(8));
+    let nests = if figures.nests == 1 { "nest" } else { "nests" };
+    let how = match plan.main_kind()? {
+        Kind::Single => "one by one".to_owned(),
+        Kind::Rows => format!("rows of up to {} ({})", figures.longest_run, bytes(figures.longest_run)),
+        kind => kind.to_string(),
+    };
+    let most = if figures.nests > 1 { "mostly " } else { "" };
+    Some(format!("{} move in {} {nests} of loops: {most}{how}", bytes(figures.elements), figures.nests))
+}
+
+/// A comparison, as `tilework compare --json` prints it.
+#[derive(Serialize)]
+pub struct Compared {
+    /// The one.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// Whether each index has the same offset in both.
+    pub function: Answer,
+    /// Whether as much is allocated, too.
+    pub buffer: Answer,
+    /// Whether it is the same buffer after a reshape.
+    pub reshape: Answer,
+    /// Whether it is the same buffer after a permutation and a reshape.
+    pub transpose: Answer,
+    /// The sense that decides the exit code.
+    pub sense: &'static str,
+    /// Whether the answer in this sense is yes.
+    pub holds: bool,
+    /// Elements that lie side by side in the same order in both, from the first on; null if the dimensions differ.
+    pub shared_run: Option<u64>,
+    /// What moves from A to B; null if nothing can.
+    pub moves: Option<Moves>,
+}
+
+/// An answer and its reason.
+#[derive(Serialize)]
+pub struct Answer {
+    /// "yes", "no" or "not decided"
+    pub answer: &'static str,
+    /// Null if the answer is yes.
+    pub reason: Option<String>,
+}
+
+impl Answer {
+    fn new(verdict: &Verdict) -> Answer {
+        let answer = match verdict {
+            Verdict::Yes => "yes",
+            Verdict::No(_) => "no",
+            Verdict::NotDecided(_) => "not decided",
+        };
+        Answer { answer, reason: verdict.reason().map(str::to_owned) }
+    }
+}

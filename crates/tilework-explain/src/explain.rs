@@ -1,0 +1,280 @@
+//! What a layout is, in words, numbers and pictures.
+
+use tilework::directml::BufferTensorDesc;
+use tilework::xla::{ArrayShape, Dim, Shape};
+use tilework::{Layout, Result};
+use tilework_picture::{Line, Look, letter, terminal};
+
+use crate::page::Page;
+use crate::shown::{possible, total_of};
+use crate::size::{self, Sizes};
+use crate::subject::Subject;
+use crate::{desc_words, words};
+
+/// Explains a shape or a descriptor: what each part of its text means, what it takes, where each element is, and how the
+/// array and its memory look. No line is wider than `width` columns.
+///
+/// ```
+/// use tilework_explain::{Look, Subject, explain};
+/// let read = Subject::read("s32[8388608,8,4]{2,1,0:T(8,128)}", false)?;
+/// let lines = explain(&read[0], 80, Look::default())?;
+/// let text: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+/// assert!(text.iter().any(|line| line.ends_with("dimension 2 is 4, tiled to 128: 32 times")));
+/// # Ok::<(), tilework::Error>(())
+/// ```
+///
+/// # Errors
+/// What has bounds, and yet more bytes than can be counted.
+pub fn explain(subject: &Subject, width: usize, look: Look) -> Result<Vec<Line>> {
+    let mut page = Page::new(width, look);
+    page.title(&subject.to_string());
+    match subject {
+        Subject::Shape(shape) => {
+            possible(shape)?;
+            page.shape(shape);
+        }
+        Subject::Desc(desc) => page.desc(desc)?,
+    }
+    Ok(page.into_lines())
+}
+
+/// Explains a layout that no text says, such as a view of another: what it takes, where each element is, and how the array
+/// and its memory look. No line is wider than `width` columns.
+///
+/// ```
+/// use tilework::Layout;
+/// use tilework_explain::{Look, explain_layout};
+/// let lines = explain_layout(&Layout::row_major(&[2, 3], 32)?.permute(&[1, 0])?, 80, Look::default());
+/// let text: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+/// assert_eq!(text[0], "  [3,2]      dimension 0 (y) is 3, 1 (x) is 2");
+/// assert!(text.contains(&"  formula    (i, j) is at i + 3·j".to_owned()));
+/// # Ok::<(), tilework::Error>(())
+/// ```
+pub fn explain_layout(layout: &Layout, width: usize, look: Look) -> Vec<Line> {
+    let dims: Vec<Dim> = layout.dims().iter().map(|&size| Dim::Static(size)).collect();
+    let mut page = Page::new(width, look);
+    page.rows(&[words::dims(&dims), ("bits".to_owned(), format!("{} for each element", layout.bits()))]);
+    page.layout(layout);
+    page.into_lines()
+}
+
+/// What is said of arrays and tuples.
+impl Page {
+    fn shape(&mut self, shape: &Shape) {
+        match shape {
+            Shape::Array(array) => self.array(array),
+            Shape::Buffer(array) => {
+                self.rows(&[("b(..)".to_owned(), "a buffer that holds an array".to_owned())]);
+                self.array(array);
+            }
+            Shape::Tuple(_) => self.tuple(shape),
+            Shape::Token | Shape::Opaque => self.paragraph(&words::kind(shape)),
+        }
+    }
+
+    fn desc(&mut self, desc: &BufferTensorDesc) -> Result<()> {
+        let layout = desc.lower()?;
+        self.rows(&desc_words::rows(desc)?);
+        self.layout(&layout);
+        Ok(())
+    }
+
+    /// What a layout takes, where each element is, and how it looks.
+    fn layout(&mut self, layout: &Layout) {
+        self.sizes(layout);
+        self.function(layout);
+        self.pictures(layout);
+        if let Some(note) = broadcast_note(layout) {
+            self.paragraph(&note);
+        }
+    }
+
+    fn array(&mut self, array: &ArrayShape) {
+        let layout = array.lower().ok();
+        self.rows(&words::rows(array, layout.as_ref()));
+        let Some(layout) = layout else {
+            self.paragraph(
+                "Only bounded dimensions have places in memory, so there are no sizes and no picture.",
+            );
+            return;
+        };
+        self.sizes(&layout);
+        self.function(&layout);
+        self.pictures(&layout);
+        self.notes(array, &layout);
+    }
+
+    fn sizes(&mut self, layout: &Layout) {
+        let sizes = Sizes::new(layout);
+        let numbers = [Some(layout.len()), Some(layout.size()), sizes.padding];
+        let column = numbers.iter().flatten().map(|number| number.to_string().len()).max().unwrap_or(1);
+        let amount = |number: u64, bytes: u128| format!("{number:>column$}   {}", size::bytes(bytes));
+        let mut rows = vec![("elements".to_owned(), amount(layout.len(), layout.element_bytes()))];
+        let mut allocated = amount(layout.size(), layout.bytes().into());
+        if !layout.is_empty() && layout.size() != layout.len() {
+            let times = size::times(layout.len().into(), layout.size().into());
+            allocated.push_str(&format!(", {times} × the elements"));
+        }
+        rows.push(("allocated".to_owned(), allocated));
+        match sizes.padding {
+            Some(0) => {}
+            Some(padding) => {
+                let bytes = sizes.waste_bytes.unwrap_or(0);
+                rows.push(("padding".to_owned(), amount(padding, bytes)));
+            }
+            None => rows.push(("padding".to_owned(), "not decided: the strides overlap".to_owned())),
+        }
+        let mut causes: Vec<String> = sizes.growths.iter().map(size::cause).collect();
+        if sizes.padding.is_none() {
+            causes.clear(); // what overlaps does not pad
+        }
+        if causes.len() > 12 {
+            causes.truncate(12);
+            causes.push("…".to_owned());
+        }
+        let beside = " ".repeat(column + 3);
+        rows.extend(causes.into_iter().map(|cause| (String::new(), format!("{beside}{cause}"))));
+        self.rows(&rows);
+    }
+
+    /// Where each element is: the formula, and strides or axes.
+    fn function(&mut self, layout: &Layout) {
+        if layout.is_empty() {
+            return;
+        }
+        let rank = layout.rank();
+        let mut rows = Vec::new();
+        let index: Vec<String> = match rank {
+            0..=6 => (0..rank).map(|dim| letter(rank, dim)).collect(),
+            _ => vec![letter(rank, 0), "…".to_owned(), letter(rank, rank - 1)],
+        };
+        match words::formula(layout) {
+            Some(formula) => {
+                let formula = unbroken(&format!("({}) is at {formula}", index.join(", ")));
+                rows.push(("formula".to_owned(), formula));
+            }
+            None => rows.push(("formula".to_owned(), "too long to print".to_owned())),
+        }
+        let strides = layout.canon().strides();
+        let axes = layout.axes();
+        if strides.is_none() && axes.len() <= 32 {
+            let extents: Vec<String> = axes.iter().map(|axis| axis.extent.to_string()).collect();
+            let steps: Vec<String> = axes.iter().map(|axis| axis.stride.to_string()).collect();
+            let text = format!("{}, major to minor; strides {}", extents.join(" × "), steps.join(", "));
+            rows.push(("axes".to_owned(), text));
+        }
+        if let Some(strides) = strides.filter(|strides| (1..=32).contains(&strides.len())) {
+            let all = |scale: i128| {
+                let strides: Vec<String> =
+                    strides.iter().map(|&stride| (i128::from(stride) * scale).to_string()).collect();
+                strides.join(", ")
+            };
+            let bytes = match layout.bits() % 8 {
+                0 if layout.bits() > 8 => format!("; in bytes {}", all(i128::from(layout.bits() / 8))),
+                _ => String::new(),
+            };
+            rows.push(("strides".to_owned(), format!("{}{bytes}", all(1))));
+        }
+        self.rows(&rows);
+    }
+
+    fn pictures(&mut self, layout: &Layout) {
+        if layout.size() == 0 {
+            return;
+        }
+        let look = self.look;
+        let width = self.width - 2;
+        let array = terminal::array(layout, width, look);
+        if !array.is_empty() {
+            let slice = if layout.rank() > 2 { "one slice of the array" } else { "the array" };
+            self.heading(&format!("{slice}: the offset of each element"));
+            self.indented(array);
+        }
+        let memory = terminal::memory(layout, width, look);
+        if !memory.is_empty() {
+            self.heading("memory: the element at each place; rows begin with their offset");
+            self.indented(memory);
+        }
+    }
+
+    fn notes(&mut self, array: &ArrayShape, layout: &Layout) {
+        let mut notes = Vec::new();
+        let combines =
+            array.layout().is_some_and(|written| written.tiles().iter().any(|tile| tile.combines()));
+        match words::xla_size(array) {
+            Some(bytes) if bytes != layout.bytes() => notes.push(format!(
+                "XLA's own ArraySize says {}: it looks at the first tile only.",
+                size::bytes(bytes.into())
+            )),
+            None if combines => {
+                notes.push("XLA's own ArraySize says nothing of use here: it does not know `*`.".to_owned());
+            }
+            _ => {}
+        }
+        notes.extend(broadcast_note(layout));
+        for note in notes {
+            self.paragraph(&note);
+        }
+    }
+
+    /// A table of the elements, and what they take together.
+    fn tuple(&mut self, shape: &Shape) {
+        self.paragraph(&words::kind(shape));
+        let mut rows = Vec::new();
+        for (path, leaf) in shape.leaf_shapes() {
+            let size = match leaf.as_array().map(ArrayShape::lower) {
+                Some(Ok(layout)) => {
+                    let times = size::times(layout.element_bytes(), layout.bytes().into());
+                    let times = match times.as_str() {
+                        "1" | "0" => String::new(),
+                        times => format!(", {times} × the elements"),
+                    };
+                    format!("{}{times}", size::bytes(layout.bytes().into()))
+                }
+                Some(Err(_)) => "known at run time only".to_owned(),
+                None => "no places of its own".to_owned(),
+            };
+            rows.push((path.to_string(), format!("{leaf}: {size}")));
+        }
+        let total = total_of(shape);
+        let times = match size::times(total.element_bytes, total.allocated_bytes).as_str() {
+            "1" | "0" => String::new(),
+            times => format!(", {times} × the elements"),
+        };
+        rows.push((
+            "total".to_owned(),
+            format!(
+                "{} in {} elements, {} allocated{times}",
+                size::bytes(total.element_bytes),
+                total.elements,
+                size::bytes(total.allocated_bytes)
+            ),
+        ));
+        self.rows(&rows);
+    }
+}
+
+fn broadcast_note(layout: &Layout) -> Option<String> {
+    let dim = layout.broadcast_dims().first().copied().filter(|_| !layout.is_empty())?;
+    Some(format!(
+        "Dimension {dim} is broadcast: its elements share their places, and memory shows one of them."
+    ))
+}
+
+/// The formula with breaks before its top-level signs only.
+fn unbroken(formula: &str) -> String {
+    const KEEP: char = '\u{a0}';
+    let mut out = String::with_capacity(formula.len());
+    let mut depth = 0;
+    let mut after_sign = false;
+    for c in formula.chars() {
+        match c {
+            '(' | '⌊' => depth += 1,
+            ')' | '⌋' => depth -= 1,
+            _ => {}
+        }
+        out.push(if c == ' ' && (depth > 0 || after_sign) { KEEP } else { c });
+        after_sign = matches!(c, '+' | '−');
+    }
+    out
+}
