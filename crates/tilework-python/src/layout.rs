@@ -1,17 +1,21 @@
 //! `tilework.Layout`, and the small answers it gives.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout, Place, Verdict};
 
-use crate::element;
+use crate::element::{self, Dtypes};
 use crate::error::{Bad, Result, layout_error};
+use crate::prepared::Side;
 use crate::read::{self, Source};
 use crate::view::View;
 
@@ -44,11 +48,49 @@ pub struct PyLayout {
     pub views: Vec<View>,
     pub element: PrimitiveType,
     pub layout: Layout,
+    /// A number that no other object has: what was planned for this one is found by it.
+    pub id: u64,
+    dtypes: PyOnceLock<Dtypes>,
+    strided: OnceLock<tilework::Result<Strided>>,
+}
+
+/// A layout that strides say.
+pub struct Strided {
+    /// Offset of element (0, …).
+    pub first: u64,
+    pub strides: Vec<i64>,
+    /// Whether every element is known to have a place of its own.
+    pub is_injective: bool,
 }
 
 impl PyLayout {
     pub fn new(source: Source, views: Vec<View>, element: PrimitiveType, layout: Layout) -> PyLayout {
-        PyLayout { source, views, element, layout }
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (dtypes, strided) = (PyOnceLock::new(), OnceLock::new());
+        PyLayout { source, views, element, layout, id, dtypes, strided }
+    }
+
+    /// NumPy's types of its elements and of its buffers.
+    pub fn dtypes(&self, py: Python<'_>) -> Result<&Dtypes> {
+        self.dtypes.get_or_try_init(py, || Dtypes::new(py, self.element, self.layout.bits()))
+    }
+
+    /// The layout as one side of a move.
+    pub fn side(&self) -> Side<'_> {
+        Side { element: self.element, layout: &self.layout }
+    }
+
+    /// The strides that say the layout, or why none do.
+    pub fn strided_form(&self) -> &tilework::Result<Strided> {
+        self.strided.get_or_init(|| {
+            let strides = self.layout.to_strides()?;
+            let first = match self.layout.is_empty() {
+                true => 0,
+                false => self.layout.offset(&vec![0; self.layout.rank()])?,
+            };
+            Ok(Strided { first, strides, is_injective: self.layout.is_injective() == Some(true) })
+        })
     }
 
     /// The layout of a source.

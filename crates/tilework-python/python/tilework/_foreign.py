@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilework._error import LayoutError
-from tilework._tilework import Layout
+from tilework._tilework import Layout, from_dlpack
 
 ACCEPTED = (
     "a text such as 'f32[3,5]{1,0:T(2,2)}', a DirectML descriptor as a dict, a tilework.Layout, or an array of NumPy, "
@@ -54,7 +54,7 @@ def layout(spec: Any, dims: Sequence[int] | None = None, dtype: npt.DTypeLike | 
     else:
         return Layout(np.asarray(view))
     if hasattr(spec, "__dlpack__"):
-        return _of_dlpack(spec)
+        return Layout(from_dlpack(spec))
     hint = "; numpy.asarray makes an array of a list" if isinstance(spec, (list, tuple)) else ""
     raise TypeError(f"a layout is made from {ACCEPTED}, and this is {_named(spec)}{hint}")
 
@@ -178,14 +178,6 @@ def _row_major(dims: Sequence[int], dtype: npt.DTypeLike) -> Layout:
         return Layout.strided((), (), dtype)
     order = ",".join(str(dim) for dim in reversed(range(len(dims))))
     return Layout(f"{{{order}}}", dims=tuple(dims), dtype=dtype)
-
-
-def _of_dlpack(array: Any) -> Layout:
-    """An array that shows itself by DLPack alone."""
-    try:
-        return Layout(np.from_dlpack(array))
-    except (BufferError, RuntimeError, TypeError) as error:
-        raise TypeError(f"{_named(array)} does not show itself to NumPy by __dlpack__: {error}") from error
 
 
 def _libraries(spec: Any) -> set[str]:

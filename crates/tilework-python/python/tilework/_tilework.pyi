@@ -2,17 +2,36 @@
 
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Literal, SupportsIndex, TypeAlias, final
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
 
-__all__ = ["Layout", "Padding", "Verdict", "__version__"]
+__all__ = [
+    "DLPack",
+    "Layout",
+    "Padding",
+    "Plan",
+    "Verdict",
+    "__version__",
+    "from_dlpack",
+    "pack",
+    "relayout",
+    "to_dlpack",
+    "unpack",
+]
 
 __version__: str
 
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType
+_LayoutLike: TypeAlias = Layout | str | Mapping[str, Any] | Any
+"""A layout, or whatever makes one."""
+_Array: TypeAlias = Any
+"""An array or a buffer: of NumPy, with the buffer protocol, `__array_interface__` or `__dlpack__`."""
+_Fill: TypeAlias = str | complex | np.generic | None
+
+_Out = TypeVar("_Out")
 
 @final
 class Layout:
@@ -68,10 +87,10 @@ class Layout:
     def offsets(self) -> npt.NDArray[np.int64]: ...
     def same(
         self,
-        other: Layout | str | Mapping[str, Any] | Any,
+        other: _LayoutLike,
         sense: Literal["function", "buffer", "reshape", "transpose"] = "function",
     ) -> Verdict: ...
-    def bitcast(self, other: Layout | str | Mapping[str, Any] | Any) -> Verdict: ...
+    def bitcast(self, other: _LayoutLike) -> Verdict: ...
     def permute(self, *order: SupportsIndex | Sequence[SupportsIndex]) -> Layout: ...
     def slice(self, dim: int, start: int, stop: int, step: int = 1) -> Layout: ...
     def flip(self, dim: int) -> Layout: ...
@@ -79,6 +98,7 @@ class Layout:
     def reshape(self, *dims: SupportsIndex | Sequence[SupportsIndex]) -> Layout: ...
     def split_dim(self, dim: int, inner: int) -> Layout: ...
     def merge_dims(self, dim: int) -> Layout: ...
+    def plan(self, to: _LayoutLike, *, fill: _Fill = None, convert: bool = False) -> Plan: ...
     def explain(self, width: int = 80) -> str: ...
     def to_jax(self) -> Any: ...
     def _repr_html_(self) -> str: ...
@@ -108,3 +128,117 @@ class Verdict:
     @property
     def reason(self) -> str | None: ...
     def __bool__(self) -> bool: ...
+
+@final
+class Plan:
+    def __new__(cls, from_: _LayoutLike, to: _LayoutLike, *, fill: _Fill = None, convert: bool = False) -> Self: ...
+    @overload
+    def run(self, buffer: _Array, out: None = None, threads: SupportsIndex | None = None) -> npt.NDArray[Any]: ...
+    @overload
+    def run(self, buffer: _Array, out: _Out, threads: SupportsIndex | None = None) -> _Out: ...
+    @property
+    def from_layout(self) -> Layout: ...
+    @property
+    def to_layout(self) -> Layout: ...
+    @property
+    def fill(self) -> str | None: ...
+    @property
+    def convert(self) -> bool: ...
+    @property
+    def elements(self) -> int: ...
+    @property
+    def bytes_read(self) -> int: ...
+    @property
+    def bytes_written(self) -> int: ...
+    @property
+    def filled(self) -> int: ...
+    @property
+    def nests(self) -> int: ...
+    @property
+    def longest_run(self) -> int: ...
+    @property
+    def kind(self) -> str | None: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def __copy__(self) -> Plan: ...
+    def __deepcopy__(self, _memo: Any, /) -> Plan: ...
+
+@final
+class DLPack:
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+@overload
+def pack(
+    array: _Array,
+    layout: _LayoutLike,
+    *,
+    fill: _Fill = 0,
+    out: None = None,
+    threads: SupportsIndex | None = None,
+    convert: bool = False,
+    copy: bool | None = None,
+) -> npt.NDArray[Any]: ...
+@overload
+def pack(
+    array: _Array,
+    layout: _LayoutLike,
+    *,
+    fill: _Fill = 0,
+    out: _Out,
+    threads: SupportsIndex | None = None,
+    convert: bool = False,
+    copy: bool | None = None,
+) -> _Out: ...
+@overload
+def unpack(
+    buffer: _Array,
+    layout: _LayoutLike,
+    *,
+    out: None = None,
+    threads: SupportsIndex | None = None,
+    convert: bool = False,
+    copy: bool | None = None,
+) -> npt.NDArray[Any]: ...
+@overload
+def unpack(
+    buffer: _Array,
+    layout: _LayoutLike,
+    *,
+    out: _Out,
+    threads: SupportsIndex | None = None,
+    convert: bool = False,
+    copy: bool | None = None,
+) -> _Out: ...
+@overload
+def relayout(
+    buffer: _Array,
+    from_: _LayoutLike,
+    to: _LayoutLike,
+    *,
+    out: None = None,
+    fill: _Fill = 0,
+    threads: SupportsIndex | None = None,
+    convert: bool = False,
+    copy: bool | None = None,
+) -> npt.NDArray[Any]: ...
+@overload
+def relayout(
+    buffer: _Array,
+    from_: _LayoutLike,
+    to: _LayoutLike,
+    *,
+    out: _Out,
+    fill: _Fill = 0,
+    threads: SupportsIndex | None = None,
+    convert: bool = False,
+    copy: bool | None = None,
+) -> _Out: ...
+def to_dlpack(array: _Array) -> DLPack: ...
+def from_dlpack(value: Any) -> npt.NDArray[Any]: ...
