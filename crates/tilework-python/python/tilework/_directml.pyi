@@ -88,13 +88,9 @@ class BufferTensorDesc:
 
     # Made from what it is for
     @classmethod
-    def in_order(
-        cls, data_type: _DataType, sizes: _Numbers, letters: str, order: str
-    ) -> BufferTensorDesc: ...
+    def in_order(cls, data_type: _DataType, sizes: _Numbers, letters: str, order: str) -> BufferTensorDesc: ...
     @classmethod
-    def from_stored(
-        cls, data_type: _DataType, sizes: _Numbers, stored: str, view: str
-    ) -> BufferTensorDesc: ...
+    def from_stored(cls, data_type: _DataType, sizes: _Numbers, stored: str, view: str) -> BufferTensorDesc: ...
     @classmethod
     def padded(
         cls, data_type: _DataType, sizes: _Numbers, dim: SupportsIndex, align_bytes: SupportsIndex
