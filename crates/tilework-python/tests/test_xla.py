@@ -417,6 +417,14 @@ def test_tuples_nest_as_deep_as_a_text_and_no_deeper() -> None:
         xla.make_tuple(nested)
 
 
+def test_a_tuple_that_doubles_itself_ends_before_memory_does() -> None:
+    doubled = xla.make_tuple()
+    with pytest.raises(LayoutError, match="up to 1048576 shapes"):
+        for _ in range(100):
+            doubled = xla.make_tuple(doubled, doubled)
+    assert doubled.subshape_count > 2**18
+
+
 def test_arrays_of_numbers_are_taken_for_lists() -> None:
     shape = xla.make_shape(np.dtype("float32"), np.array([3, 5]), np.array([0, 1]))
     assert shape.offset(np.array([2, 3])) == shape.offset([2, 3]) == 11
