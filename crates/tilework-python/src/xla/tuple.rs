@@ -14,7 +14,7 @@ use crate::plain;
 const MAX_DEPTH: usize = 128;
 
 /// How many shapes a tuple may hold in all, far above any real program's: doubling it often would exhaust memory.
-const MAX_SHAPES: usize = 1 << 20;
+const MAX_SHAPES: usize = 1 << 18;
 
 /// The tuple of these shapes, which may be texts.
 ///
