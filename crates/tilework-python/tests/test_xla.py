@@ -300,6 +300,56 @@ def test_what_is_overlooked_is_said_by_name() -> None:
         here.equal(there, ignore="tiles")  # type: ignore[arg-type]
 
 
+SHAPES_APART = {
+    "layout": "f32[2,3]{0,1}",
+    "tiles_in_layout": "f32[2,3]{1,0:T(2,2)}",
+    "element_size_in_layout": "f32[2,3]{1,0:E(16)}",
+    "memory_space_in_layout": "f32[2,3]{1,0:S(1)}",
+    "tail_padding_alignment_in_elements_in_layout": "f32[2,3]{1,0:L(4)}",
+    "split_config_in_layout": "f32[2,3]{1,0:SC(0:1)}",
+    "element_type": "s32[2,3]",
+    "fp_precision": "bf16[2,3]",
+    "dynamic_dimension": "f32[<=2,3]",
+    "dimensions": "f32[2,4]",
+    "buffer": "b(f32[2,3])",
+}
+LAYOUTS_APART = {
+    "tiles": "{1,0:T(2,2)}",
+    "tail_padding_alignment_in_elements": "{1,0:L(4)}",
+    "index_primitive_type": "{1,0:#(u32)}",
+    "pointer_primitive_type": "{1,0:*(u32)}",
+    "element_size": "{1,0:E(16)}",
+    "memory_space": "{1,0:S(1)}",
+    "split_configs": "{1,0:SC(0:1)}",
+    "physical_shape": "{1,0:P(f32[2]{0})}",
+    "padding": "{1,0:pad(3,5)}",
+}
+
+
+def test_every_word_overlooks_what_it_names_and_no_more() -> None:
+    shape, layout = xla.Shape("f32[2,3]"), xla.Layout("{1,0}")
+    for part, text in SHAPES_APART.items():
+        found = {word for word in SHAPES_APART if shape.equal(text, ignore=word)}  # type: ignore[arg-type]
+        more = {"layout"} if part.endswith("_in_layout") else {"element_type"} if part == "fp_precision" else set()
+        assert found == {part} | more
+        assert shape.equal(text, ignore="all_but_minor_to_major_in_layout") == part.endswith("_in_layout")
+    for part, text in LAYOUTS_APART.items():
+        assert {word for word in LAYOUTS_APART if layout.equal(text, ignore=word)} == {part}  # type: ignore[arg-type]
+        assert layout.equal(text, ignore="all_but_minor_to_major") and not layout.equal(text)
+    assert not layout.equal("{0,1}", ignore="all_but_minor_to_major")
+
+
+def test_other_elements_make_no_bitcast_unless_they_are_ignored() -> None:
+    shape, other = xla.Shape("f32[2,3]"), xla.Shape("s32[2,3]")
+    for ignore in (False, True):
+        assert shape.reshape_is_bitcast_untiled(other, ignore_element_type=ignore) == ignore
+        assert shape.transpose_is_bitcast_by_order(other, (0, 1), ignore_element_type=ignore) == ignore
+        assert shape.is_reshape_or_transpose_bitcast_untiled(other, ignore_element_type=ignore) == ignore
+        assert bool(shape.reshape_is_bitcast(other, ignore_element_type=ignore)) == ignore
+        assert bool(shape.transpose_is_bitcast(other, (0, 1), ignore_element_type=ignore)) == ignore
+    assert shape.transpose_is_bitcast("f32[3,2]{0,1}", (1, 0)) and not shape.transpose_is_bitcast("f32[3,2]", (1, 0))
+
+
 def test_a_visitor_can_stop_and_can_fail() -> None:
     shape = xla.Shape("f32[2,3]{0,1}")
     seen: list[tuple[int, ...]] = []
