@@ -44,7 +44,6 @@ pub fn given(said: &Bound<'_, PyAny>) -> Result<BufferTensorDesc> {
 #[pymethods]
 impl PyBufferTensorDesc {
     #[new]
-    #[expect(clippy::too_many_arguments)] // they are keywords
     #[pyo3(signature = (spec=None, *, data_type=None, sizes=None, strides=None, total=None, alignment=None,
         flags=None))]
     fn __new__(

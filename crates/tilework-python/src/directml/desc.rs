@@ -130,7 +130,6 @@ pub fn dict<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
 #[pymethods]
 impl PyDesc {
     #[new]
-    #[expect(clippy::too_many_arguments)] // they are keywords
     #[pyo3(signature = (spec=None, *, data_type=None, sizes=None, strides=None, total=None, alignment=None,
         flags=None))]
     fn __new__(

@@ -146,7 +146,6 @@ pub fn common_sizes<'py>(py: Python<'py>, inputs: &Bound<'py, PyTuple>) -> Resul
 /// >>> directml.collapse_pair((2, 3, 4), (3, 4))
 /// ((2, 12), (1, 12), (2, 12))
 #[pyfunction]
-#[expect(clippy::type_complexity)] // three tuples
 pub fn collapse_pair<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
@@ -162,7 +161,6 @@ pub fn collapse_pair<'py>(
 /// >>> directml.simplify_transpose((2, 3, 4, 5), (0, 2, 3, 1))
 /// ((2, 3, 20), (0, 2, 1), (2, 20, 3))
 #[pyfunction]
-#[expect(clippy::type_complexity)] // three tuples
 pub fn simplify_transpose<'py>(
     py: Python<'py>,
     sizes: &Bound<'py, PyAny>,

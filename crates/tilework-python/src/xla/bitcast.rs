@@ -247,7 +247,6 @@ impl PyShape {
     /// >>> from tilework import xla
     /// >>> xla.Shape("f32[1,3]").inserted_or_deleted_1_sized_dimensions("f32[3,1,1]")
     /// ((0,), (1, 2))
-    #[expect(clippy::type_complexity)] // a pair of tuples
     fn inserted_or_deleted_1_sized_dimensions<'py>(
         &self,
         py: Python<'py>,

@@ -141,10 +141,11 @@ impl PyShape {
     /// With `optional_layout` arrays may have none.
     #[pyo3(signature = (*, optional_layout=false))]
     fn validate(&self, optional_layout: bool) -> Result<()> {
-        Ok(match optional_layout {
+        match optional_layout {
             true => self.shape.validate_with_optional_layout()?,
             false => self.shape.validate()?,
-        })
+        }
+        Ok(())
     }
 
     /// XLA's check of the sizes: an error if their product, from left to right, passes 63 bits before a 0 is met.

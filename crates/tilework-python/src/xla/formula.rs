@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
 use tilework::xla::{self, ArrayShape, Layout, PrimitiveType, Tile};
 
-use super::primitive;
+use super::{layout, primitive};
 use crate::error::Result;
 use crate::plain;
 
@@ -35,7 +35,7 @@ pub fn linear_index(index: &Bound<'_, PyAny>, dims: &Bound<'_, PyAny>) -> Result
     Ok(ArrayShape::new(PrimitiveType::U8, dims)?.offset(&index)?)
 }
 
-/// The place of an element in a row-major array that is cut into tiles, one level after another.
+/// The place of an element in a row-major array that is cut into tiles, one level after another; '*' combines.
 ///
 /// >>> from tilework import xla
 /// >>> xla.tiled_index((2, 3), (3, 5), (2, 2))
@@ -48,8 +48,7 @@ pub fn tiled_index(
     tiles: &Bound<'_, PyTuple>,
 ) -> Result<u64> {
     let (index, dims) = (plain::counts(index, "index")?, plain::counts(dims, "dims")?);
-    let tile = |sizes: Bound<'_, PyAny>| Ok(Tile::new(plain::counts(&sizes, "tiles")?)?);
-    let tiles: Vec<Tile> = tiles.iter().map(tile).collect::<Result<_>>()?;
+    let tiles: Vec<Tile> = tiles.iter().map(|sizes| layout::tile(&sizes)).collect::<Result<_>>()?;
     let layout = Layout::descending(dims.len()).with_tiles(tiles)?;
     Ok(ArrayShape::new(PrimitiveType::U8, dims)?.with_layout(layout)?.offset(&index)?)
 }

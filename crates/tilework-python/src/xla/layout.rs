@@ -37,17 +37,16 @@ pub fn given(said: &Bound<'_, PyAny>) -> Result<Layout> {
     Layout::parse(text).map_err(|error| Bad::within(error, text))
 }
 
-/// Tiles of an argument: each a list of sizes, where None is a `*`.
-fn tiles(said: &Bound<'_, PyAny>) -> Result<Vec<Tile>> {
-    let entry = |size: Bound<'_, PyAny>| match size.is_none() {
+/// A tile of an argument: a list of sizes, where None or '*' combines the dimension with the next.
+pub fn tile(sizes: &Bound<'_, PyAny>) -> Result<Tile> {
+    let is_star =
+        |size: &Bound<'_, PyAny>| size.is_none() || size.extract::<&str>().is_ok_and(|word| word == "*");
+    let entry = |size: Bound<'_, PyAny>| match is_star(&size) {
         true => Ok(TileDim::Combine),
         false => plain::count(&size, "tiles").map(TileDim::Size),
     };
-    let tile = |sizes: &Bound<'_, PyAny>| {
-        let dims = plain::items(sizes)?.into_iter().map(entry).collect::<Result<Vec<_>>>()?;
-        Ok(Tile::from_dims(dims)?)
-    };
-    plain::items(said)?.iter().map(tile).collect()
+    let dims = plain::items(sizes)?.into_iter().map(entry).collect::<Result<Vec<_>>>()?;
+    Ok(Tile::from_dims(dims)?)
 }
 
 /// Padding of arguments: an allocated size for each dimension, and the word of what the padding holds.
@@ -99,7 +98,8 @@ impl PyXlaLayout {
     ) -> Result<PyXlaLayout> {
         let mut layout = given(spec)?;
         if let Some(said) = tiles {
-            layout = layout.with_tiles(self::tiles(said)?)?;
+            let tiles: Vec<Tile> = plain::items(said)?.iter().map(tile).collect::<Result<_>>()?;
+            layout = layout.with_tiles(tiles)?;
         }
         if let Some(said) = tail_padding_alignment_in_elements {
             let elements = plain::count(said, "tail_padding_alignment_in_elements")?;

@@ -35,11 +35,12 @@ pub fn register(parent: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(formula::dimension_letters, &module)?,
         wrap_pyfunction!(formula::linear_index, &module)?,
         wrap_pyfunction!(formula::tiled_index, &module)?,
-        wrap_pyfunction!(shape::_restore, &module)?,
         wrap_pyfunction!(shape::make_shape, &module)?,
         wrap_pyfunction!(tuple::make_tuple, &module)?,
     ] {
         module.add_function(function)?;
     }
-    module::register(&module, "tilework._xla")
+    module::register(&module, "tilework._xla")?;
+    // Pickles look for it where it says it is, which is not the public module.
+    module.setattr("_restore", wrap_pyfunction!(shape::_restore, &module)?)
 }
