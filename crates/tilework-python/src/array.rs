@@ -97,7 +97,11 @@ pub fn layout(shape: &[usize], strides: &[isize], itemsize: usize, bits: u32) ->
         }
         let Some(stride) = (stride / itemsize as i64).checked_mul(places) else { return Ok(None) };
         let reach = i128::from(stride) * (size as i128 - 1);
-        if reach < 0 { below -= reach } else { above += reach }
+        if reach < 0 {
+            below -= reach
+        } else {
+            above += reach
+        }
         in_places.push(stride);
     }
     let number = |count: i128| {
@@ -164,8 +168,7 @@ pub unsafe fn view<'py>(
             ptr::null_mut(),
         );
         let made: Array<'py> = Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked();
-        if PY_ARRAY_API.PyArray_SetBaseObject(py, made.as_array_ptr(), owner.clone().into_ptr()) < 0
-        {
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, made.as_array_ptr(), owner.clone().into_ptr()) < 0 {
             return Err(PyErr::fetch(py).into());
         }
         Ok(made)

@@ -76,10 +76,11 @@ pub fn destination<'py>(said: &Bound<'py, PyAny>, layout: &PyLayout) -> Result<F
     let array = writable(said)?;
     check(&array, layout, "out")?;
     if !array::is_contiguous(&array) {
-        let error = Error::new(format!("elements that are not one after the other: strides {:?}", array.strides()))
-            .field("out")
-            .rule("the places of a layout lie one after the other in memory")
-            .accepts("a contiguous array");
+        let error =
+            Error::new(format!("elements that are not one after the other: strides {:?}", array.strides()))
+                .field("out")
+                .rule("the places of a layout lie one after the other in memory")
+                .accepts("a contiguous array");
         return Err(error.into());
     }
     Ok(Flat { memory: memory(&array, layout), array, is_copy: false })
@@ -131,7 +132,11 @@ pub fn wrong_dtype(array: &Array<'_>, layout: &PyLayout, field: &str) -> Bad {
     };
     Error::new(format!("elements of dtype {}", array.dtype()))
         .field(field)
-        .rule(format!("the layout has elements of {} in {} bits", layout.element.name(), layout.layout.bits()))
+        .rule(format!(
+            "the layout has elements of {} in {} bits",
+            layout.element.name(),
+            layout.layout.bits()
+        ))
         .accepts(accepts)
         .into()
 }

@@ -93,7 +93,8 @@ pub fn flat_view<'py>(array: &Array<'py>, memory: Memory, to: &PyLayout) -> Resu
     let (dims, strides) = ([to.layout.size()], [dtypes.itemsize as isize]);
     let writable = array::is_writable(array);
     // SAFETY: the extent of the array, which is so many bytes.
-    let view = unsafe { array::view(array.as_any(), &dtypes.buffer, memory.start, &dims, &strides, writable)? };
+    let view =
+        unsafe { array::view(array.as_any(), &dtypes.buffer, memory.start, &dims, &strides, writable)? };
     Ok(view.into_any())
 }
 
@@ -107,8 +108,9 @@ pub fn strided_view<'py>(buffer: &Flat<'py>, from: &PyLayout) -> Result<Bound<'p
     // Who writes to an element that several indices show changes them all: NumPy refuses that for its broadcasts, too.
     let writable = form.is_injective && array::is_writable(&buffer.array);
     // SAFETY: all offsets of the layout are below its size, which the buffer has in elements that are whole bytes.
-    let view =
-        unsafe { array::view(buffer.array.as_any(), &dtypes.element, first, from.layout.dims(), &strides, writable)? };
+    let view = unsafe {
+        array::view(buffer.array.as_any(), &dtypes.element, first, from.layout.dims(), &strides, writable)?
+    };
     Ok(view.into_any())
 }
 

@@ -109,8 +109,7 @@ impl PyPlan {
             Fill::Unsaid => Fill::Leave,
             said => said,
         };
-        let prepared =
-            Prepared::new(source.side(), destination.side(), fill.bits(destination), convert)?;
+        let prepared = Prepared::new(source.side(), destination.side(), fill.bits(destination), convert)?;
         Ok(PyPlan { from: from.unbind(), to: to.unbind(), fill, convert, prepared })
     }
 

@@ -53,7 +53,8 @@ impl Prepared {
         let no_padding = to.layout.padding() == Some(0);
         let writes_all = whole && (fill.is_some() || no_padding);
         let described = |side: Side<'_>| (side.element, side.layout.bits(), side.layout.size());
-        let is_same = whole && described(from) == described(to) && from.layout.same_function(to.layout).is_yes();
+        let is_same =
+            whole && described(from) == described(to) && from.layout.same_function(to.layout).is_yes();
         let bytes = from.layout.bytes().max(to.layout.bytes());
         Ok(Prepared { relayout, writes_all, is_same, no_padding, bytes })
     }
@@ -117,10 +118,12 @@ fn conversion(from: Side<'_>, to: Side<'_>, convert: bool) -> Result<Option<Conv
     }
     let (source, destination) = (from.element.name(), to.element.name());
     if !convert {
-        return Err(Error::new(format!("elements of {source} in the source, {destination} in the destination"))
-            .field("dtype")
-            .rule("elements are moved as they are, unless a conversion is asked for")
-            .accepts(format!("elements of {source} on both sides, or convert=True")));
+        return Err(Error::new(format!(
+            "elements of {source} in the source, {destination} in the destination"
+        ))
+        .field("dtype")
+        .rule("elements are moved as they are, unless a conversion is asked for")
+        .accepts(format!("elements of {source} on both sides, or convert=True")));
     }
     Conversion::between(source, destination).map(Some)
 }

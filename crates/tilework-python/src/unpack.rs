@@ -72,8 +72,7 @@ pub fn unpack<'py>(
     let memory = array::extent(array::data(&array), shape, strides, itemsize);
     flat::check_apart(buffer.memory, memory)?;
     let bits = place_bits(to.element, itemsize, from.element, from.layout.bits());
-    if bits as usize != itemsize * 8 || strides.iter().any(|stride| stride % itemsize as isize != 0)
-    {
+    if bits as usize != itemsize * 8 || strides.iter().any(|stride| stride % itemsize as isize != 0) {
         // Padding between elements is not ours to fill, and odd strides are not the engine's.
         let dense = unpack_dense(&buffer, from, to.element, threads)?;
         py.import("numpy")?.call_method1("copyto", (&array, dense))?;

@@ -82,24 +82,31 @@ impl PyDlpack {
         match max_version {
             Some((1.., minor)) => {
                 let minor = minor.min(1);
-                Ok(capsule(py, held(&array, self.dtype, |tensor, context| Versioned {
-                    major: 1,
-                    minor,
-                    context,
-                    deleter: Some(delete::<Versioned>),
-                    flags,
-                    tensor,
-                }))?)
+                Ok(capsule(
+                    py,
+                    held(&array, self.dtype, |tensor, context| Versioned {
+                        major: 1,
+                        minor,
+                        context,
+                        deleter: Some(delete::<Versioned>),
+                        flags,
+                        tensor,
+                    }),
+                )?)
             }
             _ if flags & READ_ONLY != 0 => {
-                let message = "the array is read-only, which DLPack says from version 1 on: max_version=(1, 0)";
+                let message =
+                    "the array is read-only, which DLPack says from version 1 on: max_version=(1, 0)";
                 Err(PyBufferError::new_err(message).into())
             }
-            _ => Ok(capsule(py, held(&array, self.dtype, |tensor, context| Managed {
-                tensor,
-                context,
-                deleter: Some(delete::<Managed>),
-            }))?),
+            _ => Ok(capsule(
+                py,
+                held(&array, self.dtype, |tensor, context| Managed {
+                    tensor,
+                    context,
+                    deleter: Some(delete::<Managed>),
+                }),
+            )?),
         }
     }
 
