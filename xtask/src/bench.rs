@@ -5,10 +5,13 @@ use crate::{Outcome, python, relayout, shell};
 /// The rival for reading shapes, pinned: figures are only comparable with a version beside them.
 const PACKAGES: [&str; 2] = ["jaxlib==0.10.2", "numpy==2.4.6"];
 
-/// `[PART …]`, as the measuring program names them; `relayout` is a program of its own.
+/// `[PART …]`, as the measuring program names them; `relayout` and `python` are programs of their own.
 pub fn run(parts: &[&str]) -> Outcome {
     if let ["relayout", options @ ..] = parts {
         return relayout::run(options);
+    }
+    if let ["python", options @ ..] = parts {
+        return package(options);
     }
     let words = ["build", "--release", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
     shell::run(shell::cargo().args(words))?;
@@ -24,4 +27,18 @@ pub fn run(parts: &[&str]) -> Outcome {
         }
     }
     shell::run(bench.args(parts))
+}
+
+/// The package for Python against NumPy, JAX and, where it is there or asked for, PyTorch. The options are those of
+/// `bench/python/bench.py`.
+fn package(options: &[&str]) -> Outcome {
+    let name = "bench-python-venv";
+    let found =
+        python::environment(name, &["maturin==1.16.0", "numpy==2.4.6", "ml_dtypes==0.6.0", "jax==0.10.2"])?;
+    if options.contains(&"--with-torch") {
+        python::environment(name, &[python::TORCH])?;
+    }
+    python::install(&found, "release")?;
+    let options = options.iter().filter(|&&word| word != "--with-torch");
+    shell::run(shell::command(&found).args(["-B", "bench/python/bench.py"]).args(options))
 }

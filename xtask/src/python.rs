@@ -20,7 +20,7 @@ const PACKAGES: [&str; 8] = [
 ];
 
 /// Gigabytes on Linux, where the registry's wheel brings CUDA; its tests are skipped where it is missing.
-const TORCH: &str = "torch==2.15.0";
+pub const TORCH: &str = "torch==2.15.0";
 
 /// The step of `cargo xtask test`.
 pub fn test() -> Outcome {
@@ -34,7 +34,7 @@ pub fn run(words: &[&str]) -> Outcome {
     if !torch.is_empty() {
         environment("python-venv", &[TORCH])?;
     }
-    install(&python)?;
+    install(&python, "dev")?;
     let room = shell::root().join("crates/tilework-python");
     let pytest = |options: &[&str]| {
         let cache = format!("cache_dir={}", shell::target().join("python-cache/pytest").display());
@@ -55,14 +55,14 @@ pub fn run(words: &[&str]) -> Outcome {
     pytest(&[])
 }
 
-/// Builds the wheel and puts it into the environment. The profile is that of the workspace's tests: most of what it
-/// wants is compiled already.
-fn install(python: &Path) -> Outcome {
+/// Builds the wheel and puts it into the environment. With the profile of the workspace's tests, which is `dev`, most of
+/// what it wants is compiled already.
+pub fn install(python: &Path, profile: &str) -> Outcome {
     let wheels = shell::target().join("python-wheel");
     let _ = fs::remove_dir_all(&wheels); // it need not exist
     let manifest = "crates/tilework-python/Cargo.toml";
     let mut maturin = shell::command(python);
-    maturin.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--compatibility", "off"]);
+    maturin.args(["-m", "maturin", "build", "--quiet", "--profile", profile, "--compatibility", "off"]);
     maturin.args(["--manifest-path", manifest, "--out"]).arg(&wheels);
     shell::quietly(maturin.arg("--interpreter").arg(python))?;
     let built = fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;

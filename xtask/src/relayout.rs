@@ -4,7 +4,7 @@ use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::python::environment;
+use crate::python::{TORCH, environment};
 use crate::{Outcome, shell};
 
 /// The rivals that come as Python packages, pinned.
@@ -18,8 +18,6 @@ const PACKAGES: [&str; 6] = [
     // Not a rival: what builds HPTT.
     "cmake<4.3",
 ];
-
-const TORCH: &str = "torch==2.15.0";
 
 /// It brings a whole compiler's run-time libraries, and installs files of the same names as the small one.
 const NEWEST_ONEDNN: &str = "onednn==2026.1.0";

@@ -132,6 +132,21 @@ pub fn dtype<'py>(py: Python<'py>, element: Type) -> Result<Bound<'py, PyAny>> {
     Ok(numpy.call_method1("dtype", (scalar,))?)
 }
 
+/// The same, looked up once for each type.
+fn descr(py: Python<'_>, element: Type) -> Result<Bound<'_, PyArrayDescr>> {
+    static KNOWN: Mutex<Vec<(Type, Py<PyArrayDescr>)>> = Mutex::new(Vec::new());
+    let find = || {
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|(other, _)| *other == element).map(|(_, dtype)| dtype.clone_ref(py))
+    };
+    if let Some(dtype) = find() {
+        return Ok(dtype.into_bound(py));
+    }
+    let found = dtype(py, element)?.cast_into::<PyArrayDescr>().map_err(PyErr::from)?;
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).push((element, found.clone().unbind()));
+    Ok(found)
+}
+
 /// NumPy's types for the data of a layout.
 pub struct Dtypes {
     /// Of the elements, each in whole bytes.
@@ -151,13 +166,10 @@ impl Dtypes {
     }
 
     pub fn new(py: Python<'_>, element: Type, bits: u32) -> Result<Dtypes> {
-        let descr = |element| -> Result<Bound<'_, PyArrayDescr>> {
-            Ok(dtype(py, element)?.cast_into::<PyArrayDescr>().map_err(PyErr::from)?)
-        };
-        let own = descr(element)?;
+        let own = descr(py, element)?;
         let itemsize = own.itemsize();
         let is_packed = itemsize as u64 * 8 != u64::from(bits);
-        let buffer = if is_packed { descr(Type::U8)? } else { own.clone() };
+        let buffer = if is_packed { descr(py, Type::U8)? } else { own.clone() };
         Ok(Dtypes { element: own.unbind(), buffer: buffer.unbind(), itemsize, is_packed })
     }
 }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyString};
+use pyo3::types::{PyBool, PyComplex, PyInt, PyString};
 use tilework::Error;
 use tilework::xla::PrimitiveType;
 
@@ -57,9 +57,17 @@ pub fn read(value: &Bound<'_, PyAny>, to: &PyLayout) -> Result<Fill> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Fill::Bits(bits(if value.is_truthy()? { "1" } else { "0" })?));
     }
+    if let Ok(whole) = value.cast_exact::<PyInt>()
+        && let Ok(whole) = whole.extract::<i64>()
+    {
+        // Zeros are what memory is cleared with, so that every type has them, also one without the number 0.
+        return match whole {
+            0 => Ok(Fill::Bits(0)),
+            whole => Ok(Fill::Bits(bits(&whole.to_string())?)),
+        };
+    }
     let whole = value.py().import("operator")?.getattr("index")?.call1((value,));
     if let Ok(whole) = &whole {
-        // Zeros are what memory is cleared with, so that every type has them, also one without the number 0.
         if !whole.is_truthy()? {
             return Ok(Fill::Bits(0));
         }

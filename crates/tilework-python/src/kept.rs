@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyFloat, PyInt, PyString};
 
 use crate::error::Result;
 use crate::layout::PyLayout;
@@ -69,7 +70,13 @@ pub fn layout<'py>(
     if let Ok(layout) = said.cast::<PyLayout>() {
         return Ok(layout.clone());
     }
-    let Ok(text) = said.cast::<PyString>() else { return read::layout(said, None) };
+    let Ok(text) = said.cast::<PyString>() else {
+        if said.is_none() || said.is_instance_of::<PyFloat>() || said.is_instance_of::<PyInt>() {
+            let message = format!("a layout or its text is expected, not {}", said.get_type().name()?);
+            return Err(PyTypeError::new_err(message).into());
+        }
+        return read::layout(said, None);
+    };
     let (py, text) = (said.py(), text.to_str()?);
     let mut key = text.as_bytes().to_vec();
     if let (true, Some((element, dims))) = (text.starts_with('{'), like) {

@@ -23,7 +23,8 @@ use crate::view::View;
 ///
 /// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array of NumPy, PyTorch, JAX
 /// or any other library that says how its arrays lie: their shape, strides and dtype, never their data. The braces of a
-/// layout alone, and layouts of JAX, want `dims` and `dtype` as well.
+/// layout alone, and layouts of JAX, want `dims` and `dtype` as well. Of an array of JAX it is the layout on the device, and
+/// of a sharded one the layout of one shard.
 ///
 /// >>> layout = tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
 /// >>> layout.size, layout.nbytes, layout.offset(3, 17)

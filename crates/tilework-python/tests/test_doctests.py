@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,5 +82,5 @@ def test_every_public_name_is_told_in_sentences(name: str) -> None:
 
 
 def test_examples_of_the_readme_print_what_they_say() -> None:
-    text = README.read_text(encoding="utf-8")
+    text = re.sub("^```.*$", "", README.read_text(encoding="utf-8"), flags=re.MULTILINE)
     run(doctest.DocTestParser().get_doctest(text, dict(NAMES), README.name, str(README), 0))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
-import notebook
 import pytest
+
+import notebook
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 

@@ -29,6 +29,8 @@ class LayoutError(ValueError):
     ((11, 12), '0 to 1')
     """
 
+    __module__ = "tilework"
+
     found: str
     """What was found."""
     field: str | None
