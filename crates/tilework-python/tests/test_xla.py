@@ -113,7 +113,7 @@ def test_jaxlib_reads_and_writes_the_same_texts() -> None:
         ours = xla.make_shape(dtype, dims, order)
         assert str(ours) == str(theirs)
         assert ours.to_proto() == theirs.to_serialized_proto()
-        assert xla.Shape.from_proto(theirs.to_serialized_proto()) == ours
+        assert xla.Shape.from_proto(theirs.to_serialized_proto()) == xla.Shape(theirs) == ours
         assert (ours.dims, ours.rank, ours.minor_to_major) == (theirs.dimensions(), theirs.rank(), order)
 
 
@@ -188,6 +188,7 @@ def test_the_layout_of_a_shape_is_that_of_its_text(text: str, data: st.DataObjec
     shape = xla.Shape(text)
     layout = shape.layout()
     assert layout == tw.Layout(text) and layout.nbytes == shape.array_size()
+    assert xla.Shape.of_layout(layout) == shape
     dims = [size for size in shape.dims if size is not None]
     if all(dims):
         index = tuple(data.draw(st.integers(0, size - 1)) for size in dims)
@@ -364,6 +365,13 @@ def test_a_visitor_can_stop_and_can_fail() -> None:
         shape.for_each_index(lambda index: bool(1 // 0))
     with pytest.raises(TypeError, match="go together"):
         shape.for_each_index(seen.append, base=(0, 0))
+
+
+def test_a_layout_has_a_shape_where_a_text_says_it() -> None:
+    assert str(xla.Shape.of_layout(tw.Layout("f32[4,6]").slice(0, 1, 3))) == "f32[2,6]{strides(6,1),base(6),size(24)}"
+    assert str(xla.Shape.of_layout(tw.Layout("FLOAT32 [2,3] strides [1,2]"))) == "f32[2,3]{0,1}"
+    with pytest.raises(LayoutError, match="no text of XLA"):
+        xla.Shape.of_layout(tw.Layout("f32[4,6]{1,0:T(2,4)}").slice(1, 1, 6))
 
 
 def test_an_error_points_into_the_text() -> None:
