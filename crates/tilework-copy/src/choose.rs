@@ -267,7 +267,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let (row_bytes, column_bytes) = match store {
         Store::Stage => (512, 128),
         Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
-        Store::Stream => ((32 * size).clamp(128, 256), 128),
+        Store::Stream => ((32 * size).clamp(128, 256), 256),
         Store::Plain if !setting.fetches => (2048, 2048),
         Store::Plain => (256, 256),
     };

@@ -21,7 +21,26 @@ use crate::view::View;
 
 /// How an array lies in memory: a function from an index to an offset, with an allocated size.
 ///
-/// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array.
+/// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array of NumPy, PyTorch, JAX
+/// or any other library that says how its arrays lie: their shape, strides and dtype, never their data. The braces of a
+/// layout alone, and layouts of JAX, want `dims` and `dtype` as well. Of an array of JAX it is the layout on the device, and
+/// of a sharded one the layout of one shard.
+///
+/// >>> layout = tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
+/// >>> layout.size, layout.nbytes, layout.offset(3, 17)
+/// (24576, 49152, 291)
+/// >>> tw.Layout("{1,0:T(8,128)(2,1)}", dims=(64, 300), dtype="bfloat16") == layout
+/// True
+/// >>> tw.Layout({"DataType": "FLOAT16", "Sizes": [2, 3, 4, 4], "Strides": [48, 1, 12, 3]}).strides
+/// (48, 1, 12, 3)
+/// >>> tw.Layout(np.zeros((3, 5), np.float32).T)
+/// tilework.Layout('f32[5,3]{0,1}')
+///
+/// Layouts never change. They are equal when the elements have the same type and dimensions, every element has the same
+/// place, and the sizes are the same, however that was written.
+///
+/// >>> tw.Layout("F32[3,5]{1,0:(2,2)}") == tw.Layout("f32[3,5]{1,0:T(2,2)}")
+/// True
 #[pyclass(frozen, name = "Layout", module = "tilework")]
 pub struct PyLayout {
     /// What it was made from.
@@ -82,7 +101,7 @@ impl PyLayout {
     }
 
     /// The text, and the views taken since.
-    fn spelled(&self) -> String {
+    pub fn spelled(&self) -> String {
         let views: String = self.views.iter().map(View::to_string).collect();
         format!("tilework.Layout('{}'){views}", self.source)
     }
@@ -100,7 +119,14 @@ impl PyLayout {
         read::read(spec, dims.as_deref(), dtype)
     }
 
-    /// The layout with one stride for each dimension, in elements.
+    /// The layout with one stride for each dimension, in elements: 0 broadcasts, a negative one counts backward.
+    ///
+    /// `base` is the offset of the first element, and `size` the number of places; without them, the smallest that do.
+    ///
+    /// >>> tw.Layout.strided((2, 3), (4, 1), "float32")
+    /// tilework.Layout('f32[2,3]{strides(4,1)}')
+    /// >>> tw.Layout.strided((2, 3), (4, 1), "float32", size=16).nbytes
+    /// 64
     #[classmethod]
     #[pyo3(signature = (dims, strides, dtype, *, base=None, size=None))]
     fn strided(
@@ -114,123 +140,191 @@ impl PyLayout {
         Ok(read::strided(element::of_any(dtype)?, &dims, &strides, base, size)?)
     }
 
-    /// The canonical text; none for a view that no text says.
+    /// The canonical text; None for a view that no text says.
+    ///
+    /// >>> tw.Layout("F32[3,5]{1,0:(2,2)}").text
+    /// 'f32[3,5]{1,0:T(2,2)}'
     #[getter]
     fn text(&self) -> Option<String> {
         self.views.is_empty().then(|| self.source.to_string())
     }
 
     /// The sizes of the dimensions.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").dims
+    /// (3, 5)
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.layout.dims())
     }
 
     /// The sizes of the dimensions, by NumPy's name.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").shape
+    /// (3, 5)
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.dims(py)
     }
 
     /// The number of dimensions.
+    ///
+    /// >>> tw.Layout("f32[3,5]").rank
+    /// 2
     #[getter]
     fn rank(&self) -> usize {
         self.layout.rank()
     }
 
     /// The number of dimensions, by NumPy's name.
+    ///
+    /// >>> tw.Layout("f32[3,5]").ndim
+    /// 2
     #[getter]
     fn ndim(&self) -> usize {
         self.layout.rank()
     }
 
     /// XLA's name of the type of the elements.
+    ///
+    /// >>> tw.Layout("bf16[3,5]").element
+    /// 'bf16'
     #[getter]
     fn element(&self) -> &'static str {
         self.element.name()
     }
 
-    /// NumPy's dtype of the elements.
+    /// NumPy's dtype of the elements, which may be one of `ml_dtypes`.
+    ///
+    /// >>> tw.Layout("f32[3,5]").dtype, tw.Layout("bf16[3,5]").dtype
+    /// (dtype('float32'), dtype(bfloat16))
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         element::dtype(py, self.element)
     }
 
     /// The bits that an element takes in memory.
+    ///
+    /// >>> tw.Layout("s4[3,5]").bits, tw.Layout("s4[3,5]{1,0:E(4)}").bits
+    /// (8, 4)
     #[getter]
     fn bits(&self) -> u32 {
         self.layout.bits()
     }
 
     /// The number of elements.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").elements
+    /// 15
     #[getter]
     fn elements(&self) -> u64 {
         self.layout.len()
     }
 
     /// The number of places that are allocated, for elements and padding.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").size
+    /// 24
     #[getter]
     fn size(&self) -> u64 {
         self.layout.size()
     }
 
     /// The bytes that are allocated.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").nbytes
+    /// 96
     #[getter]
     fn nbytes(&self) -> u64 {
         self.layout.bytes()
     }
 
-    /// The places that hold no element; none where strides overlap so that it is not decided.
+    /// The places that hold no element; None where strides overlap so that it is not decided.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").padding
+    /// 9
     #[getter]
     fn padding(&self) -> Option<u64> {
         self.layout.padding()
     }
 
-    /// The bytes of the padding.
+    /// The bytes of the padding, rounded up; None where the padding is not decided.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").waste
+    /// 36
     #[getter]
     fn waste(&self) -> Option<u128> {
         let bits = u128::from(self.layout.bits());
         self.layout.padding().map(|places| (u128::from(places) * bits).div_ceil(8))
     }
 
-    /// The stride of each dimension in elements; none where strides cannot say the layout.
+    /// The stride of each dimension in elements; None where strides cannot say the layout.
+    ///
+    /// >>> tw.Layout("f32[3,5]{0,1}").strides
+    /// (1, 3)
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").strides is None
+    /// True
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.layout.to_strides().ok().map(|strides| PyTuple::new(py, strides)).transpose()
     }
 
-    /// Whether there are as many places as elements and every element has its own.
+    /// Whether there are as many places as elements and every element has its own; None where it is not decided.
+    ///
+    /// >>> tw.Layout("f32[4,6]{1,0:T(2,2)}").is_packed, tw.Layout("f32[3,5]{1,0:T(2,2)}").is_packed
+    /// (True, False)
     #[getter]
     fn is_packed(&self) -> Option<bool> {
         self.layout.is_packed()
     }
 
     /// Whether a dimension larger than 1 has stride 0.
+    ///
+    /// >>> tw.Layout("f32[2,3]{strides(0,1)}").is_broadcast
+    /// True
     #[getter]
     fn is_broadcast(&self) -> bool {
         self.layout.is_broadcast()
     }
 
-    /// Whether every element has a place of its own.
+    /// Whether every element has a place of its own; None where it is not decided.
+    ///
+    /// >>> tw.Layout("f32[2,3]{strides(1,1)}").is_injective
+    /// False
     #[getter]
     fn is_injective(&self) -> Option<bool> {
         self.layout.is_injective()
     }
 
     /// The offset as a formula of the index.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").formula
+    /// '12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2)'
     #[getter]
     fn formula(&self) -> String {
         self.layout.canon().to_string()
     }
 
-    /// The place of an element.
+    /// The place of an element. A negative number counts from the end of its dimension.
+    ///
+    /// >>> layout = tw.Layout("f32[3,5]{1,0:T(2,2)}")
+    /// >>> layout.offset(2, 3), layout.offset((2, -2))
+    /// (17, 17)
     #[pyo3(signature = (*index))]
     fn offset(&self, index: &Bound<'_, PyTuple>) -> Result<u64> {
         let index = read::index(index, self.layout.dims())?;
         Ok(self.layout.offset(&index)?)
     }
 
-    /// The element at a place, or the padding there.
+    /// The index of the element at a place, or the `Padding` there.
+    ///
+    /// >>> layout = tw.Layout("f32[3,5]{1,0:T(2,2)}")
+    /// >>> layout.locate(17)
+    /// (2, 3)
+    /// >>> layout.locate(9)
+    /// <padding: tile 1, dimension 1>
+    /// >>> isinstance(layout.locate(9), tw.Padding)
+    /// True
     fn locate<'py>(&self, py: Python<'py>, offset: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
         let offset = read::number(offset, "offset")?;
         match self.layout.locate(offset)? {
@@ -242,6 +336,11 @@ impl PyLayout {
     }
 
     /// The offset of every element, as an array of the layout's dimensions.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").offsets()
+    /// array([[ 0,  1,  4,  5,  8],
+    ///        [ 2,  3,  6,  7, 10],
+    ///        [12, 13, 16, 17, 20]])
     fn offsets<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let count = self.layout.len();
         let mut offsets: Vec<i64> = Vec::new();
@@ -257,6 +356,21 @@ impl PyLayout {
     }
 
     /// Whether two layouts are the same, in one of four senses.
+    ///
+    /// * `"function"`: every element has the same place.
+    /// * `"buffer"`: and the same number of places is allocated, of the same width.
+    /// * `"reshape"`: elements with the same number in row-major order have the same place, whatever the dimensions.
+    /// * `"transpose"`: some order of the dimensions, after a reshape, makes them the same, as a bitcast of XLA may.
+    ///
+    /// The other may be a layout or anything that makes one; of the braces of a text alone, type and dimensions are these.
+    ///
+    /// >>> layout = tw.Layout("f32[16,128]{1,0:T(8,128)}")
+    /// >>> layout.same("{1,0}")
+    /// <yes>
+    /// >>> layout.same("{0,1}")
+    /// <no: element (1, 0) is at 128 and 1>
+    /// >>> bool(layout.same("f32[2048]", "reshape"))
+    /// True
     #[pyo3(signature = (other, sense="function"))]
     fn same(&self, other: &Bound<'_, PyAny>, sense: &str) -> Result<PyVerdict> {
         let other = read::layout(other, Some(self))?;
@@ -277,6 +391,13 @@ impl PyLayout {
     }
 
     /// Whether the other layout shows the same buffer without moving a byte: as a reshape, or else as a transpose.
+    ///
+    /// >>> tw.Layout("f32[16,128]{1,0:T(8,128)}").bitcast("f32[2048]")
+    /// <yes>
+    /// >>> tw.Layout("f32[16,128]").bitcast("f32[128,16]{0,1}")
+    /// <yes>
+    /// >>> tw.Layout("f32[3,5]").bitcast("f32[3,5]{1,0:T(2,2)}")
+    /// <no: 15 and 24 elements are allocated>
     fn bitcast(&self, other: &Bound<'_, PyAny>) -> Result<PyVerdict> {
         let reshape = self.same(other, "reshape")?;
         if reshape.answer == Some(true) {
@@ -331,11 +452,18 @@ impl PyLayout {
     }
 }
 
-/// A place that holds no element, and what made it so.
+/// A place that holds no element.
+///
+/// >>> padding = tw.Layout("f32[3,5]{1,0:T(2,2)}").locate(9)
+/// >>> padding.cause
+/// 'tile 1, dimension 1'
 #[pyclass(frozen, name = "Padding", module = "tilework", eq, hash)]
 #[derive(PartialEq, Eq, Hash)]
 pub struct PyPadding {
     /// What allocated it, in words.
+    ///
+    /// >>> tw.Layout("f32[2,3]{strides(5,1)}").locate(4).cause
+    /// 'strides, dimension 1'
     #[pyo3(get)]
     cause: String,
 }
@@ -348,18 +476,30 @@ impl PyPadding {
 }
 
 /// The answer to whether two layouts are the same: true or false in a condition.
+///
+/// >>> verdict = tw.Layout("f32[3,5]").same("{0,1}")
+/// >>> bool(verdict), verdict.answer, verdict.reason
+/// (False, False, 'element (1, 0) is at 5 and 1')
+///
+/// Where it is not decided, the answer is None, and a condition raises a `LayoutError`.
 #[pyclass(frozen, name = "Verdict", module = "tilework")]
 pub struct PyVerdict {
     /// True, False, or None where it was not decided.
+    ///
+    /// >>> tw.Layout("f32[3,5]").same("{1,0}").answer
+    /// True
     #[pyo3(get)]
     answer: Option<bool>,
     /// What differs, or why it was not decided; None for yes.
+    ///
+    /// >>> tw.Layout("f32[3,5]").same("{0,1}").reason
+    /// 'element (1, 0) is at 5 and 1'
     #[pyo3(get)]
     reason: Option<String>,
 }
 
 impl PyVerdict {
-    fn new(verdict: Verdict) -> PyVerdict {
+    pub fn new(verdict: Verdict) -> PyVerdict {
         let answer = if verdict.is_yes() { Some(true) } else { verdict.is_no().then_some(false) };
         PyVerdict { answer, reason: verdict.reason().map(str::to_owned) }
     }

@@ -4,20 +4,26 @@
 //! and `tilework-copy` moves the data. What can be said in Python stands in `python/tilework`.
 
 mod array;
+mod directml;
 mod dlpack;
 mod element;
 mod error;
+mod explain;
 mod fill;
 mod flat;
+mod jax;
 mod kept;
 mod layout;
+mod module;
 mod movement;
 mod pack;
+mod plain;
 mod plan;
 mod prepared;
 mod read;
 mod unpack;
 mod view;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -49,6 +55,8 @@ mod _tilework {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::directml::register(module)?;
+        crate::xla::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

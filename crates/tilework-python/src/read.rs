@@ -6,9 +6,10 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
-use tilework::directml::{BufferTensorDesc, DataType, Desc, read_json};
+use tilework::directml::BufferTensorDesc;
 use tilework::xla::{self, ArrayShape, PrimitiveType, Shape, Strides};
 use tilework::{Error, Layout};
+use tilework_explain::Subject;
 
 use crate::element;
 use crate::error::{Bad, Result};
@@ -22,6 +23,28 @@ pub enum Source {
 }
 
 impl Source {
+    /// Reads a text, which must say one array.
+    fn read(text: &str) -> tilework::Result<Source> {
+        let mut found = Subject::read(text, false)?;
+        let count = found.len();
+        match found.pop() {
+            Some(Subject::Desc(desc)) if count == 1 => Ok(Source::Desc(desc)),
+            Some(Subject::Shape(Shape::Array(array))) => Ok(Source::Shape(array)),
+            Some(Subject::Shape(_)) => Err(Error::new("this is not an array")
+                .rule("only the elements of an array have offsets")
+                .accepts("an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds")),
+            _ => Err(Error::new(format!("{count} descriptors")).accepts("one")),
+        }
+    }
+
+    /// What is explained.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Source::Shape(array) => Subject::Shape(Shape::Array(array.clone())),
+            Source::Desc(desc) => Subject::Desc(desc.clone()),
+        }
+    }
+
     pub fn lower(&self) -> tilework::Result<Layout> {
         match self {
             Source::Shape(array) => array.lower(),
@@ -97,8 +120,7 @@ pub fn read(
         return read_text(text.to_str()?, known);
     }
     if dims.is_some() || dtype.is_some() {
-        let message = "dims and dtype go with the braces of a layout as text, such as '{1,0:T(8,128)}'";
-        return Err(PyTypeError::new_err(message).into());
+        return foreign(spec, dims, dtype);
     }
     if let Ok(layout) = spec.cast::<PyLayout>() {
         let layout = layout.get();
@@ -106,20 +128,30 @@ pub fn read(
         return Ok(PyLayout::new(source, views, layout.element, layout.layout.clone()));
     }
     if spec.is_instance_of::<PyDict>() {
-        let json: String = spec.py().import("json")?.call_method1("dumps", (spec,))?.extract()?;
+        let foreign = spec.py().import("tilework._foreign")?;
+        let json: String = foreign.call_method1("descriptor", (spec,))?.extract()?;
         return read_text(&json, None);
     }
     of_array(spec)
 }
 
+/// The layout of what `_foreign.py` knows: arrays of other libraries, and layouts of JAX, which want `dims` and `dtype`.
+fn foreign(
+    spec: &Bound<'_, PyAny>,
+    dims: Option<&[u64]>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> Result<PyLayout> {
+    let found = spec.py().import("tilework._foreign")?.call_method1("layout", (spec, dims, dtype))?;
+    match found.cast::<PyLayout>() {
+        Ok(_) => read(&found, None, None),
+        Err(_) => Err(PyTypeError::new_err("tilework._foreign.layout returned no Layout").into()),
+    }
+}
+
 /// The layout of an array: of NumPy here, of others by `_foreign.py`.
 fn of_array(array: &Bound<'_, PyAny>) -> Result<PyLayout> {
     let Ok(array) = array.cast::<PyUntypedArray>() else {
-        let foreign = array.py().import("tilework._foreign")?.call_method1("layout", (array,))?;
-        return match foreign.cast::<PyLayout>() {
-            Ok(_) => read(&foreign, None, None),
-            Err(_) => Err(PyTypeError::new_err("tilework._foreign.layout returned no Layout").into()),
-        };
+        return foreign(array, None, None);
     };
     let dtype = array.dtype();
     let element = element::of_dtype(dtype.as_any())?;
@@ -172,26 +204,8 @@ pub fn read_text(text: &str, known: Option<(PrimitiveType, &[u64])>) -> Result<P
         let sizes: Vec<String> = dims.iter().map(u64::to_string).collect();
         let shape = format!("{}[{}]{text}", element.name(), sizes.join(","));
         return read_text(&shape, None);
-    } else if text.starts_with('{') {
-        let mut found = read_json(text).map_err(bad)?;
-        match (found.pop(), found.len()) {
-            (Some(one), 0) => Source::Desc(one.read().map_err(bad)?.build().map_err(bad)?),
-            (_, others) => return Err(bad(Error::new(format!("{} descriptors", others + 1)).accepts("one"))),
-        }
-    } else if DataType::begins(text) {
-        Source::Desc(Desc::parse(text).and_then(|desc| desc.build()).map_err(bad)?)
     } else {
-        match Shape::parse(text).map_err(bad)? {
-            Shape::Array(array) => Source::Shape(array),
-            _ => {
-                let error = Error::new("this is not an array")
-                    .rule("only the elements of an array have offsets")
-                    .accepts(
-                        "an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds",
-                    );
-                return Err(bad(error));
-            }
-        }
+        Source::read(text).map_err(bad)?
     };
     PyLayout::of(source).map_err(bad)
 }

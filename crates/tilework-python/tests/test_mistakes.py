@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+
 import tilework as tw
 
 TILES = "f32[3,5]{1,0:T(2,2)}"  # 24 places, 96 bytes

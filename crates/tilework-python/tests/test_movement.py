@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 import pytest
-import tilework as tw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+import tilework as tw
 
 # XLA's names beside NumPy's.
 TYPES = {

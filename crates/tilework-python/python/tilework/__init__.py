@@ -8,6 +8,7 @@
 17
 """
 
+from tilework import directml, xla
 from tilework._error import LayoutError
 from tilework._tilework import (
     DLPack,
@@ -30,8 +31,10 @@ __all__ = [
     "Plan",
     "Verdict",
     "__version__",
+    "directml",
     "pack",
     "relayout",
     "to_dlpack",
     "unpack",
+    "xla",
 ]
