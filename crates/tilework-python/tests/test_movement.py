@@ -238,7 +238,9 @@ def test_copy_false_says_what_forbids_a_view() -> None:
             refused()
 
 
-@given(tiled(["f32"]), st.sampled_from([np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn]))
+@given(
+    tiled(["f32"]), st.sampled_from([np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn])
+)
 @settings(max_examples=80, deadline=None)
 def test_conversions_are_those_of_astype(layout: Tiled, dtype: Any) -> None:
     numbers = np.random.default_rng(3).normal(size=layout.dims).astype(np.float32)
@@ -261,7 +263,10 @@ def test_narrow_integers_convert_with_their_sign() -> None:
     assert packed.tolist() == tw.pack(numbers.astype(ml_dtypes.int4), "{0:E(4)}").tolist()
     assert tw.unpack(packed, "s4[16]{0:E(4)}", out=np.zeros(16, np.int8), convert=True).tolist() == numbers.tolist()
     assert tw.pack(numbers.astype(ml_dtypes.int4), "s8[16]", convert=True).tolist() == numbers.tolist()
-    assert tw.unpack(numbers, "s8[16]", out=np.zeros(16, ml_dtypes.int4), convert=True).astype(int).tolist() == numbers.tolist()
+    assert (
+        tw.unpack(numbers, "s8[16]", out=np.zeros(16, ml_dtypes.int4), convert=True).astype(int).tolist()
+        == numbers.tolist()
+    )
 
 
 def test_any_buffer_is_taken(tmp_path: Any) -> None:
@@ -309,7 +314,14 @@ def test_strange_arrays_are_read_exactly() -> None:
     assert tw.pack(np.zeros((0, 3)), "{1,0:T(8,128)}").shape == (0,)
     assert tw.unpack(b"", "f64[3,0]").shape == (3, 0)
     assert tw.unpack(b"", "f64[3,0]", copy=True).shape == (3, 0)
-    assert tw.pack(np.lib.stride_tricks.as_strided(np.arange(4), (3, 2), (8, 8)), "{0,1}").tolist() == [0, 1, 2, 1, 2, 3]
+    assert tw.pack(np.lib.stride_tricks.as_strided(np.arange(4), (3, 2), (8, 8)), "{0,1}").tolist() == [
+        0,
+        1,
+        2,
+        1,
+        2,
+        3,
+    ]
 
 
 def test_odd_strides_in_out_are_written_and_nothing_else() -> None:
@@ -338,6 +350,29 @@ def test_a_plan_says_what_it_does_and_pickles() -> None:
         assert repr(again) == repr(plan)
         same_bits(again.run(buffer), plan.run(buffer))
     assert repr(tw.Layout("f32[3,5]").plan("{0,1}")) == repr(tw.Plan("f32[3,5]", "{0,1}"))
+
+
+@pytest.mark.parametrize("layout", [tw.Layout("s32[4,6]{1,0:T(2,2)}")[1:3, ::2], "INT32 [2,3] strides [5,1]"])
+def test_padding_of_views_and_descriptors_is_zero_too(layout: tw.Layout | str) -> None:
+    elements = np.full((2, 3), 7, np.int32)
+    for out in [None, np.full(tw.Layout(layout).size, 9, np.int32)]:
+        packed = tw.pack(elements, layout, out=out)
+        assert sorted(packed.tolist()) == [0] * (packed.size - 6) + [7] * 6
+
+
+def test_results_and_destinations_begin_anywhere() -> None:
+    elements = np.random.default_rng(5).integers(0, 256, (2048, 2080), np.uint16)
+    wanted = np.ascontiguousarray(elements.T).reshape(-1)
+    same_bits(tw.pack(elements, "{0,1}"), wanted)
+    for shift in [0, 2, 16, 36, 62]:
+        room = np.full(elements.nbytes + 128, 9, np.uint8)
+        first = -room.ctypes.data % 64 + shift
+        out = room[first : first + elements.nbytes].view(np.uint16)
+        for threads in [1, 2]:
+            out[...] = 9
+            same_bits(tw.pack(elements, "{0,1}", out=out, threads=threads), wanted)
+        assert (room[:first] == 9).all()
+        assert (room[first + elements.nbytes :] == 9).all()
 
 
 def test_views_of_layouts_are_packed_too() -> None:
