@@ -1,8 +1,8 @@
 //! A message as it was written, kept whole.
 
+use super::OldProto;
 use super::generated::{xla, xla_2018};
 use super::notation::{Format, from_bytes, to_bytes};
-use super::OldProto;
 use crate::error::{Error, Result};
 use crate::xla::{Layout, ProgramShape, Shape, Tile};
 

@@ -37,8 +37,8 @@ mod write;
 
 #[cfg(feature = "proto")]
 pub use hlo::{
-    Allocation, Assigned, BufferAssignment, Computation, Event, EventKind, HeapTrace, Hlo, HloModule, Instruction,
-    LogicalBuffer, Sequence, SourceLine,
+    Allocation, Assigned, BufferAssignment, Computation, Event, EventKind, HeapTrace, Hlo, HloModule,
+    Instruction, LogicalBuffer, Sequence, SourceLine,
 };
 #[cfg(feature = "proto")]
 pub use message::{Kind, Message};

@@ -120,9 +120,9 @@ fn utf8(bytes: &[u8]) -> Result<&str> {
 fn text_error(error: &ParseError, text: &str) -> Error {
     let place = place(text, error.line as usize, error.col as usize);
     let error = Error::new(error.kind.to_string()).at(place);
-    error.rule("text format gives every field by its name in the schema").accepts(
-        "such as element_type: F32 dimensions: 3 layout { minor_to_major: 0 }",
-    )
+    error
+        .rule("text format gives every field by its name in the schema")
+        .accepts("such as element_type: F32 dimensions: 3 layout { minor_to_major: 0 }")
 }
 
 fn json_error(error: &serde_json::Error, text: &str) -> Error {
@@ -130,7 +130,8 @@ fn json_error(error: &serde_json::Error, text: &str) -> Error {
     // The place stands at the end of what it says, and is drawn instead.
     let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
     // It counts bytes of the line, and the one that it read last.
-    let line = text.split('\n').take(error.line().saturating_sub(1)).map(|line| line.len() + 1).sum::<usize>();
+    let line =
+        text.split('\n').take(error.line().saturating_sub(1)).map(|line| line.len() + 1).sum::<usize>();
     let at = (line + error.column().saturating_sub(1)).min(text.len());
     let end = text[..].ceil_char_boundary(at + 1).min(text.len());
     Error::new(said).at(at..end.max(at)).rule("JSON gives every field by its name in the schema")
