@@ -18,13 +18,14 @@ use crate::error::{Error, Result};
 /// | | `f32[3]` as a `ShapeProto` |
 /// |---|---|
 /// | `Binary` | `10 0b 1a 01 03 2a 06 0a 01 00 80 01 01 32 01 00` |
-/// | `Text` | `element_type: F32 dimensions: 3 …`, which XLA's `.pbtxt` and `.txtpb` files hold |
+/// | `Text` | `element_type: F32` `dimensions: 3` …, which XLA's `.pbtxt` and `.txtpb` files hold |
 /// | `Json` | `{"elementType":"F32","dimensions":["3"],…}`: numbers of 64 bits are strings, as protobuf has them |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// The wire format.
     Binary,
-    /// Text format, a field a line.
+    /// Text format, a field a line. A message's lists come after its single fields, where protobuf's own writers go by
+    /// the numbers; readers take any order.
     Text,
     /// JSON, on one line.
     Json,

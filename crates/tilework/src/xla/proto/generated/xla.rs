@@ -980,30 +980,6 @@ pub struct LayoutProto {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec"
     )]
     pub minor_to_major: ::buffa::alloc::vec::Vec<i64>,
-    /// Field 9: `dim_level_types`
-    #[serde(
-        rename = "dimLevelTypes",
-        alias = "dim_level_types",
-        with = "::buffa::json_helpers::repeated_enum",
-        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec"
-    )]
-    pub dim_level_types: ::buffa::alloc::vec::Vec<::buffa::EnumValue<DimLevelType>>,
-    /// Field 13: `dim_unique`
-    #[serde(
-        rename = "dimUnique",
-        alias = "dim_unique",
-        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec",
-        deserialize_with = "::buffa::json_helpers::null_as_default"
-    )]
-    pub dim_unique: ::buffa::alloc::vec::Vec<bool>,
-    /// Field 14: `dim_ordered`
-    #[serde(
-        rename = "dimOrdered",
-        alias = "dim_ordered",
-        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec",
-        deserialize_with = "::buffa::json_helpers::null_as_default"
-    )]
-    pub dim_ordered: ::buffa::alloc::vec::Vec<bool>,
     /// Field 6: `tiles`
     #[serde(
         rename = "tiles",
@@ -1011,14 +987,6 @@ pub struct LayoutProto {
         deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
     pub tiles: ::buffa::alloc::vec::Vec<TileProto>,
-    /// Field 16: `tail_padding_alignment_in_elements`
-    #[serde(
-        rename = "tailPaddingAlignmentInElements",
-        alias = "tail_padding_alignment_in_elements",
-        with = "::buffa::json_helpers::int64",
-        skip_serializing_if = "::buffa::json_helpers::skip_if::is_zero_i64"
-    )]
-    pub tail_padding_alignment_in_elements: i64,
     /// Field 7: `element_size_in_bits`
     #[serde(
         rename = "elementSizeInBits",
@@ -1035,6 +1003,21 @@ pub struct LayoutProto {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_zero_i64"
     )]
     pub memory_space: i64,
+    /// Field 9: `dim_level_types`
+    #[serde(
+        rename = "dimLevelTypes",
+        alias = "dim_level_types",
+        with = "::buffa::json_helpers::repeated_enum",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec"
+    )]
+    pub dim_level_types: ::buffa::alloc::vec::Vec<::buffa::EnumValue<DimLevelType>>,
+    /// Field 10: `physical_shape`
+    #[serde(
+        rename = "physicalShape",
+        alias = "physical_shape",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+    )]
+    pub physical_shape: ::buffa::MessageField<ShapeProto>,
     /// Field 11: `index_primitive_type`
     #[serde(
         rename = "indexPrimitiveType",
@@ -1051,13 +1034,22 @@ pub struct LayoutProto {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_default_enum_value"
     )]
     pub pointer_primitive_type: ::buffa::EnumValue<PrimitiveType>,
-    /// Field 10: `physical_shape`
+    /// Field 13: `dim_unique`
     #[serde(
-        rename = "physicalShape",
-        alias = "physical_shape",
-        skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
+        rename = "dimUnique",
+        alias = "dim_unique",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
     )]
-    pub physical_shape: ::buffa::MessageField<ShapeProto>,
+    pub dim_unique: ::buffa::alloc::vec::Vec<bool>,
+    /// Field 14: `dim_ordered`
+    #[serde(
+        rename = "dimOrdered",
+        alias = "dim_ordered",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub dim_ordered: ::buffa::alloc::vec::Vec<bool>,
     /// Field 15: `dynamic_shape_metadata_prefix_bytes`
     #[serde(
         rename = "dynamicShapeMetadataPrefixBytes",
@@ -1066,6 +1058,14 @@ pub struct LayoutProto {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_zero_i64"
     )]
     pub dynamic_shape_metadata_prefix_bytes: i64,
+    /// Field 16: `tail_padding_alignment_in_elements`
+    #[serde(
+        rename = "tailPaddingAlignmentInElements",
+        alias = "tail_padding_alignment_in_elements",
+        with = "::buffa::json_helpers::int64",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_zero_i64"
+    )]
+    pub tail_padding_alignment_in_elements: i64,
     /// Field 17: `split_configs`
     #[serde(
         rename = "splitConfigs",
@@ -1082,22 +1082,22 @@ impl ::core::fmt::Debug for LayoutProto {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("LayoutProto")
             .field("minor_to_major", &self.minor_to_major)
-            .field("dim_level_types", &self.dim_level_types)
-            .field("dim_unique", &self.dim_unique)
-            .field("dim_ordered", &self.dim_ordered)
             .field("tiles", &self.tiles)
-            .field(
-                "tail_padding_alignment_in_elements",
-                &self.tail_padding_alignment_in_elements,
-            )
             .field("element_size_in_bits", &self.element_size_in_bits)
             .field("memory_space", &self.memory_space)
+            .field("dim_level_types", &self.dim_level_types)
+            .field("physical_shape", &self.physical_shape)
             .field("index_primitive_type", &self.index_primitive_type)
             .field("pointer_primitive_type", &self.pointer_primitive_type)
-            .field("physical_shape", &self.physical_shape)
+            .field("dim_unique", &self.dim_unique)
+            .field("dim_ordered", &self.dim_ordered)
             .field(
                 "dynamic_shape_metadata_prefix_bytes",
                 &self.dynamic_shape_metadata_prefix_bytes,
+            )
+            .field(
+                "tail_padding_alignment_in_elements",
+                &self.tail_padding_alignment_in_elements,
             )
             .field("split_configs", &self.split_configs)
             .finish()
@@ -1615,10 +1615,6 @@ impl ::buffa::text::TextFormat for LayoutProto {
     ) -> ::core::fmt::Result {
         #[allow(unused_imports)]
         use ::buffa::Enumeration as _;
-        if self.tail_padding_alignment_in_elements != 0i64 {
-            enc.write_field_name("tail_padding_alignment_in_elements")?;
-            enc.write_i64(self.tail_padding_alignment_in_elements)?;
-        }
         if self.element_size_in_bits != 0i64 {
             enc.write_field_name("element_size_in_bits")?;
             enc.write_i64(self.element_size_in_bits)?;
@@ -1626,6 +1622,10 @@ impl ::buffa::text::TextFormat for LayoutProto {
         if self.memory_space != 0i64 {
             enc.write_field_name("memory_space")?;
             enc.write_i64(self.memory_space)?;
+        }
+        if self.physical_shape.is_set() {
+            enc.write_field_name("physical_shape")?;
+            enc.write_message(&*self.physical_shape)?;
         }
         if self.index_primitive_type.to_i32() != 0 {
             enc.write_field_name("index_primitive_type")?;
@@ -1641,17 +1641,21 @@ impl ::buffa::text::TextFormat for LayoutProto {
                 ::buffa::EnumValue::Unknown(__n) => enc.write_enum_number(*__n)?,
             }
         }
-        if self.physical_shape.is_set() {
-            enc.write_field_name("physical_shape")?;
-            enc.write_message(&*self.physical_shape)?;
-        }
         if self.dynamic_shape_metadata_prefix_bytes != 0i64 {
             enc.write_field_name("dynamic_shape_metadata_prefix_bytes")?;
             enc.write_i64(self.dynamic_shape_metadata_prefix_bytes)?;
         }
+        if self.tail_padding_alignment_in_elements != 0i64 {
+            enc.write_field_name("tail_padding_alignment_in_elements")?;
+            enc.write_i64(self.tail_padding_alignment_in_elements)?;
+        }
         for __v in &self.minor_to_major {
             enc.write_field_name("minor_to_major")?;
             enc.write_i64(*__v)?;
+        }
+        for __v in &self.tiles {
+            enc.write_field_name("tiles")?;
+            enc.write_message(__v)?;
         }
         for __v in &self.dim_level_types {
             enc.write_field_name("dim_level_types")?;
@@ -1668,10 +1672,6 @@ impl ::buffa::text::TextFormat for LayoutProto {
             enc.write_field_name("dim_ordered")?;
             enc.write_bool(*__v)?;
         }
-        for __v in &self.tiles {
-            enc.write_field_name("tiles")?;
-            enc.write_message(__v)?;
-        }
         for __v in &self.split_configs {
             enc.write_field_name("split_configs")?;
             enc.write_message(__v)?;
@@ -1687,11 +1687,11 @@ impl ::buffa::text::TextFormat for LayoutProto {
         use ::buffa::Enumeration as _;
         while let ::core::option::Option::Some(__name) = dec.read_field_name()? {
             match __name {
-                "tail_padding_alignment_in_elements" => {
-                    self.tail_padding_alignment_in_elements = dec.read_i64()?;
-                }
                 "element_size_in_bits" => self.element_size_in_bits = dec.read_i64()?,
                 "memory_space" => self.memory_space = dec.read_i64()?,
+                "physical_shape" => {
+                    dec.merge_message(self.physical_shape.get_or_insert_default())?
+                }
                 "index_primitive_type" => {
                     self.index_primitive_type = dec
                         .read_enum_by_name::<PrimitiveType>()
@@ -1702,16 +1702,26 @@ impl ::buffa::text::TextFormat for LayoutProto {
                         .read_enum_by_name::<PrimitiveType>()
                         .map(::buffa::EnumValue::from)?;
                 }
-                "physical_shape" => {
-                    dec.merge_message(self.physical_shape.get_or_insert_default())?
-                }
                 "dynamic_shape_metadata_prefix_bytes" => {
                     self.dynamic_shape_metadata_prefix_bytes = dec.read_i64()?;
+                }
+                "tail_padding_alignment_in_elements" => {
+                    self.tail_padding_alignment_in_elements = dec.read_i64()?;
                 }
                 "minor_to_major" => {
                     dec.read_repeated_into(
                         &mut self.minor_to_major,
                         |__d| __d.read_i64(),
+                    )?
+                }
+                "tiles" => {
+                    dec.read_repeated_into(
+                        &mut self.tiles,
+                        |__d| {
+                            let mut __m = ::core::default::Default::default();
+                            __d.merge_message(&mut __m)?;
+                            ::core::result::Result::Ok(__m)
+                        },
                     )?
                 }
                 "dim_level_types" => {
@@ -1729,16 +1739,6 @@ impl ::buffa::text::TextFormat for LayoutProto {
                 }
                 "dim_ordered" => {
                     dec.read_repeated_into(&mut self.dim_ordered, |__d| __d.read_bool())?
-                }
-                "tiles" => {
-                    dec.read_repeated_into(
-                        &mut self.tiles,
-                        |__d| {
-                            let mut __m = ::core::default::Default::default();
-                            __d.merge_message(&mut __m)?;
-                            ::core::result::Result::Ok(__m)
-                        },
-                    )?
                 }
                 "split_configs" => {
                     dec.read_repeated_into(
@@ -1804,14 +1804,6 @@ pub struct ShapeProto {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec"
     )]
     pub dimensions: ::buffa::alloc::vec::Vec<i64>,
-    /// Field 6: `is_dynamic_dimension`
-    #[serde(
-        rename = "isDynamicDimension",
-        alias = "is_dynamic_dimension",
-        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec",
-        deserialize_with = "::buffa::json_helpers::null_as_default"
-    )]
-    pub is_dynamic_dimension: ::buffa::alloc::vec::Vec<bool>,
     /// Of a tuple; of a buffer the one array that it holds.
     ///
     /// Field 4: `tuple_shapes`
@@ -1828,6 +1820,14 @@ pub struct ShapeProto {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_unset_message_field"
     )]
     pub layout: ::buffa::MessageField<LayoutProto>,
+    /// Field 6: `is_dynamic_dimension`
+    #[serde(
+        rename = "isDynamicDimension",
+        alias = "is_dynamic_dimension",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_empty_vec",
+        deserialize_with = "::buffa::json_helpers::null_as_default"
+    )]
+    pub is_dynamic_dimension: ::buffa::alloc::vec::Vec<bool>,
     #[serde(skip)]
     #[doc(hidden)]
     pub __buffa_unknown_fields: ::buffa::UnknownFields,
@@ -1837,9 +1837,9 @@ impl ::core::fmt::Debug for ShapeProto {
         f.debug_struct("ShapeProto")
             .field("element_type", &self.element_type)
             .field("dimensions", &self.dimensions)
-            .field("is_dynamic_dimension", &self.is_dynamic_dimension)
             .field("tuple_shapes", &self.tuple_shapes)
             .field("layout", &self.layout)
+            .field("is_dynamic_dimension", &self.is_dynamic_dimension)
             .finish()
     }
 }
@@ -2128,13 +2128,13 @@ impl ::buffa::text::TextFormat for ShapeProto {
             enc.write_field_name("dimensions")?;
             enc.write_i64(*__v)?;
         }
-        for __v in &self.is_dynamic_dimension {
-            enc.write_field_name("is_dynamic_dimension")?;
-            enc.write_bool(*__v)?;
-        }
         for __v in &self.tuple_shapes {
             enc.write_field_name("tuple_shapes")?;
             enc.write_message(__v)?;
+        }
+        for __v in &self.is_dynamic_dimension {
+            enc.write_field_name("is_dynamic_dimension")?;
+            enc.write_bool(*__v)?;
         }
         enc.write_unknown_fields(&self.__buffa_unknown_fields)?;
         ::core::result::Result::Ok(())
@@ -2156,12 +2156,6 @@ impl ::buffa::text::TextFormat for ShapeProto {
                 "dimensions" => {
                     dec.read_repeated_into(&mut self.dimensions, |__d| __d.read_i64())?
                 }
-                "is_dynamic_dimension" => {
-                    dec.read_repeated_into(
-                        &mut self.is_dynamic_dimension,
-                        |__d| __d.read_bool(),
-                    )?
-                }
                 "tuple_shapes" => {
                     dec.read_repeated_into(
                         &mut self.tuple_shapes,
@@ -2170,6 +2164,12 @@ impl ::buffa::text::TextFormat for ShapeProto {
                             __d.merge_message(&mut __m)?;
                             ::core::result::Result::Ok(__m)
                         },
+                    )?
+                }
+                "is_dynamic_dimension" => {
+                    dec.read_repeated_into(
+                        &mut self.is_dynamic_dimension,
+                        |__d| __d.read_bool(),
                     )?
                 }
                 _ => return ::core::result::Result::Err(dec.unknown_field()),

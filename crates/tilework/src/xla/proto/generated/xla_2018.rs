@@ -552,13 +552,6 @@ impl ::buffa::Enumeration for Format {
 #[serde(default)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// Field 4: `format`
-    #[serde(
-        rename = "format",
-        with = "::buffa::json_helpers::proto_enum",
-        skip_serializing_if = "::buffa::json_helpers::skip_if::is_default_enum_value"
-    )]
-    pub format: ::buffa::EnumValue<Format>,
     /// Field 1: `minor_to_major`
     #[serde(
         rename = "minorToMajor",
@@ -583,6 +576,13 @@ pub struct Layout {
         skip_serializing_if = "::buffa::json_helpers::skip_if::is_default_enum_value"
     )]
     pub padding_value: ::buffa::EnumValue<PaddingValue>,
+    /// Field 4: `format`
+    #[serde(
+        rename = "format",
+        with = "::buffa::json_helpers::proto_enum",
+        skip_serializing_if = "::buffa::json_helpers::skip_if::is_default_enum_value"
+    )]
+    pub format: ::buffa::EnumValue<Format>,
     /// Field 5: `max_sparse_elements`
     #[serde(
         rename = "maxSparseElements",
@@ -598,10 +598,10 @@ pub struct Layout {
 impl ::core::fmt::Debug for Layout {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         f.debug_struct("Layout")
-            .field("format", &self.format)
             .field("minor_to_major", &self.minor_to_major)
             .field("padded_dimensions", &self.padded_dimensions)
             .field("padding_value", &self.padding_value)
+            .field("format", &self.format)
             .field("max_sparse_elements", &self.max_sparse_elements)
             .finish()
     }
@@ -863,16 +863,16 @@ impl ::buffa::text::TextFormat for Layout {
     ) -> ::core::fmt::Result {
         #[allow(unused_imports)]
         use ::buffa::Enumeration as _;
-        if self.format.to_i32() != 0 {
-            enc.write_field_name("format")?;
-            match &self.format {
+        if self.padding_value.to_i32() != 0 {
+            enc.write_field_name("padding_value")?;
+            match &self.padding_value {
                 ::buffa::EnumValue::Known(__e) => enc.write_enum_name(__e.proto_name())?,
                 ::buffa::EnumValue::Unknown(__n) => enc.write_enum_number(*__n)?,
             }
         }
-        if self.padding_value.to_i32() != 0 {
-            enc.write_field_name("padding_value")?;
-            match &self.padding_value {
+        if self.format.to_i32() != 0 {
+            enc.write_field_name("format")?;
+            match &self.format {
                 ::buffa::EnumValue::Known(__e) => enc.write_enum_name(__e.proto_name())?,
                 ::buffa::EnumValue::Unknown(__n) => enc.write_enum_number(*__n)?,
             }
@@ -900,14 +900,14 @@ impl ::buffa::text::TextFormat for Layout {
         use ::buffa::Enumeration as _;
         while let ::core::option::Option::Some(__name) = dec.read_field_name()? {
             match __name {
-                "format" => {
-                    self.format = dec
-                        .read_enum_by_name::<Format>()
-                        .map(::buffa::EnumValue::from)?;
-                }
                 "padding_value" => {
                     self.padding_value = dec
                         .read_enum_by_name::<PaddingValue>()
+                        .map(::buffa::EnumValue::from)?;
+                }
+                "format" => {
+                    self.format = dec
+                        .read_enum_by_name::<Format>()
                         .map(::buffa::EnumValue::from)?;
                 }
                 "max_sparse_elements" => self.max_sparse_elements = dec.read_i64()?,
