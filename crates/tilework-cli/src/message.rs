@@ -113,34 +113,37 @@ pub fn write(
     format: Format,
     output: &mut Output,
 ) -> std::result::Result<(), Stop> {
-    let is_first = output.is_first();
-    let message = match &given.subject {
-        Subject::Shape(shape) => match which.old() {
-            None => Message::of_shape(shape),
-            Some(version) => Message::of_old_shape(shape, version),
-        },
-        Subject::Desc(_) => Err(Error::new("a DirectML descriptor")
-            .rule("only shapes as XLA writes them have a message")
-            .accepts("--format xla")),
+    let bytes = match written(given, which, format) {
+        Ok(bytes) => bytes,
+        Err(error) => return output.bad(&error.or_at(0..given.text.len()), given.text, given.line),
     };
-    let message = message.and_then(|message| {
-        if format == Format::Binary && !is_first {
-            return Err(Error::new("a second message in the wire format")
+    let is_first = output.is_first();
+    match format {
+        Format::Binary if is_first => output.bytes(&bytes),
+        Format::Binary => {
+            let error = Error::new("a second message in the wire format")
+                .at(0..given.text.len())
                 .rule("a message does not say where it ends")
-                .accepts("one shape at a time, or --format text or json"));
+                .accepts("one shape at a time, or --format text or json");
+            output.bad(&error, given.text, given.line)
         }
-        message.write(format)
-    });
-    match message {
-        Ok(bytes) if format == Format::Binary => output.bytes(&bytes),
-        Ok(bytes) => {
-            let text = String::from_utf8_lossy(&bytes);
+        Format::Text | Format::Json => {
             // An empty line stands between messages of several lines.
             if format == Format::Text && !is_first {
                 output.text("")?;
             }
-            output.text(text.trim_end())
+            output.text(String::from_utf8_lossy(&bytes).trim_end())
         }
-        Err(error) => output.bad(&error.or_at(0..given.text.len()), given.text, given.line),
     }
+}
+
+fn written(given: &Given, which: ShapeMessage, format: Format) -> Result<Vec<u8>> {
+    let message = match (&given.subject, which.old()) {
+        (Subject::Shape(shape), None) => Message::of_shape(shape),
+        (Subject::Shape(shape), Some(version)) => Message::of_old_shape(shape, version),
+        (Subject::Desc(_), _) => Err(Error::new("a DirectML descriptor")
+            .rule("only shapes as XLA writes them have a message")
+            .accepts("--format xla")),
+    };
+    message?.write(format)
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use buffa::text::{ParseError, TextEncoder, TextFormat};
+use buffa::text::{ParseError, ParseErrorKind, TextEncoder, TextFormat};
 use buffa::{DecodeOptions, Message};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -119,10 +119,18 @@ fn utf8(bytes: &[u8]) -> Result<&str> {
 }
 
 fn text_error(error: &ParseError, text: &str) -> Error {
-    let place = place(text, error.line as usize, error.col as usize);
-    let error = Error::new(error.kind.to_string()).at(place);
-    error
-        .rule("text format gives every field by its name in the schema")
+    let at = place(text, error.line as usize, error.col as usize);
+    let word: String =
+        text[at.start..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').take(40).collect();
+    let (span, said) = match error.kind {
+        ParseErrorKind::UnknownField | ParseErrorKind::UnknownEnumValue if !word.is_empty() => {
+            (at.start..at.start + word.len(), format!("{} {word}", error.kind))
+        }
+        _ => (at, error.kind.to_string()),
+    };
+    Error::new(said)
+        .at(span)
+        .rule("text format gives every field and every name of a value as the schema has them")
         .accepts("such as element_type: F32 dimensions: 3 layout { minor_to_major: 0 }")
 }
 
