@@ -48,7 +48,7 @@ impl Kind {
 ///
 /// let message = Message::of_shape(&Shape::parse("f32[3,5]{1,0:T(2,2)}")?)?;
 /// let text = message.write(Format::Text)?;
-/// assert!(text.starts_with(b"element_type: F32\ndimensions: 3\ndimensions: 5\n"));
+/// assert!(text.starts_with(b"element_type: F32\nlayout {\n"));
 ///
 /// let read = Message::read(Kind::Shape, Format::Text, &text)?;
 /// assert_eq!(read, message);
