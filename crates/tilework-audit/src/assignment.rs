@@ -5,6 +5,8 @@
 //!  value: <34 copy-start{0} @1> (size=294912,offset=0): bf16[3,3,64,130]{3,2,1,0:T(8,128)(2,1)S(1)}
 //! ```
 
+use memchr::memmem;
+
 use crate::audit::Audit;
 use crate::bytes::{number, number_after, split};
 use crate::program::{Allocation, Value};
@@ -25,14 +27,8 @@ impl Audit {
                 return self.complaints.add(number, "an allocation without a size");
             };
             let space = number_after(allocation, b"color ").map_or(0, |color| color as i64);
-            let has = |mark| memchr::memmem::find(allocation, mark).is_some();
-            let temporary = has(b"preallocated-temp");
-            self.program().allocations.push(Allocation {
-                size,
-                space,
-                temporary,
-                parameter: has(b" parameter "),
-            });
+            let temporary = memmem::find(allocation, b"preallocated-temp").is_some();
+            self.program().allocations.push(Allocation { size, space, temporary });
         }
     }
 

@@ -103,7 +103,7 @@ impl Audit {
             return;
         }
         if text.last() == Some(&b'{') {
-            return self.computation(hlo, text);
+            return self.computation_begins(hlo, text);
         }
         if hlo.inside || memmem::find(text, b" = ").is_some() {
             match self.instruction(hlo, number, text) {
@@ -117,7 +117,7 @@ impl Audit {
     }
 
     /// `%fused_computation.5 (param_0.11: bf16[7,7,3,64]) -> bf16[7,7,3,64] {`
-    fn computation(&mut self, hlo: &mut Hlo, text: &[u8]) {
+    fn computation_begins(&mut self, hlo: &mut Hlo, text: &[u8]) {
         let (entry, text) = match text.strip_prefix(b"ENTRY ") {
             Some(text) => (true, text),
             None => (false, text),

@@ -11,19 +11,29 @@
 mod assignment;
 mod audit;
 mod bytes;
+mod findings;
 mod hash;
 mod hlo;
 mod lines;
 mod live;
 mod message;
 mod metadata;
+mod moves;
+mod peak;
 mod program;
 mod scan;
+mod select;
 mod shapes;
+mod sums;
 mod texts;
 mod unread;
 mod usage;
 
 pub use audit::Audit;
+pub use findings::{
+    Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared, SpaceSum, Sum,
+};
 pub use program::{Message, Operation};
+pub use select::{Selection, is_known};
+pub use sums::Keyed;
 pub use unread::Unread;

@@ -24,8 +24,6 @@ pub(crate) struct Line<'a> {
     pub(crate) text: &'a [u8],
     /// Whether it was longer.
     pub(crate) cut: bool,
-    /// Whether the file ends without ending the line.
-    pub(crate) open: bool,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -42,7 +40,7 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         self.used = end + 1;
         let text = without_return(&fill(&mut self.input)?[..end]);
-        Ok(Some(Line { text: &text[..text.len().min(LONGEST)], cut: text.len() > LONGEST, open: false }))
+        Ok(Some(Line { text: &text[..text.len().min(LONGEST)], cut: text.len() > LONGEST }))
     }
 
     /// A line that the buffer does not hold as a whole.
@@ -50,7 +48,7 @@ impl<R: BufRead> Lines<R> {
     fn next_in_parts(&mut self) -> io::Result<Option<Line<'_>>> {
         self.held.clear();
         self.held.shrink_to(1 << 16);
-        let (mut any, mut cut, mut open) = (false, false, true);
+        let (mut any, mut cut) = (false, false);
         loop {
             let chunk = fill(&mut self.input)?;
             if chunk.is_empty() {
@@ -65,12 +63,11 @@ impl<R: BufRead> Lines<R> {
             let used = part.len() + usize::from(end.is_some());
             self.input.consume(used);
             if end.is_some() {
-                open = false;
                 break;
             }
         }
         self.number += u64::from(any);
-        Ok(any.then_some(Line { text: without_return(&self.held), cut, open }))
+        Ok(any.then_some(Line { text: without_return(&self.held), cut }))
     }
 }
 
@@ -96,11 +93,11 @@ fn without_return(line: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn lines(text: &[u8], capacity: usize) -> Vec<(Vec<u8>, bool, bool)> {
+    fn lines(text: &[u8], capacity: usize) -> Vec<(Vec<u8>, bool)> {
         let mut lines = Lines::new(io::BufReader::with_capacity(capacity, text));
         let mut found = Vec::new();
         while let Some(line) = lines.next().expect("memory is read") {
-            found.push((line.text.to_vec(), line.cut, line.open));
+            found.push((line.text.to_vec(), line.cut));
         }
         assert_eq!(lines.number, found.len() as u64);
         found
@@ -114,10 +111,9 @@ mod tests {
             let found = lines(text, capacity);
             assert_eq!(found.iter().map(|line| &line.0[..]).collect::<Vec<_>>(), expected, "{capacity}");
             assert!(found.iter().all(|line| !line.1));
-            assert_eq!(found.iter().filter(|line| line.2).count(), 1);
         }
         assert_eq!(lines(b"", 8), []);
-        assert_eq!(lines(b"a\n", 8), [(b"a".to_vec(), false, false)]);
+        assert_eq!(lines(b"a\n", 8), [(b"a".to_vec(), false)]);
     }
 
     #[test]
@@ -126,7 +122,7 @@ mod tests {
         for capacity in [777, 1 << 23] {
             let found = lines(&text, capacity);
             assert_eq!((found[0].0.len(), found[0].1), (LONGEST, true));
-            assert_eq!(found[1], (b"next".to_vec(), false, false));
+            assert_eq!(found[1], (b"next".to_vec(), false));
         }
     }
 }

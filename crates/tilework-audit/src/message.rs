@@ -114,7 +114,7 @@ impl Audit {
         }
         entry.value = Some(program.values.len());
         let allocation = program.allocations.len() as u32;
-        program.allocations.push(Allocation { size, space: memory, temporary: true, parameter: false });
+        program.allocations.push(Allocation { size, space: memory, temporary: true });
         program.values.push(Value {
             name: NONE,
             index: NONE,

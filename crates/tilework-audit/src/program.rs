@@ -85,8 +85,6 @@ pub(crate) struct Allocation {
     pub(crate) space: i64,
     /// Whether it exists only while buffers in it live; all others exist throughout.
     pub(crate) temporary: bool,
-    /// Whether it is an argument of the program.
-    pub(crate) parameter: bool,
 }
 
 /// A memory space that a report names.

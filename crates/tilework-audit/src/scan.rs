@@ -5,7 +5,6 @@ use tilework::xla::PrimitiveType;
 
 use crate::audit::Audit;
 use crate::bytes::end_of_shape;
-use crate::program::Program;
 use crate::texts::NONE;
 
 /// The most different shapes that are kept.
@@ -44,13 +43,6 @@ impl Audit {
             loose.entry(shape).or_default().add(number, || NONE);
         }
         true
-    }
-}
-
-impl Program {
-    /// Whether shapes of a text are all that there is.
-    pub(crate) fn is_loose(&self) -> bool {
-        !self.has.assignment && !self.has.message && !self.has.module
     }
 }
 

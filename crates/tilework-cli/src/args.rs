@@ -1,8 +1,10 @@
 //! The arguments, and the help that stands beside them.
 
+mod audit;
 mod bench;
 mod convert;
 
+pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use convert::ConvertArgs;
 
@@ -34,6 +36,7 @@ Examples:
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
   tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'
   tilework show 'FLOAT16 NHWC [1,64,56,56]'       a DirectML descriptor
+  tilework audit dumps/                           what a program's layouts cost
   tilework check model.json                       every rule that descriptors break
   tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
   tilework convert in.npy out.bin --to '{1,0:T(8,128)}'
@@ -105,6 +108,13 @@ pub enum When {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Say what the layouts of a compiled program cost
+    ///
+    /// Reads what a compiler dumps and says where the memory goes: which buffers are mostly padding and because of which
+    /// dimension, which copies only change a layout, what is there when memory is fullest.
+    #[command(after_long_help = audit::AUDIT_EXAMPLES)]
+    Audit(AuditArgs),
+
     /// Explain a shape: words, sizes, formula, pictures
     ///
     /// Says what each part of the text means, how much memory the array takes and which dimension wastes it, where

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod audit;
 mod bench;
 mod check;
 mod compare;
@@ -64,6 +65,7 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
         Command::Convert(convert) => convert::convert(convert, args, output),
+        Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -24,6 +24,7 @@
 //! what is said, never with the size of an array.
 #![forbid(unsafe_code)]
 
+mod audited;
 mod comparison;
 mod desc_words;
 mod explain;
@@ -35,6 +36,7 @@ pub mod size;
 mod subject;
 mod words;
 
+pub use audited::{AuditedObject, FindingsObject, audit_sentence, audit_table, explain_audit, space_name};
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use desc_words::needed_bytes;
 pub use explain::{explain, explain_layout};

@@ -1,0 +1,11 @@
+//! What an audit found, as a page, as an object and as a table.
+
+mod object;
+mod report;
+mod sentence;
+mod table;
+
+pub use object::{AuditedObject, FindingsObject};
+pub use report::explain_audit;
+pub use sentence::{audit_sentence, space_name};
+pub use table::audit_table;
