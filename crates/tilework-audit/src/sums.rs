@@ -209,6 +209,8 @@ impl Audit {
             shape: ShapeId,
             sum: Sum,
             at_peak: Sum,
+            /// The waste of the worst of them.
+            worst: u64,
             first: Vec<usize>,
         }
         let main = peaks.main_space();
@@ -220,6 +222,7 @@ impl Audit {
                     shape: entry.shape,
                     sum: Sum::default(),
                     at_peak: Sum::default(),
+                    worst: 0,
                     first: Vec::new(),
                 });
                 groups.len() - 1
@@ -229,11 +232,17 @@ impl Audit {
             if Some(entry.space) == main && peaks.holds(entry.space, number) == Some(true) {
                 group.at_peak.add(entry.count, entry.allocated, entry.data);
             }
+            if Some(entry.space) == main || main.is_none() {
+                group.worst = group.worst.max(entry.allocated - entry.data);
+            }
             if group.first.len() < 3 {
                 group.first.push(number);
             }
         }
-        groups.sort_by_key(|group| Reverse((group.at_peak.waste(), group.sum.waste(), group.sum.allocated)));
+        // What is there at the peak comes first. A buffer of another time with as much waste is nearly another peak.
+        groups.sort_by_key(|group| {
+            Reverse((group.at_peak.waste().max(group.worst), group.at_peak.waste(), group.sum.waste()))
+        });
         // What wastes nothing says nothing here.
         groups.retain(|group| group.sum.waste() > 0);
         let shared = |group: &Group| Shared {

@@ -89,7 +89,7 @@ fn shapes(page: &mut Page, program: &Audited, top: usize) {
         return;
     }
     page.heading(match program.peak {
-        Some(_) => "padding by shape, that at the peak first",
+        Some(_) => "padding by shape, the worst at one time first",
         None => "padding by shape",
     });
     let blocks: Vec<String> = program.shapes.iter().take(top).map(|shape| block(program, shape)).collect();
@@ -148,14 +148,17 @@ fn moves(page: &mut Page, program: &Audited, top: usize) {
     page.text(&blocks.join("\n"));
     let mut rest = Vec::new();
     if moved.free > 0 {
-        rest.push(format!("{} bitcasts, reshapes and transposes move nothing", moved.free));
+        rest.push(match moved.free {
+            1 => "1 bitcast, reshape or transpose moves nothing".to_owned(),
+            count => format!("{count} bitcasts, reshapes and transposes move nothing"),
+        });
     }
     if moved.between_spaces > 0 {
-        rest.push(format!(
-            "{} copies only change the place in memory ({})",
-            moved.between_spaces,
-            short(moved.between_spaces_bytes)
-        ));
+        let copies = match moved.between_spaces {
+            1 => "1 copy only changes".to_owned(),
+            count => format!("{count} copies only change"),
+        };
+        rest.push(format!("{copies} the place in memory ({})", short(moved.between_spaces_bytes)));
     }
     if !rest.is_empty() {
         page.paragraph(&format!("{}.", rest.join("; ")));
