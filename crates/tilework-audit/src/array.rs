@@ -5,7 +5,7 @@ use std::ops::Range;
 use tilework::Result;
 use tilework::xla::{ArrayShape, Dim, Layout};
 
-use crate::suggest::{Footprint, smallest};
+use crate::suggest::Footprint;
 use crate::target::Target;
 
 /// The most dimensions of an array in which neighbours are merged: of more, nobody would read what comes of it.
@@ -29,15 +29,20 @@ pub enum Change {
     Merged(Range<usize>),
 }
 
-/// The arrays that are smaller than the given one: the smallest layout as an array of its own, then what merging
-/// neighbours saves, each allocating less than those that merge fewer.
+/// Whether another array is worth the trouble: it allocates at most three quarters.
+fn is_worth(bytes: u64, instead_of: u64) -> bool {
+    u128::from(bytes) * 4 <= u128::from(instead_of) * 3
+}
+
+/// The arrays that are much smaller than the given one: the smallest layout as an array of its own, then what merging
+/// neighbours saves, each much smaller than those that merge fewer.
 pub(crate) fn rearranged(
     given: &Footprint,
     best: Option<&Footprint>,
     target: &Target,
 ) -> Result<Vec<Rearranged>> {
     let mut found = Vec::new();
-    if let Some(best) = best {
+    if let Some(best) = best.filter(|best| is_worth(best.bytes, given.bytes)) {
         found.extend(transposed(best)?);
     }
     let mut least = given.bytes;
@@ -50,7 +55,7 @@ pub(crate) fn rearranged(
         // What cannot be counted is larger than anything.
         let merged: Vec<Rearranged> = runs.filter_map(|run| merge(given, run, target).ok()).collect();
         let Some(smallest) = merged.into_iter().min_by_key(|merged| merged.footprint.bytes) else { continue };
-        if smallest.footprint.bytes < least {
+        if is_worth(smallest.footprint.bytes, least) {
             least = smallest.footprint.bytes;
             found.push(smallest);
         }
@@ -81,7 +86,7 @@ fn merge(given: &Footprint, run: Range<usize>, target: &Target) -> Result<Rearra
         Some(layout) => row_major(layout, sizes.len())?,
         None => Layout::descending(sizes.len()),
     };
-    let footprint = smallest(target.lay_out(&shape.with_layout(like)?, &sizes)?)?;
+    let footprint = target.place(&shape.with_layout(like)?)?;
     Ok(Rearranged { change: Change::Merged(run), footprint })
 }
 

@@ -65,7 +65,7 @@ pub struct Suggestions {
     pub layouts: Vec<Footprint>,
     /// How many layouts are smaller than the given one; those that allocate the same by rule count once.
     pub smaller: usize,
-    /// Other arrays of the same elements, in row-major order; all smaller than the given one.
+    /// Other arrays of the same elements, in row-major order; each allocates at most three quarters of the given one.
     pub arrays: Vec<Rearranged>,
 }
 
@@ -91,7 +91,7 @@ pub fn suggest(array: &ArrayShape, target: &Target) -> Result<Suggestions> {
         layout.tiles().is_empty() && layout.strides().is_none() && layout.padding().is_none()
     });
     let given = match is_assumed {
-        true => smallest(target.lay_out(array, &sizes)?)?,
+        true => target.place(array)?,
         false => {
             Footprint { bytes: whole.bytes(), element_bytes: whole.element_bytes(), shape: array.clone() }
         }
@@ -130,14 +130,6 @@ pub fn suggest(array: &ArrayShape, target: &Target) -> Result<Suggestions> {
 /// Whether the order and the tiles say where the elements are, and nothing else does.
 fn is_ordered(given: &Footprint) -> bool {
     given.shape.layout().is_some_and(|layout| layout.strides().is_none() && layout.padding().is_none())
-}
-
-/// The smallest of these, and the first of several.
-pub(crate) fn smallest(shapes: Vec<ArrayShape>) -> Result<Footprint> {
-    let all: Vec<Footprint> = shapes.into_iter().map(Footprint::new).collect::<Result<_>>()?;
-    all.into_iter()
-        .min_by_key(|footprint| footprint.bytes)
-        .ok_or_else(|| Error::new("a target without tiles"))
 }
 
 /// One order with one list of tiles.

@@ -4,6 +4,7 @@ use tilework::xla::{ArrayShape, Layout, PrimitiveType, Tile};
 use tilework::{Error, Result, nearest};
 
 use crate::reach::reach;
+use crate::suggest::Footprint;
 
 /// A machine, by the tiles that its compiler usually gives to an array.
 ///
@@ -96,7 +97,13 @@ impl Target {
     /// # Errors
     /// No list, or an empty one.
     pub fn of_tiles(lists: impl IntoIterator<Item = Vec<Tile>>) -> Result<Target> {
-        let lists: Vec<Vec<Tile>> = lists.into_iter().collect();
+        let given = lists.into_iter();
+        let mut lists: Vec<Vec<Tile>> = Vec::new();
+        for list in given {
+            if !lists.contains(&list) {
+                lists.push(list);
+            }
+        }
         if lists.is_empty() || lists.iter().any(Vec::is_empty) {
             return Err(Error::new("a target without tiles").field("tiles").accepts("such as T(8,128)(2,1)"));
         }
@@ -142,24 +149,40 @@ impl Target {
         }
     }
 
-    /// The array as the target usually lays it out when nobody asks for tiles: in its own order.
+    /// An array in its own order with the target's tiles, whatever tiles it has: the smallest, where the target is made
+    /// of several lists of them.
+    ///
+    /// ```
+    /// use tilework::xla::Shape;
+    /// let tpu = tilework_audit::Target::from_name("tpu")?;
+    /// let placed = tpu.place(Shape::parse("f32[3,5]")?.as_array().unwrap())?;
+    /// assert_eq!(placed.shape.to_string(), "f32[3,5]{1,0:T(4,128)}");
+    /// assert_eq!(placed.bytes, 2048);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// See [`suggest`](crate::suggest).
-    pub(crate) fn lay_out(&self, array: &ArrayShape, sizes: &[u64]) -> Result<Vec<ArrayShape>> {
+    /// An unbounded dimension, more bytes than 63 bits can count, free strides, or elements that the target has no
+    /// usual tiles for.
+    pub fn place(&self, array: &ArrayShape) -> Result<Footprint> {
         let plain = Layout::descending(array.rank());
-        let written = array.layout().unwrap_or(&plain);
-        let mut bits = written.element_size_in_bits();
-        if bits == 0 {
-            bits = self.element_size_in_bits(array.element_type());
-        }
-        let packed = array.clone().with_layout(written.clone().with_element_size_in_bits(bits))?;
-        let minor: Vec<u64> = written.minor_to_major().iter().map(|&dim| sizes[dim]).collect();
-        let with_tiles = |tiles: Vec<Tile>| {
-            let layout = written.clone().with_element_size_in_bits(bits).with_tiles(tiles)?;
-            array.clone().with_layout(layout)
+        let written = array.layout().unwrap_or(&plain).clone().without_tiles();
+        let bits = match written.element_size_in_bits() {
+            0 => self.element_size_in_bits(array.element_type()),
+            bits => bits,
         };
-        self.tiles(packed.element_size_in_bits(), &minor)?.into_iter().map(with_tiles).collect()
+        let written = written.with_element_size_in_bits(bits);
+        let bare = array.clone().with_layout(written.clone())?;
+        let lowered = bare.lower()?;
+        let minor: Vec<u64> = written.minor_to_major().iter().map(|&dim| lowered.dims()[dim]).collect();
+        let mut smallest: Option<Footprint> = None;
+        for tiles in self.tiles(bare.element_size_in_bits(), &minor)? {
+            let found = Footprint::new(array.clone().with_layout(written.clone().with_tiles(tiles)?)?)?;
+            if smallest.as_ref().is_none_or(|smallest| found.bytes < smallest.bytes) {
+                smallest = Some(found);
+            }
+        }
+        smallest.ok_or_else(|| Error::new("a target without tiles"))
     }
 }
 
@@ -226,12 +249,17 @@ pub fn tiles_from_text(text: &str) -> Result<Vec<Tile>> {
             .at(cut..text.len())
             .accepts(accepts));
     }
-    let layout = Layout::parse(&format!("{{:{inner}}}")).map_err(|error| match error.span() {
-        Some(span) => {
-            let within = |at: usize| (at + cut).saturating_sub(2).min(text.len());
-            error.at(within(span.start)..within(span.end))
+    let layout = Layout::parse(&format!("{{:{inner}}}")).map_err(|error| {
+        // Two characters stand before the tiles, and one behind them, which nobody wrote.
+        let within = |at: usize| (at + cut).saturating_sub(2).min(text.len());
+        match error.span() {
+            Some(span) if within(span.start) == text.len() => {
+                let end = Error::new("the end of the text").at(text.len()..text.len());
+                end.accepts(error.accepted().unwrap_or(accepts))
+            }
+            Some(span) => error.at(within(span.start)..within(span.end)),
+            None => error.at(cut..text.len()),
         }
-        None => error.at(cut..text.len()),
     })?;
     if layout.tiles().is_empty() || !layout.clone().without_tiles().is_plain() {
         let error = Error::new("more than tiles").at(cut..text.len());

@@ -82,7 +82,7 @@ fn tiles_of_ones_own_are_tiles_and_nothing_else() {
     assert_eq!(tiles_from_text("(*,128)").unwrap().len(), 1);
     for (text, place) in [
         ("", 0..0),
-        ("T", 0..1),
+        ("T", 1..1),
         ("T()", 2..3),
         ("T(0)", 2..3),
         ("T(8,128)E(4)", 0..12),
