@@ -8,6 +8,7 @@ use crate::audit::Audit;
 use crate::peak::Peaks;
 use crate::program::{Message, Operation, Program};
 use crate::shapes::ShapeId;
+use crate::suggest::Footprint;
 use crate::sums::{Entry, Keyed, entries};
 use crate::unread::Unread;
 
@@ -180,6 +181,8 @@ pub struct Shared {
     pub at_peak: Option<Sum>,
     /// What allocates the padding.
     pub growths: Vec<Growth>,
+    /// The same array in the layout that takes the fewest bytes, by footprint only, if it takes fewer.
+    pub smallest: Option<Footprint>,
     /// The names of the first few.
     pub names: Vec<String>,
     /// Where the first comes from.

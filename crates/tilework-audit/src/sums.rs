@@ -10,10 +10,15 @@ use crate::hash::Map;
 use crate::peak::Peaks;
 use crate::program::{Program, Value};
 use crate::shapes::ShapeId;
+use crate::suggest::{Footprint, suggest};
+use crate::target::Target;
 use crate::texts::{NONE, Text};
 
 /// Alignment of the tables of pointers that tuples are.
 const TABLE: u64 = 512;
+
+/// The most shapes for which the smallest layout is looked for.
+const SUGGESTED: usize = 50;
 
 /// A buffer, or several that are alike.
 #[derive(Clone, Copy, Debug)]
@@ -245,15 +250,28 @@ impl Audit {
         });
         // What wastes nothing says nothing here.
         groups.retain(|group| group.sum.waste() > 0);
-        let shared = |group: &Group| Shared {
+        let target = Target::from_name("tpu").ok();
+        let shared = |(place, group): (usize, &Group)| Shared {
             shape: self.text_of(group.shape),
             sum: group.sum,
             at_peak: main.map(|_| group.at_peak),
             growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
+            smallest: target.as_ref().filter(|_| place < SUGGESTED).and_then(|target| {
+                self.smallest(group.shape, target)
+            }),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
             place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
         };
-        groups.iter().take(top).map(shared).collect()
+        groups.iter().take(top).enumerate().map(shared).collect()
+    }
+
+    /// The smallest layout of an array that has tiles, where that is smaller.
+    fn smallest(&self, shape: ShapeId, target: &Target) -> Option<Footprint> {
+        let array = self.shapes.known(shape).shape.as_array()?;
+        if array.layout().is_none_or(|layout| layout.tiles().is_empty()) {
+            return None;
+        }
+        suggest(array, target).ok()?.smaller().next().cloned()
     }
 
     pub(crate) fn computation(&self, program: &Program, number: u32) -> Option<String> {

@@ -3,10 +3,12 @@
 mod audit;
 mod bench;
 mod convert;
+mod suggest;
 
 pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use convert::ConvertArgs;
+pub use suggest::SuggestArgs;
 
 use std::ffi::OsString;
 
@@ -39,6 +41,7 @@ Examples:
   tilework audit dumps/                           what a program's layouts cost
   tilework check model.json                       every rule that descriptors break
   tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
+  tilework suggest 's32[8388608,8,4]{2,1,0:T(8,128)}' --target tpu
   tilework convert in.npy out.bin --to '{1,0:T(8,128)}'
   tilework bench 'f32[4096,4096]' '{0,1}'         how fast, against a copy
   grep -o 's32\\[[^ ]*' dump.txt | tilework show --json
@@ -250,6 +253,13 @@ Examples:
         #[command(flatten)]
         step: StepArgs,
     },
+
+    /// Say which order of the dimensions would take less memory
+    ///
+    /// Tries every order of the dimensions with the tiles that a machine usually gives it, and ranks them by the bytes
+    /// they allocate; says too which other array of the same elements would take less.
+    #[command(after_long_help = suggest::SUGGEST_EXAMPLES)]
+    Suggest(SuggestArgs),
 
     /// Move the array of a file into another layout, into another file
     ///

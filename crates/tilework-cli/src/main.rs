@@ -18,6 +18,7 @@ mod progress;
 mod show;
 mod side;
 mod subject;
+mod suggest;
 mod view;
 
 use std::process::ExitCode;
@@ -64,6 +65,7 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Plan(plan) => plan::plan(plan, args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
+        Command::Suggest(suggest) => suggest::suggest(suggest, args, output),
         Command::Convert(convert) => convert::convert(convert, args, output),
         Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),

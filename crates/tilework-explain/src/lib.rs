@@ -2,7 +2,7 @@
 //!
 //! The command line, a package for another language and a page in a browser say the same of a layout, because all of
 //! them ask here. A [`Subject`] is read from any notation; [`explain`] makes it lines of text that fit a width, and
-//! [`Shown`] an object that serializes. [`Comparison`] and [`explain_plan`] are about two layouts. A [`Page`] puts
+//! [`Shown`] an object that serializes. [`Comparison`] and [`explain_plan`] are about two layouts, [`Suggesting`] about those that an array could have. A [`Page`] puts
 //! other things into the same form.
 //!
 //! ```
@@ -34,6 +34,7 @@ mod planned;
 mod shown;
 pub mod size;
 mod subject;
+mod suggested;
 mod words;
 
 pub use audited::{AuditedObject, FindingsObject, audit_sentence, audit_table, explain_audit, space_name};
@@ -45,5 +46,6 @@ pub use page::{NARROWEST, Page, WIDEST};
 pub use planned::{Moves, Planned};
 pub use shown::{Array, Cause, Described, Function, Growing, Leaf, Shown, TileSize, Total};
 pub use subject::Subject;
+pub use suggested::{Cost, FOOTPRINT_ONLY, Other, OtherArray, Suggested, Suggesting};
 pub use tilework_picture::{Line, Look, Span, Style};
 pub use words::Row;

@@ -184,6 +184,7 @@ struct SharedObject {
     sum: SumObject,
     at_peak: Option<SumObject>,
     causes: Vec<Growing>,
+    smallest: Option<SmallestObject>,
     names: Vec<String>,
     #[serde(flatten)]
     place: PlaceObject,
@@ -196,10 +197,21 @@ impl SharedObject {
             sum: SumObject::new(&shared.sum),
             at_peak: shared.at_peak.as_ref().map(SumObject::new),
             causes: shared.growths.iter().map(Growing::from).collect(),
+            smallest: shared.smallest.as_ref().map(|smallest| SmallestObject {
+                shape: smallest.shape.to_string(),
+                allocated_bytes: smallest.bytes,
+            }),
             names: shared.names.clone(),
             place: PlaceObject::new(&shared.place),
         }
     }
+}
+
+/// By footprint only: the compiler may need another order.
+#[derive(Serialize)]
+struct SmallestObject {
+    shape: String,
+    allocated_bytes: u64,
 }
 
 #[derive(Serialize)]

@@ -94,6 +94,9 @@ fn shapes(page: &mut Page, program: &Audited, top: usize) {
     });
     let blocks: Vec<String> = program.shapes.iter().take(top).map(|shape| block(program, shape)).collect();
     page.text(&blocks.join("\n"));
+    if program.shapes.iter().take(top).any(|shape| shape.smallest.is_some()) {
+        page.paragraph("Smallest means footprint only: the compiler may need this order.");
+    }
     if program.shapes.len() >= top && top < 1000 {
         page.paragraph(&format!("… and perhaps more: --top {}", top.saturating_mul(2).max(1)));
     }
@@ -126,6 +129,9 @@ fn block(program: &Audited, shape: &Shared) -> String {
     }
     for growth in shape.growths.iter().take(CAUSES) {
         lines.push(format!("      {}", size::cause(growth)));
+    }
+    if let Some(smallest) = &shape.smallest {
+        lines.push(format!("      smallest: {} in {}", short(smallest.bytes), smallest.shape));
     }
     lines.join("\n")
 }
