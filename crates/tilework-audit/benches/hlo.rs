@@ -129,10 +129,10 @@ impl BufRead for Repeated<'_> {
             return Ok(self.header);
         }
         if self.at == self.layers.len() {
-            self.at = 0;
             if self.left == 0 {
                 return Ok(&[]);
             }
+            self.at = 0;
         }
         // As much as a file's buffer holds, so that lines cross its border as often.
         let end = self.layers.len().min(self.at + (1 << 18));
