@@ -40,6 +40,9 @@ pub struct Audit {
     pub(crate) bytes: u64,
 }
 
+/// The most programs that are told apart.
+const PROGRAMS: usize = 1 << 14;
+
 /// What the lines that come next are.
 enum Section {
     /// Any text.
@@ -161,6 +164,11 @@ impl Audit {
 
     fn section(&mut self, header: Header, line: &[u8]) -> Section {
         match header {
+            // Nobody compiles so many programs; a text that says so is not believed to its end.
+            _ if self.programs.len() >= PROGRAMS => {
+                self.program().overflowed = true;
+                Section::Skipped
+            }
             Header::Assignment => {
                 self.begin(|has| &mut has.assignment);
                 Section::Assignment

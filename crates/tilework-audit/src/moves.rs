@@ -30,9 +30,12 @@ impl Audit {
         let mut moved = Moved::default();
         let mut found: Vec<(&MoveKey, &Tally, u64, bool)> = Vec::new();
         for (key, tally) in &program.moves {
-            let effect = *effects
-                .entry((key.operation, key.from, key.to, key.order))
-                .or_insert_with(|| self.effect(key));
+            let pair = (key.operation, key.from, key.to, key.order);
+            let effect = match effects.get(&pair) {
+                Some(&effect) => effect,
+                None if effects.len() >= DECIDED => Effect::Changes,
+                None => *effects.entry(pair).or_insert(self.effect(key)),
+            };
             let each = self.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
             let bytes = each.saturating_mul(tally.count);
             let fused = inner.contains_key(&key.computation);
@@ -116,6 +119,9 @@ impl Audit {
         })
     }
 }
+
+/// The most pairs of layouts that are compared; all others are taken to differ, as their texts do.
+const DECIDED: usize = 1 << 16;
 
 /// The most moves that are planned in full: planning the hardest takes a moment.
 const PLANNED: usize = 20;

@@ -14,6 +14,8 @@ use crate::sums::Entry;
 #[derive(Debug, Default)]
 pub(crate) struct Peaks {
     spaces: Vec<SpacePeak>,
+    /// For each buffer of the program, whether it is there when its memory space holds the most.
+    holds: Vec<bool>,
 }
 
 #[derive(Debug)]
@@ -21,8 +23,6 @@ struct SpacePeak {
     space: i64,
     time: u32,
     sum: Sum,
-    /// For each buffer of the program, whether it is there.
-    holds: Vec<bool>,
 }
 
 /// A place in memory: allocation, offset, size.
@@ -35,11 +35,19 @@ impl Peaks {
             return Peaks::default();
         }
         let lives: Vec<(u32, u32)> = entries.iter().map(|entry| throughout_or(program, audit, entry)).collect();
-        let mut numbers: Vec<i64> = entries.iter().map(|entry| entry.space).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let peaks = numbers.iter().map(|&space| SpacePeak::new(space, program, entries, &lives));
-        Peaks { spaces: peaks.collect() }
+        let lives = |place: usize| if temporary(program, place) { lives[place] } else { (0, u32::MAX) };
+        let mut places: Vec<usize> = (0..entries.len()).collect();
+        places.sort_by_key(|&place| entries[place].space);
+        let mut peaks = Peaks { spaces: Vec::new(), holds: vec![false; entries.len()] };
+        for own in places.chunk_by(|&a, &b| entries[a].space == entries[b].space) {
+            let peak = SpacePeak::new(own, program, entries, &lives);
+            for &place in own {
+                let (start, end) = lives(place);
+                peaks.holds[place] = start <= peak.time && peak.time <= end;
+            }
+            peaks.spaces.push(peak);
+        }
+        peaks
     }
 
     /// The space that matters most: the main memory, or the fullest if nothing is in it.
@@ -58,13 +66,13 @@ impl Peaks {
 
     /// What is in a memory space when it holds the most.
     pub(crate) fn sum(&self, space: i64) -> Option<Sum> {
-        self.spaces.iter().find(|peak| peak.space == space).map(|peak| peak.sum)
+        let found = self.spaces.binary_search_by_key(&space, |peak| peak.space).ok()?;
+        Some(self.spaces[found].sum)
     }
 
     /// Whether a buffer is there when its memory space holds the most.
-    pub(crate) fn holds(&self, space: i64, buffer: usize) -> Option<bool> {
-        let peak = self.spaces.iter().find(|peak| peak.space == space)?;
-        peak.holds.get(buffer).copied()
+    pub(crate) fn holds(&self, buffer: usize) -> Option<bool> {
+        self.holds.get(buffer).copied()
     }
 
     /// From when to when a buffer lives.
@@ -85,15 +93,16 @@ fn throughout_or(program: &Program, audit: &Audit, entry: &Entry) -> (u32, u32) 
 }
 
 impl SpacePeak {
-    fn new(space: i64, program: &Program, entries: &[Entry], lives: &[(u32, u32)]) -> SpacePeak {
-        let own = |&place: &usize| entries[place].space == space;
-        let lives = |place: usize| match temporary(program, place) {
-            true => lives[place],
-            false => (0, u32::MAX),
-        };
+    /// That of the memory space of these buffers.
+    fn new(
+        own: &[usize],
+        program: &Program,
+        entries: &[Entry],
+        lives: &impl Fn(usize) -> (u32, u32),
+    ) -> SpacePeak {
         // Ends come before starts of the same time, and a buffer is still there while its last reader runs.
         let mut events: Vec<(u64, bool, usize)> = Vec::new();
-        for place in (0..entries.len()).filter(own) {
+        for &place in own {
             let (start, end) = lives(place);
             events.push((u64::from(start), true, place));
             events.push((u64::from(end) + 1, false, place));
@@ -101,7 +110,8 @@ impl SpacePeak {
         events.sort_unstable();
         let mut there: Map<Where, u64> = Map::default();
         let mut now = Sum::default();
-        let mut best = SpacePeak { space, time: 0, sum: Sum::default(), holds: Vec::new() };
+        let space = own.first().map_or(0, |&place| entries[place].space);
+        let mut best = SpacePeak { space, time: 0, sum: Sum::default() };
         for (number, &(time, starts, place)) in events.iter().enumerate() {
             let entry = &entries[place];
             let count = there.entry(at(program, place)).or_default();
@@ -123,11 +133,6 @@ impl SpacePeak {
             if is_last && now.allocated > best.sum.allocated {
                 (best.time, best.sum) = (time as u32, now);
             }
-        }
-        best.holds = vec![false; entries.len()];
-        for place in (0..entries.len()).filter(own) {
-            let (start, end) = lives(place);
-            best.holds[place] = start <= best.time && best.time <= end;
         }
         best
     }

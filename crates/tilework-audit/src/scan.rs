@@ -10,6 +10,10 @@ use crate::texts::NONE;
 /// The most different shapes that are kept.
 const LIMIT: usize = 1 << 20;
 
+/// The bytes of the longest array that is looked for. Without a limit, a line of opened brackets would be read again for
+/// each of them.
+const LONGEST: usize = 1 << 10;
+
 impl Audit {
     /// Reads a line of any text.
     pub(crate) fn text_line(&mut self, number: u64, line: &[u8]) {
@@ -66,6 +70,7 @@ fn is_upper(name: &str) -> bool {
 
 /// Where the array ends that a text begins with: behind its sizes, and its layout if one follows at once.
 fn end_of_array(text: &[u8]) -> usize {
+    let text = &text[..text.len().min(LONGEST)];
     let end = |open: usize| open + end_of_shape(&text[open..]).max(1);
     let Some(open) = memchr::memchr(b'[', text) else { return text.len() };
     let Some(close) = memchr::memchr(b']', &text[open..]) else { return text.len() };
@@ -82,6 +87,7 @@ fn end_of_array(text: &[u8]) -> usize {
 
 /// XLA's text of `300000x8xf32>…`.
 fn row_major(text: &[u8]) -> Option<String> {
+    let text = &text[..text.len().min(LONGEST)];
     let end = memchr::memchr3(b'>', b',', b' ', text)?;
     let text = std::str::from_utf8(&text[..end]).ok()?;
     let (sizes, element) = match text.rfind('x') {

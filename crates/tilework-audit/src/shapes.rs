@@ -14,6 +14,10 @@ const LIMIT: usize = 1 << 20;
 /// The bytes of the longest shape that is held; a tuple of a thousand arrays is shorter.
 const LONGEST: usize = 1 << 18;
 
+/// The bytes of all texts that are held, and the arrays in all shapes together.
+const TEXTS: usize = 128 << 20;
+const ARRAYS: usize = 1 << 20;
+
 /// What an array costs, or a table of pointers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
@@ -41,6 +45,8 @@ pub(crate) struct Known {
 pub(crate) struct Shapes {
     numbers: Map<Box<[u8]>, Option<ShapeId>>,
     known: Vec<Known>,
+    bytes: usize,
+    arrays: usize,
 }
 
 impl Shapes {
@@ -55,15 +61,28 @@ impl Shapes {
 
     #[cold]
     fn read(&mut self, text: &[u8]) -> Option<ShapeId> {
-        if self.numbers.len() >= LIMIT || text.len() > LONGEST {
+        let full = self.numbers.len() >= LIMIT || self.bytes > TEXTS || self.arrays > ARRAYS;
+        if full || text.len() > LONGEST {
             return None;
         }
         let read = std::str::from_utf8(text).ok().and_then(|text| Shape::parse(text).ok());
-        let number = read.map(|shape| {
-            self.known.push(Known { cost: cost(&shape), leaves: leaves(&shape), shape });
-            (self.known.len() - 1) as ShapeId
-        });
+        let number = read.map(|shape| self.hold(shape));
+        self.bytes += text.len();
         self.numbers.insert(text.into(), number);
+        number
+    }
+
+    /// The same shape may be written in several ways.
+    fn hold(&mut self, shape: Shape) -> ShapeId {
+        let text = shape.to_string();
+        if let Some(&Some(number)) = self.numbers.get(text.as_bytes()) {
+            return number;
+        }
+        self.arrays += shape.leaf_shapes().count();
+        self.known.push(Known { cost: cost(&shape), leaves: leaves(&shape), shape });
+        let number = (self.known.len() - 1) as ShapeId;
+        self.bytes += text.len();
+        self.numbers.insert(text.into_bytes().into(), Some(number));
         number
     }
 
@@ -136,6 +155,8 @@ mod tests {
         assert_eq!(shapes.len(), 1);
         let cost = number.and_then(|number| shapes.known(number).cost);
         assert_eq!(cost, Some(Cost { data: 9_600_000, allocated: 153_600_000, space: 1 }));
+        assert_eq!(number, shapes.number(b"S32[300000, 8]{1,0:(8,128)S(1)}"));
+        assert_eq!(shapes.len(), 1);
         assert_eq!(shapes.number(b"s33[2]"), None);
         assert_eq!(shapes.number(b"\xff"), None);
         assert_eq!(shapes.len(), 1);

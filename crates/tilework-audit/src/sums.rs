@@ -17,6 +17,9 @@ use crate::texts::{NONE, Text};
 /// Alignment of the tables of pointers that tuples are.
 const TABLE: u64 = 512;
 
+/// The most memory spaces that are told of; machines have a handful.
+const SPACES: usize = 16;
+
 /// The most shapes for which the smallest layout is looked for.
 const SUGGESTED: usize = 50;
 
@@ -156,23 +159,24 @@ impl Audit {
     }
 
     pub(crate) fn spaces(&self, program: &Program, entries: &[Entry], peaks: &Peaks) -> Vec<SpaceSum> {
-        let mut spaces: Vec<SpaceSum> = Vec::new();
+        let mut sums: Map<i64, Sum> = Map::default();
         for entry in entries {
-            let place = spaces.iter().position(|space| space.number == entry.space).unwrap_or_else(|| {
-                let named = program.spaces.iter().find(|space| space.number == entry.space);
-                spaces.push(SpaceSum {
-                    number: entry.space,
-                    name: named.and_then(|space| self.name(space.name)),
-                    reserved: program.reserved(entry.space),
-                    total: Sum::default(),
-                    peak: peaks.sum(entry.space),
-                });
-                spaces.len() - 1
-            });
-            spaces[place].total.add(entry.count, entry.allocated, entry.data);
+            sums.entry(entry.space).or_default().add(entry.count, entry.allocated, entry.data);
         }
-        spaces.sort_by_key(|space| space.number);
-        spaces
+        let mut spaces: Vec<(i64, Sum)> = sums.into_iter().collect();
+        spaces.sort_by_key(|&(number, _)| number);
+        spaces.truncate(SPACES);
+        let space = |(number, total)| {
+            let named = program.spaces.iter().find(|space| space.number == number);
+            SpaceSum {
+                number,
+                name: named.and_then(|space| self.name(space.name)),
+                reserved: program.reserved(number),
+                total,
+                peak: peaks.sum(number),
+            }
+        };
+        spaces.into_iter().map(space).collect()
     }
 
     pub(crate) fn buffers(
@@ -194,7 +198,7 @@ impl Audit {
                 allocated: entry.allocated,
                 data: entry.data,
                 count: entry.count,
-                at_peak: peaks.holds(entry.space, place),
+                at_peak: peaks.holds(place),
                 live: peaks.live(self, program, entry),
                 computation: self.computation(program, entry.computation),
                 place: self.place(entry.source),
@@ -234,7 +238,7 @@ impl Audit {
             });
             let group = &mut groups[place];
             group.sum.add(entry.count, entry.allocated, entry.data);
-            if Some(entry.space) == main && peaks.holds(entry.space, number) == Some(true) {
+            if Some(entry.space) == main && peaks.holds(number) == Some(true) {
                 group.at_peak.add(entry.count, entry.allocated, entry.data);
             }
             if Some(entry.space) == main || main.is_none() {
