@@ -40,7 +40,10 @@ fn main() {
     rates.sort_by(f64::total_cmp);
     println!("median {:.0} MB/s", rates[rates.len() / 2]);
     if let Some(most) = most_memory() {
-        println!("most memory of the process {most}, {:.1} MB of it the text that is repeated", layers.len() as f64 / 1e6);
+        println!(
+            "most memory of the process {most}, {:.1} MB of it the text that is repeated",
+            layers.len() as f64 / 1e6
+        );
     }
 }
 
@@ -53,14 +56,18 @@ fn most_memory() -> Option<String> {
 /// The text of some layers.
 fn layers(count: usize) -> String {
     let mut text = String::new();
-    let config = r#"backend_config={"flag_configs":[],"scoped_memory_configs":[],"used_scoped_memory_configs":[]}"#;
+    let config =
+        r#"backend_config={"flag_configs":[],"scoped_memory_configs":[],"used_scoped_memory_configs":[]}"#;
     for layer in 0..count {
         let (heads, width) = (8 + layer % 24, 128 * (4 + layer % 13));
         let narrow = format!("bf16[{heads},2048,{width}]{{2,1,0:T(8,128)(2,1)}}");
         let other = format!("bf16[{heads},2048,{width}]{{1,2,0:T(8,128)(2,1)}}");
         let wide = format!("f32[{heads},2048,{width}]{{2,1,0:T(8,128)S(1)}}");
         for fusion in 0..40 {
-            let _ = writeln!(text, "%fused_computation.{layer}.{fusion} (param_0.{fusion}: bf16[{heads},2048,{width}]) -> f32[] {{");
+            let _ = writeln!(
+                text,
+                "%fused_computation.{layer}.{fusion} (param_0.{fusion}: bf16[{heads},2048,{width}]) -> f32[] {{"
+            );
             let _ = writeln!(text, "  %param_0.{fusion} = {narrow} parameter(0)");
             for step in 0..8 {
                 let _ = writeln!(
@@ -71,7 +78,10 @@ fn layers(count: usize) -> String {
             }
             let _ = writeln!(text, "  ROOT %copy.{layer}.{fusion} = {other} copy(%param_0.{fusion})\n}}\n");
         }
-        let _ = writeln!(text, "%body.{layer} (arg.{layer}: bf16[{heads},2048,{width}]) -> bf16[{heads},2048,{width}] {{");
+        let _ = writeln!(
+            text,
+            "%body.{layer} (arg.{layer}: bf16[{heads},2048,{width}]) -> bf16[{heads},2048,{width}] {{"
+        );
         let _ = writeln!(text, "  %x.{layer}.0 = {narrow} parameter(0), sharding={{replicated}}");
         for step in 1..400 {
             let before = step - 1;
@@ -109,7 +119,12 @@ struct Repeated<'a> {
 
 impl<'a> Repeated<'a> {
     fn new(layers: &'a str, bytes: u64) -> Repeated<'a> {
-        Repeated { layers: layers.as_bytes(), at: 0, left: bytes, header: b"HloModule generated, is_scheduled=true\n\n" }
+        Repeated {
+            layers: layers.as_bytes(),
+            at: 0,
+            left: bytes,
+            header: b"HloModule generated, is_scheduled=true\n\n",
+        }
     }
 }
 

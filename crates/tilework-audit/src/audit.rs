@@ -236,6 +236,11 @@ impl Audit {
     }
 }
 
+/// Whether two files are, by their names, about the same program of the same dump.
+pub fn is_same_program(a: &str, b: &str) -> bool {
+    group(a) == group(b)
+}
+
 /// What a name has in common with those of all files about the same program.
 pub(crate) fn group(file: &str) -> &str {
     let mut group = file.strip_suffix(".gz").unwrap_or(file);

@@ -21,7 +21,9 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     if digits == 0 {
         return None;
     }
-    text[..digits].iter().try_fold(0_u64, |sum, byte| sum.checked_mul(10)?.checked_add(u64::from(byte - b'0')))
+    text[..digits]
+        .iter()
+        .try_fold(0_u64, |sum, byte| sum.checked_mul(10)?.checked_add(u64::from(byte - b'0')))
 }
 
 /// The number behind the first `mark`.

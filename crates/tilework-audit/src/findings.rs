@@ -280,7 +280,8 @@ impl Audited {
 impl Audit {
     /// Concludes: at most `top` of each list.
     pub fn findings(&self, top: usize) -> Findings {
-        let mut programs: Vec<Audited> = self.programs.iter().map(|program| self.audited(program, top)).collect();
+        let mut programs: Vec<Audited> =
+            self.programs.iter().map(|program| self.audited(program, top)).collect();
         programs.retain(|program| !program.is_empty());
         programs.sort_by_key(|program| Reverse(program.main().waste()));
         Findings { programs, unread: self.complaints.list.clone() }

@@ -101,7 +101,8 @@ mod tests {
         texts.push(String::new());
         texts.sort();
         texts.dedup();
-        let hashes: std::collections::HashSet<u64> = texts.iter().map(|text| seed.of(text.as_bytes())).collect();
+        let hashes: std::collections::HashSet<u64> =
+            texts.iter().map(|text| seed.of(text.as_bytes())).collect();
         assert_eq!(hashes.len(), texts.len());
         // The low bits choose the bucket and must differ as well.
         let low: std::collections::HashSet<u64> = hashes.iter().map(|hash| hash & 0xffff).collect();

@@ -152,7 +152,8 @@ impl Audit {
             Some(b'(') => end_of_shape(text),
             _ => memchr(b' ', text).unwrap_or(text.len()),
         };
-        let shape = self.shapes.number(&text[..end]).ok_or("an instruction with a shape that cannot be read")?;
+        let shape =
+            self.shapes.number(&text[..end]).ok_or("an instruction with a shape that cannot be read")?;
         let text = text[end..].trim_ascii_start();
         let open = memchr(b'(', text).ok_or("an instruction without an operation")?;
         let (operation, rest) = (&text[..open], &text[open + 1..]);
@@ -188,18 +189,33 @@ impl Audit {
                 made = None;
             }
             b"fusion" => self.calls(&hlo.calls, rest),
-            b"reduce" | b"reduce-window" | b"scatter" | b"select-and-scatter" | b"sort" | b"map"
-            | b"all-reduce" | b"all-reduce-start" | b"reduce-scatter" => self.calls(&hlo.applies, rest),
+            b"reduce"
+            | b"reduce-window"
+            | b"scatter"
+            | b"select-and-scatter"
+            | b"sort"
+            | b"map"
+            | b"all-reduce"
+            | b"all-reduce-start"
+            | b"reduce-scatter" => self.calls(&hlo.applies, rest),
             // These have no buffer of their own: their operands', or that of what they call.
-            b"tuple" | b"while" | b"conditional" | b"call" | b"optimization-barrier" | b"after-all"
-            | b"add-dependency" | b"domain" | b"async-start" => made = None,
+            b"tuple"
+            | b"while"
+            | b"conditional"
+            | b"call"
+            | b"optimization-barrier"
+            | b"after-all"
+            | b"add-dependency"
+            | b"domain"
+            | b"async-start" => made = None,
             _ if operation.ends_with(b"-done") || operation.ends_with(b"-update") => made = None,
             _ if operation.ends_with(b"-start") => made = self.element(hlo, shape, 1),
             _ => {}
         }
         let mut source = None;
         if let Some(operation) = moves {
-            let operand = self.operand(hlo, rest).ok_or("a copy or reshape of something that is not known")?;
+            let operand =
+                self.operand(hlo, rest).ok_or("a copy or reshape of something that is not known")?;
             if operation == Operation::Bitcast {
                 named.parameter = operand.parameter;
             }
@@ -357,7 +373,9 @@ mod tests {
 
     #[test]
     fn operands_are_found_in_every_way_of_writing() {
-        let name = |text: &str| first_operand(text.as_bytes()).map(|name| String::from_utf8_lossy(name).into_owned());
+        let name = |text: &str| {
+            first_operand(text.as_bytes()).map(|name| String::from_utf8_lossy(name).into_owned())
+        };
         assert_eq!(name("%x.1), metadata={}").as_deref(), Some("x.1"));
         assert_eq!(name("%x, %y)").as_deref(), Some("x"));
         assert_eq!(name("f32[2,3]{1,0:T(8,128)} %x.1)").as_deref(), Some("x.1"));

@@ -53,7 +53,7 @@ mod unread;
 mod usage;
 
 pub use array::{Change, Rearranged};
-pub use audit::Audit;
+pub use audit::{Audit, is_same_program};
 pub use findings::{
     Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared, SpaceSum, Sum,
 };

@@ -34,7 +34,8 @@ impl Peaks {
         if !program.has.assignment || program.lives.is_empty() || entries.len() != program.values.len() {
             return Peaks::default();
         }
-        let lives: Vec<(u32, u32)> = entries.iter().map(|entry| throughout_or(program, audit, entry)).collect();
+        let lives: Vec<(u32, u32)> =
+            entries.iter().map(|entry| throughout_or(program, audit, entry)).collect();
         let lives = |place: usize| if temporary(program, place) { lives[place] } else { (0, u32::MAX) };
         let mut places: Vec<usize> = (0..entries.len()).collect();
         places.sort_by_key(|&place| entries[place].space);

@@ -145,6 +145,9 @@ mod tests {
     fn tensors_of_mlir_are_row_major() {
         let line = "%0 = stablehlo.add %a : (tensor<300000x8xf32>, tensor<i1>) -> tensor<?x3xui8, #enc>";
         assert_eq!(found(line), ["f32[300000,8]{1,0}", "pred[]", "u8[?,3]{1,0}"]);
-        assert_eq!(found("tensor<2x!quant.uniform> tensor<2x*xf32> tensor<4xcomplex<f32>> tensor<"), Vec::<String>::new());
+        assert_eq!(
+            found("tensor<2x!quant.uniform> tensor<2x*xf32> tensor<4xcomplex<f32>> tensor<"),
+            Vec::<String>::new()
+        );
     }
 }

@@ -146,9 +146,9 @@ impl Audit {
             // A table of pointers of 4 or 8 bytes.
             Shape::Tuple(elements) => {
                 let count = elements.len() as u64;
-                [4 * count, 8 * count].iter().any(|&bytes| {
-                    value.size == bytes || value.size == bytes.max(1).next_multiple_of(TABLE)
-                })
+                [4 * count, 8 * count]
+                    .iter()
+                    .any(|&bytes| value.size == bytes || value.size == bytes.max(1).next_multiple_of(TABLE))
             }
             _ if value.rounded => is_near(value.size, needs),
             // What is in front of an array of dynamic sizes is up to the machine.
@@ -208,12 +208,7 @@ impl Audit {
         order.into_iter().take(top).map(buffer).collect()
     }
 
-    pub(crate) fn shared(
-        &self,
-        entries: &[Entry],
-        peaks: &Peaks,
-        top: usize,
-    ) -> Vec<Shared> {
+    pub(crate) fn shared(&self, entries: &[Entry], peaks: &Peaks, top: usize) -> Vec<Shared> {
         struct Group {
             shape: ShapeId,
             sum: Sum,
@@ -260,9 +255,10 @@ impl Audit {
             sum: group.sum,
             at_peak: main.map(|_| group.at_peak),
             growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
-            smallest: target.as_ref().filter(|_| place < SUGGESTED).and_then(|target| {
-                self.smallest(group.shape, target)
-            }),
+            smallest: target
+                .as_ref()
+                .filter(|_| place < SUGGESTED)
+                .and_then(|target| self.smallest(group.shape, target)),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
             place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
         };

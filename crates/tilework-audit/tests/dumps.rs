@@ -76,7 +76,8 @@ fn the_convolution_allocates_twice_its_data() {
     assert_eq!((worst.sum.allocated, worst.sum.data), (411_041_792, 205_520_896));
     assert_eq!((worst.place.file.as_deref(), worst.place.line), (Some("example/corpus.py"), Some(13)));
     let spaces: Vec<_> = program.spaces.iter().map(|space| (space.name.as_deref(), space.reserved)).collect();
-    let expected = [(Some("default"), Some(422_408_192)), (Some("vmem"), Some(51_675_136)), (Some("smem"), Some(4))];
+    let expected =
+        [(Some("default"), Some(422_408_192)), (Some("vmem"), Some(51_675_136)), (Some("smem"), Some(4))];
     assert_eq!(spaces, expected);
     let argument = &program.moves[0];
     assert_eq!((argument.name.as_str(), argument.parameter.as_deref()), ("copy", Some("x.1")));

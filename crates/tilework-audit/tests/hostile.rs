@@ -26,12 +26,19 @@ fn read(text: &[u8]) -> Findings {
         assert!(program.total.data <= program.total.allocated);
         assert!((0.0..=1.0).contains(&program.main().share()));
         assert!(program.buffers.iter().all(|buffer| buffer.data <= buffer.allocated));
-        assert!(program.buffers.is_sorted_by_key(|b| std::cmp::Reverse((b.allocated - b.data).saturating_mul(b.count))));
+        assert!(
+            program
+                .buffers
+                .is_sorted_by_key(|b| std::cmp::Reverse((b.allocated - b.data).saturating_mul(b.count)))
+        );
         assert!(program.buffers.len() <= 7 && program.moves.len() <= 7 && program.shapes.len() <= 7);
     }
     let lines = text.split(|&byte| byte == b'\n').count() as u64;
     for unread in &found.unread {
-        assert!(unread.count > 0 && unread.lines.iter().all(|&line| (1..=lines).contains(&line)), "{unread:?}");
+        assert!(
+            unread.count > 0 && unread.lines.iter().all(|&line| (1..=lines).contains(&line)),
+            "{unread:?}"
+        );
     }
     found
 }

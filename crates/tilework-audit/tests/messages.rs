@@ -43,7 +43,10 @@ Total hbm usage >= 17.60G:
 fn the_old_message_lists_buffers_with_their_padding() {
     let program = read(OLD);
     assert_eq!(program.basis, Basis::Message);
-    assert_eq!((program.message.used, program.message.memory.as_deref()), (Some(18_897_856_102), Some("hbm")));
+    assert_eq!(
+        (program.message.used, program.message.memory.as_deref()),
+        (Some(18_897_856_102), Some("hbm"))
+    );
     assert_eq!(program.buffers.len(), 2);
     let worst = &program.buffers[0];
     // 4 × 128 × 128 × 8 × 128 elements of 4 bytes: exact, though the message rounds.
@@ -69,7 +72,10 @@ fn todays_message_has_sums_only() {
          HLO temporaries (32.88G) exceeds 15.75G of hbm\n",
     );
     assert_eq!(program.basis, Basis::Nothing);
-    assert_eq!((program.message.used.map(|used| used >> 30), program.message.capacity.map(|all| all >> 30)), (Some(32), Some(15)));
+    assert_eq!(
+        (program.message.used.map(|used| used >> 30), program.message.capacity.map(|all| all >> 30)),
+        (Some(32), Some(15))
+    );
 }
 
 #[test]

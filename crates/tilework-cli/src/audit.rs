@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use tilework::Error;
-use tilework_audit::{Audit, Findings, Selection, is_known};
-use tilework_explain::{FindingsObject, audit_table, explain_audit};
+use tilework_audit::{Audit, Findings, Selection, is_known, is_same_program};
+use tilework_explain::{ChangeObject, FindingsObject, audit_table, explain_audit, explain_audit_change};
 
 use crate::args::AuditArgs;
 use crate::output::{Output, Stop};
@@ -23,15 +23,29 @@ const DEPTH: usize = 16;
 const TOP: usize = 5;
 
 pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
-    let mut audit = Audit::new();
     let stdin = [OsString::from("-")];
     let paths = if args.paths.is_empty() { &stdin } else { &args.paths[..] };
-    for path in paths {
-        read(path, &mut audit, output)?;
-    }
     let top = args.top.unwrap_or(if args.csv { usize::MAX } else { TOP });
-    let findings = audit.findings(top);
-    tell(&findings, top, args, output)?;
+    let findings = match paths {
+        [before, after] if !args.csv && are_two_dumps(before, after) => {
+            // All shapes are compared, and few are told.
+            let before = read(&[before], output)?.findings(usize::MAX);
+            let after = read(&[after], output)?.findings(usize::MAX);
+            match output.json {
+                true => output.object(&ChangeObject::new(&before, &after))?,
+                false => {
+                    let lines = explain_audit_change(&before, &after, top, output.width, output.look);
+                    output.lines(&lines)?;
+                }
+            }
+            after
+        }
+        paths => {
+            let findings = read(&paths.iter().collect::<Vec<_>>(), output)?.findings(top);
+            tell(&findings, top, args, output)?;
+            findings
+        }
+    };
     let share = findings.programs.iter().map(|program| program.main().share()).fold(0.0, f64::max);
     if args.fail_over.is_some_and(|limit| share > limit) {
         output.exit_with(NO);
@@ -42,6 +56,14 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         output.bad(&error, "", None)?;
     }
     Ok(())
+}
+
+/// Whether two paths are a dump before a change and one after it, and not two files of one.
+fn are_two_dumps(before: &OsString, after: &OsString) -> bool {
+    let [a, b] = [before, after].map(Path::new);
+    let both = |is: fn(&Path) -> bool| is(a) && is(b);
+    let same = is_same_program(&a.to_string_lossy(), &b.to_string_lossy());
+    both(Path::is_dir) || (both(Path::is_file) && !same)
 }
 
 fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
@@ -58,8 +80,14 @@ fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) 
     output.lines(&lines)
 }
 
+fn read(paths: &[&OsString], output: &mut Output) -> Result<Audit, Stop> {
+    let mut audit = Audit::new();
+    paths.iter().try_for_each(|path| read_path(path, &mut audit, output))?;
+    Ok(audit)
+}
+
 /// Reads a folder, a file or standard input. What cannot be read is told, and the rest is read.
-fn read(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
+fn read_path(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
     if path == "-" {
         let input = BufReader::with_capacity(BUFFER, io::stdin().lock());
         return told("standard input", audit.read("standard input", input), output);
@@ -79,8 +107,9 @@ fn read(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<(), S
         file(&files[place], audit, output)?;
     }
     if selection.files.is_empty() {
-        let error = Error::new("there is no file of a dump in this folder")
-            .accepts("what XLA writes with --xla_dump_to=DIR --xla_dump_hlo_as_text; other texts by their names");
+        let error = Error::new("there is no file of a dump in this folder").accepts(
+            "what XLA writes with --xla_dump_to=DIR --xla_dump_hlo_as_text; other texts by their names",
+        );
         output.bad_in(&path.to_string_lossy(), &error, "")?;
     }
     Ok(())

@@ -32,7 +32,10 @@ fn file(folder: &str, end: &str) -> PathBuf {
 #[test]
 fn the_report_says_what_matters_first_in_eighty_columns() {
     snapshot("audit_particles", &[&["audit", &dump("particles")]]);
-    snapshot("audit_short", &[&["audit", "--top", "1", &dump("conv")], &["audit", "--ascii", "--top", "1", &dump("tr")]]);
+    snapshot(
+        "audit_short",
+        &[&["audit", "--top", "1", &dump("conv")], &["audit", "--ascii", "--top", "1", &dump("tr")]],
+    );
     for width in [20, 40, 80, 120] {
         let told = run(&["audit", "--width", &width.to_string(), &dump("")]);
         assert!(told.stdout.lines().all(|line| line.chars().count() <= width), "{width}");
@@ -71,7 +74,7 @@ fn the_exit_code_says_whether_there_is_too_much_padding() {
 
 #[test]
 fn objects_say_what_is_documented() {
-    let Ran { stdout, code, .. } = run(&["audit", "--json", &dump("particles"), &dump("conv")]);
+    let Ran { stdout, code, .. } = run(&["audit", "--json", &dump("")]);
     assert_eq!((code, stdout.lines().count()), (0, 1));
     let found: Value = serde_json::from_str(&stdout).expect("JSON");
     let conv = &found["programs"][0];
@@ -92,6 +95,22 @@ fn objects_say_what_is_documented() {
     for field in conv.as_object().expect("an object").keys() {
         assert!(documented.contains(&format!("`{field}`")), "{field} is not documented");
     }
+}
+
+#[test]
+fn two_dumps_are_compared() {
+    snapshot(
+        "audit_change",
+        &[&["audit", "--top", "3", &dump("conv"), &dump("tr")], &["audit", &dump("tr"), &dump("tr")]],
+    );
+    let Ran { stdout, .. } = run(&["audit", "--json", &dump("conv"), &dump("tr")]);
+    let found: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(found["before"]["programs"][0]["program"], "jit_conv");
+    assert_eq!(found["shapes"][0]["before_waste"], 205_520_896);
+    // Two files of one program are read together.
+    let [a, b] = ["-buffer-assignment.txt", "-live-range.txt"].map(|end| file("tr", end));
+    let Ran { stdout, .. } = run(&["audit", &a.to_string_lossy(), &b.to_string_lossy()]);
+    assert!(stdout.contains("at the peak"), "{stdout}");
 }
 
 #[test]

@@ -37,7 +37,10 @@ mod subject;
 mod suggested;
 mod words;
 
-pub use audited::{AuditedObject, FindingsObject, audit_sentence, audit_table, explain_audit, space_name};
+pub use audited::{
+    AuditedObject, ChangeObject, FindingsObject, audit_sentence, audit_table, explain_audit,
+    explain_audit_change, space_name,
+};
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use desc_words::needed_bytes;
 pub use explain::{explain, explain_layout};

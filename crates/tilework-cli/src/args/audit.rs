@@ -10,12 +10,15 @@ message; of any other text that is named, and of MLIR, the shapes in it. Files c
 To get a dump from JAX, without running the program:
   XLA_FLAGS='--xla_dump_to=dumps --xla_dump_hlo_as_text' python train.py
 
+Two folders, or two files of different programs, are compared: before a change and after it. More are read together.
+
 Padding is counted at the peak, when the main memory holds the most, where live ranges are read; else over all buffers \
 together. Sizes are the compiler's; what the layouts need is computed besides, and where the two differ it is told.
 
 Examples:
   tilework audit dumps/                      everything about every program
   tilework audit dumps/ --top 3              the worst of each
+  tilework audit before/ after/              what a change did
   tilework audit < message.txt               a message that was pasted into a file
   tilework audit dumps/ --fail-over 20%      exit code 1 if more is padding
   tilework audit dumps/ --csv > buffers.csv  every buffer, for a spreadsheet

@@ -1,10 +1,12 @@
 //! What an audit found, as a page, as an object and as a table.
 
+mod change;
 mod object;
 mod report;
 mod sentence;
 mod table;
 
+pub use change::{ChangeObject, explain_audit_change};
 pub use object::{AuditedObject, FindingsObject};
 pub use report::explain_audit;
 pub use sentence::{audit_sentence, space_name};

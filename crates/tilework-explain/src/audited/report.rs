@@ -42,7 +42,9 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
 fn table(page: &mut Page, rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
         .collect();
     let lines: Vec<String> = rows
         .iter()
@@ -218,7 +220,9 @@ fn sums(page: &mut Page, heading: &str, sums: &[Keyed], top: usize) {
     page.heading(heading);
     let lines: Vec<String> = wasting
         .iter()
-        .map(|keyed| format!("  {} of {}: {}", short(keyed.sum.waste()), short(keyed.sum.allocated), keyed.name))
+        .map(|keyed| {
+            format!("  {} of {}: {}", short(keyed.sum.waste()), short(keyed.sum.allocated), keyed.name)
+        })
         .collect();
     page.text(&lines.join("\n"));
 }
@@ -244,7 +248,7 @@ fn contradictions(page: &mut Page, program: &Audited, top: usize) {
     page.text(&lines.join("\n"));
 }
 
-fn unread(page: &mut Page, unread: &[Unread]) {
+pub(super) fn unread(page: &mut Page, unread: &[Unread]) {
     if unread.is_empty() {
         return;
     }

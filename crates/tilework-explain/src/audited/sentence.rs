@@ -39,7 +39,9 @@ pub fn audit_sentence(program: &Audited) -> String {
     }
     let (allocated, data) = (short(main.allocated), short(main.data));
     let place = match (&program.peak, program.basis) {
-        (Some(peak), _) => format!("at the peak, {} has {allocated} allocated", space_name(program, peak.space)),
+        (Some(peak), _) => {
+            format!("at the peak, {} has {allocated} allocated", space_name(program, peak.space))
+        }
         (None, Basis::Message) => format!("the buffers that are listed take {allocated}"),
         (None, _) => format!("all buffers together take {allocated}"),
     };
@@ -53,7 +55,11 @@ pub fn audit_sentence(program: &Audited) -> String {
     {
         let own = worst.at_peak.filter(|sum| sum.waste() > 0).unwrap_or(worst.sum);
         let part = own.waste() as f64 / main.waste().max(1) as f64;
-        let part = if part > 0.995 { "Nearly all of it is".to_owned() } else { format!("{} of it is", percent(part)) };
+        let part = if part > 0.995 {
+            "Nearly all of it is".to_owned()
+        } else {
+            format!("{} of it is", percent(part))
+        };
         text.push_str(&format!(" {part} in {}, {}.", worst.shape, because(worst)));
     }
     text
