@@ -134,7 +134,7 @@ impl Target {
         match bits {
             None => Ok(0),
             Some(bits) if seen.contains(&bits) => Ok(if self.family == Family::Tpu { bits } else { 0 }),
-            Some(bits) => Err(Error::new(format!("{element}: elements of {bits} bits"))
+            Some(bits) => Err(Error::new(format!("{bits}-bit elements, {element}"))
                 .field("element type")
                 .rule(format!("how {} usually packs them is not known", self.name))
                 .accepts("a layout with E(bits) and tiles, or tiles of your own")),
@@ -206,7 +206,7 @@ fn tpu_tiles(is_old: bool, bits: u32, minor: &[u64]) -> Result<Vec<Tile>> {
     let known: &[u32] = if is_old { &[8, 16, 32, 64, 128] } else { &[2, 4, 8, 16, 32, 64, 128] };
     if !known.contains(&bits) {
         let known: Vec<String> = known.iter().map(u32::to_string).collect();
-        return Err(Error::new(format!("elements of {bits} bits"))
+        return Err(Error::new(format!("{bits}-bit elements"))
             .field("element_size_in_bits")
             .rule("no usual tile is known of them")
             .accepts(format!("elements of {} bits, or tiles of your own", known.join(", "))));

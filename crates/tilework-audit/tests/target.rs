@@ -26,10 +26,20 @@ fn compiled() -> Vec<(Target, bool, ArrayShape)> {
 #[test]
 fn every_tile_is_the_compilers() {
     let compiled = compiled();
-    assert!(compiled.len() > 500);
+    assert!(compiled.len() > 800);
     for (target, _, written) in compiled {
         let placed = target.place(&plain(&written)).unwrap();
         assert_eq!(placed.shape.to_string(), written.to_string(), "{}", target.name());
+    }
+}
+
+#[test]
+fn the_first_suggestion_for_a_row_major_array_is_the_compilers_own_choice() {
+    for (target, _, written) in compiled().into_iter().filter(|(_, is_asked, _)| !is_asked) {
+        let bare = written.clone().without_layout();
+        let found = suggest(&bare, &target).unwrap();
+        let first = found.smaller().next().unwrap_or(&found.given);
+        assert_eq!(first.shape.to_string(), written.to_string(), "{}", target.name());
     }
 }
 
@@ -120,8 +130,8 @@ fn elements_without_a_usual_tile_are_refused_by_their_width() {
         let error = suggest(&array(text), &Target::from_name(target).unwrap()).unwrap_err();
         error.found().to_owned()
     };
-    assert_eq!(bits("s4[64,64]{1,0:E(4)}", "tpu-v3"), "elements of 4 bits");
-    assert_eq!(bits("f32[64,64]{1,0:E(6)}", "tpu"), "elements of 6 bits");
+    assert_eq!(bits("s4[64,64]{1,0:E(4)}", "tpu-v3"), "4-bit elements");
+    assert_eq!(bits("f32[64,64]{1,0:E(6)}", "tpu"), "6-bit elements");
     let seven = Target::of_tiles([tiles_from_text("T(7,7)").unwrap()]).unwrap();
     assert!(suggest(&array("f32[64,64]{1,0:E(6)}"), &seven).is_ok());
 }

@@ -242,7 +242,13 @@ fn the_documented_objects_are_those_that_are_printed() {
     let compared: Value =
         serde_json::from_str(&run(&["compare", "--json", TILED, TILED]).stdout).expect("JSON");
     let planned: Value = serde_json::from_str(&run(&["plan", "--json", TILED, TILED]).stdout).expect("JSON");
+    let suggested = run(&["suggest", "--json", "f32[300000,8,1]{2,1,0:T(8,128)}"]).stdout;
+    let suggested: Value = serde_json::from_str(&suggested).expect("JSON");
     for object in [
+        &suggested,
+        &suggested["given"],
+        &suggested["layouts"][0],
+        &suggested["arrays"][0],
         &shown,
         &shown["array"],
         &shown["array"]["layout"],
@@ -295,7 +301,7 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let Ran { stdout, code, .. } = run(&["completions", shell]);
         assert_eq!(code, 0);
-        for word in ["show", "index", "locate", "parse", "compare", "plan", "convert", "bench"] {
+        for word in ["show", "index", "locate", "parse", "compare", "plan", "suggest", "convert", "bench"] {
             assert!(stdout.contains(word), "{word} in {shell}");
         }
     }

@@ -225,10 +225,7 @@ impl Suggesting {
             Change::Transposed(order) => {
                 let order: Vec<String> =
                     order.iter().map(|&dim| format!("{dim}\u{a0}({})", sizes[dim])).collect();
-                format!(
-                    "{takes}: dimensions in the order {}, the memory of the first above",
-                    order.join(", ")
-                )
+                format!("{takes}: dimensions in the order {}, in memory as the first above", order.join(", "))
             }
             Change::Merged(run) if run.len() == self.array.rank() => {
                 format!("{takes}: all dimensions merged")
