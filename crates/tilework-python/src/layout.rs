@@ -15,6 +15,7 @@ use tilework::{Error, Layout, Place, Verdict};
 
 use crate::element::{self, Dtypes};
 use crate::error::{Bad, Result, layout_error};
+use crate::plain;
 use crate::prepared::Side;
 use crate::read::{self, Source};
 use crate::view::View;
@@ -113,9 +114,10 @@ impl PyLayout {
     #[pyo3(signature = (spec, /, dims=None, dtype=None))]
     fn __new__(
         spec: &Bound<'_, PyAny>,
-        dims: Option<Vec<u64>>,
+        dims: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> Result<PyLayout> {
+        let dims = dims.map(|dims| plain::counts(dims, "dims")).transpose()?;
         read::read(spec, dims.as_deref(), dtype)
     }
 
@@ -131,13 +133,18 @@ impl PyLayout {
     #[pyo3(signature = (dims, strides, dtype, *, base=None, size=None))]
     fn strided(
         _class: &Bound<'_, PyType>,
-        dims: Vec<u64>,
-        strides: Vec<i64>,
+        dims: &Bound<'_, PyAny>,
+        strides: &Bound<'_, PyAny>,
         dtype: &Bound<'_, PyAny>,
-        base: Option<u64>,
-        size: Option<u64>,
+        base: Option<&Bound<'_, PyAny>>,
+        size: Option<&Bound<'_, PyAny>>,
     ) -> Result<PyLayout> {
-        Ok(read::strided(element::of_any(dtype)?, &dims, &strides, base, size)?)
+        let element = element::of_any(dtype)?;
+        let dims = plain::counts(dims, "dims")?;
+        let strides = plain::wholes(strides, "strides")?;
+        let base = base.map(|base| plain::count(base, "base")).transpose()?;
+        let size = size.map(|size| plain::count(size, "size")).transpose()?;
+        Ok(read::strided(element, &dims, &strides, base, size)?)
     }
 
     /// The canonical text; None for a view that no text says.
@@ -326,7 +333,7 @@ impl PyLayout {
     /// >>> isinstance(layout.locate(9), tw.Padding)
     /// True
     fn locate<'py>(&self, py: Python<'py>, offset: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let offset = read::number(offset, "offset")?;
+        let offset = plain::count(offset, "offset")?;
         match self.layout.locate(offset)? {
             Place::Element(index) => Ok(PyTuple::new(py, index)?.into_any()),
             Place::Padding(padding) => {
