@@ -113,7 +113,7 @@ def test_jaxlib_reads_and_writes_the_same_texts() -> None:
         ours = xla.make_shape(dtype, dims, order)
         assert str(ours) == str(theirs)
         assert ours.to_proto() == theirs.to_serialized_proto()
-        assert xla.Shape.from_proto(theirs.to_serialized_proto()) == ours
+        assert xla.Shape.from_proto(theirs.to_serialized_proto()) == xla.Shape(theirs) == ours
         assert (ours.dims, ours.rank, ours.minor_to_major) == (theirs.dimensions(), theirs.rank(), order)
 
 
@@ -188,6 +188,7 @@ def test_the_layout_of_a_shape_is_that_of_its_text(text: str, data: st.DataObjec
     shape = xla.Shape(text)
     layout = shape.layout()
     assert layout == tw.Layout(text) and layout.nbytes == shape.array_size()
+    assert xla.Shape.of_layout(layout) == shape
     dims = [size for size in shape.dims if size is not None]
     if all(dims):
         index = tuple(data.draw(st.integers(0, size - 1)) for size in dims)
@@ -300,6 +301,56 @@ def test_what_is_overlooked_is_said_by_name() -> None:
         here.equal(there, ignore="tiles")  # type: ignore[arg-type]
 
 
+SHAPES_APART = {
+    "layout": "f32[2,3]{0,1}",
+    "tiles_in_layout": "f32[2,3]{1,0:T(2,2)}",
+    "element_size_in_layout": "f32[2,3]{1,0:E(16)}",
+    "memory_space_in_layout": "f32[2,3]{1,0:S(1)}",
+    "tail_padding_alignment_in_elements_in_layout": "f32[2,3]{1,0:L(4)}",
+    "split_config_in_layout": "f32[2,3]{1,0:SC(0:1)}",
+    "element_type": "s32[2,3]",
+    "fp_precision": "bf16[2,3]",
+    "dynamic_dimension": "f32[<=2,3]",
+    "dimensions": "f32[2,4]",
+    "buffer": "b(f32[2,3])",
+}
+LAYOUTS_APART = {
+    "tiles": "{1,0:T(2,2)}",
+    "tail_padding_alignment_in_elements": "{1,0:L(4)}",
+    "index_primitive_type": "{1,0:#(u32)}",
+    "pointer_primitive_type": "{1,0:*(u32)}",
+    "element_size": "{1,0:E(16)}",
+    "memory_space": "{1,0:S(1)}",
+    "split_configs": "{1,0:SC(0:1)}",
+    "physical_shape": "{1,0:P(f32[2]{0})}",
+    "padding": "{1,0:pad(3,5)}",
+}
+
+
+def test_every_word_overlooks_what_it_names_and_no_more() -> None:
+    shape, layout = xla.Shape("f32[2,3]"), xla.Layout("{1,0}")
+    for part, text in SHAPES_APART.items():
+        found = {word for word in SHAPES_APART if shape.equal(text, ignore=word)}  # type: ignore[arg-type]
+        more = {"layout"} if part.endswith("_in_layout") else {"element_type"} if part == "fp_precision" else set()
+        assert found == {part} | more
+        assert shape.equal(text, ignore="all_but_minor_to_major_in_layout") == part.endswith("_in_layout")
+    for part, text in LAYOUTS_APART.items():
+        assert {word for word in LAYOUTS_APART if layout.equal(text, ignore=word)} == {part}  # type: ignore[arg-type]
+        assert layout.equal(text, ignore="all_but_minor_to_major") and not layout.equal(text)
+    assert not layout.equal("{0,1}", ignore="all_but_minor_to_major")
+
+
+def test_other_elements_make_no_bitcast_unless_they_are_ignored() -> None:
+    shape, other = xla.Shape("f32[2,3]"), xla.Shape("s32[2,3]")
+    for ignore in (False, True):
+        assert shape.reshape_is_bitcast_untiled(other, ignore_element_type=ignore) == ignore
+        assert shape.transpose_is_bitcast_by_order(other, (0, 1), ignore_element_type=ignore) == ignore
+        assert shape.is_reshape_or_transpose_bitcast_untiled(other, ignore_element_type=ignore) == ignore
+        assert bool(shape.reshape_is_bitcast(other, ignore_element_type=ignore)) == ignore
+        assert bool(shape.transpose_is_bitcast(other, (0, 1), ignore_element_type=ignore)) == ignore
+    assert shape.transpose_is_bitcast("f32[3,2]{0,1}", (1, 0)) and not shape.transpose_is_bitcast("f32[3,2]", (1, 0))
+
+
 def test_a_visitor_can_stop_and_can_fail() -> None:
     shape = xla.Shape("f32[2,3]{0,1}")
     seen: list[tuple[int, ...]] = []
@@ -314,6 +365,13 @@ def test_a_visitor_can_stop_and_can_fail() -> None:
         shape.for_each_index(lambda index: bool(1 // 0))
     with pytest.raises(TypeError, match="go together"):
         shape.for_each_index(seen.append, base=(0, 0))
+
+
+def test_a_layout_has_a_shape_where_a_text_says_it() -> None:
+    assert str(xla.Shape.of_layout(tw.Layout("f32[4,6]").slice(0, 1, 3))) == "f32[2,6]{strides(6,1),base(6),size(24)}"
+    assert str(xla.Shape.of_layout(tw.Layout("FLOAT32 [2,3] strides [1,2]"))) == "f32[2,3]{0,1}"
+    with pytest.raises(LayoutError, match="no text of XLA"):
+        xla.Shape.of_layout(tw.Layout("f32[4,6]{1,0:T(2,4)}").slice(1, 1, 6))
 
 
 def test_an_error_points_into_the_text() -> None:
@@ -415,6 +473,14 @@ def test_tuples_nest_as_deep_as_a_text_and_no_deeper() -> None:
     assert xla.Shape(str(nested)) == nested and pickle.loads(pickle.dumps(nested)) == nested
     with pytest.raises(LayoutError, match="at most 128"):
         xla.make_tuple(nested)
+
+
+def test_a_tuple_that_doubles_itself_ends_before_memory_does() -> None:
+    doubled = xla.make_tuple()
+    with pytest.raises(LayoutError, match="up to 262144 shapes"):
+        for _ in range(100):
+            doubled = xla.make_tuple(doubled, doubled)
+    assert doubled.subshape_count > 2**16
 
 
 def test_arrays_of_numbers_are_taken_for_lists() -> None:

@@ -1,7 +1,7 @@
 """What `tilework.xla` shows, as the extension has it."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, ClassVar, Literal, SupportsIndex, TypeAlias, TypeVar, final
+from typing import Any, ClassVar, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, final, type_check_only
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,12 @@ _ShapePart: TypeAlias = Literal[
     "dimensions",
     "buffer",
 ]
+
+@type_check_only
+class _HasProto(Protocol):
+    """A shape of jaxlib."""
+
+    def to_serialized_proto(self) -> bytes: ...
 
 @final
 class PrimitiveType:
@@ -163,7 +169,9 @@ class Layout:
 
 @final
 class Shape:
-    def __new__(cls, text: _ShapeLike, *, strict: bool = False) -> Shape: ...
+    def __new__(cls, text: _ShapeLike | _HasProto, *, strict: bool = False) -> Shape: ...
+    @classmethod
+    def of_layout(cls, layout: tilework.Layout) -> Shape: ...
 
     # What it is
     @property

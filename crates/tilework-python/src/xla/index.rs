@@ -86,7 +86,8 @@ impl PyShape {
     ) -> Result<bool> {
         let (py, array) = (visitor.py(), self.array()?);
         let visit = |index: &[u64]| {
-            let answer = PyTuple::new(py, index).and_then(|index| visitor.call1((index,)));
+            // A visitor such as `list.append` runs no Python that would notice somebody who wants to stop.
+            let answer = py.check_signals().and_then(|()| visitor.call1((PyTuple::new(py, index)?,)));
             match answer.and_then(|answer| Ok(!answer.is_none() && !answer.is_truthy()?)) {
                 Ok(false) => ControlFlow::Continue(()),
                 Ok(true) => ControlFlow::Break(None),

@@ -272,10 +272,13 @@ impl PyShape {
         // References to elements, since each stands in one place or none.
         let numbers: Vec<Option<usize>> = (0..elements.len()).map(Some).collect();
         let places = self.array()?.image(&numbers, None)?;
-        let held = places.into_iter().map(|number| match number.and_then(|number| elements.get(number)) {
-            Some(element) => element.bind(py).clone(),
-            None => padding.clone(),
-        });
-        Ok(PyList::new(py, held.collect::<Vec<_>>())?)
+        let buffer = PyList::empty(py);
+        for number in places {
+            match number.and_then(|number| elements.get(number)) {
+                Some(element) => buffer.append(element)?,
+                None => buffer.append(padding)?,
+            }
+        }
+        Ok(buffer)
     }
 }

@@ -1,7 +1,7 @@
 //! `tilework.xla.Shape`: what it is made from, how it is written, and what it is.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple, PyType};
 use tilework::Error;
 use tilework::xla::{ArrayShape, Dim, Shape};
 
@@ -14,7 +14,7 @@ use crate::read::Source;
 
 /// Any value's shape in XLA's words: an array, a tuple, a buffer, a token or an opaque value.
 ///
-/// Read from XLA's text; with `strict` only from text that XLA itself reads today.
+/// Read from XLA's text, with `strict` only from text that XLA itself reads today, or from a shape of jaxlib.
 ///
 /// >>> from tilework import xla
 /// >>> xla.Shape("f32[3,5]")
@@ -164,8 +164,36 @@ impl PyShape {
         if let Ok(shape) = text.cast::<PyShape>() {
             return Ok(shape.get().clone());
         }
+        if text.hasattr("to_serialized_proto")? {
+            let proto = text.call_method0("to_serialized_proto")?;
+            return Ok(PyShape { shape: Shape::from_proto(&proto.extract::<Vec<u8>>()?)? });
+        }
         let text = text.cast::<PyString>().map_err(PyErr::from)?;
         Ok(PyShape { shape: read(text.to_str()?, strict)? })
+    }
+
+    /// The shape of a layout that XLA's text can say, as Tilework extends it.
+    ///
+    /// >>> import tilework
+    /// >>> from tilework import xla
+    /// >>> xla.Shape.of_layout(tilework.Layout("f32[3,5]{1,0:T(2,2)}").permute(1, 0))
+    /// tilework.xla.Shape('f32[5,3]{0,1:T(2,2)}')
+    #[classmethod]
+    fn of_layout(_class: &Bound<'_, PyType>, layout: &Bound<'_, PyLayout>) -> Result<PyShape> {
+        let layout = layout.get();
+        let said = match &layout.source {
+            Source::Shape(array) if layout.views.is_empty() => Some(array.clone()),
+            _ => match Source::saying(&layout.layout, layout.element) {
+                Some(Source::Shape(array)) => Some(array),
+                _ => None,
+            },
+        };
+        let unsaid = || {
+            Error::new("a view that no text of XLA says").field("layout").rule(
+                "a text has an order of the dimensions, tiles, and padding, or one stride for each dimension",
+            )
+        };
+        Ok(PyShape { shape: Shape::Array(said.ok_or_else(unsaid)?) })
     }
 
     /// What it is: 'array', 'tuple', 'buffer', 'token' or 'opaque'.

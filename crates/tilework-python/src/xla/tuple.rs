@@ -13,6 +13,9 @@ use crate::plain;
 /// How deep tuples may nest, as in a text.
 const MAX_DEPTH: usize = 128;
 
+/// How many shapes a tuple may hold in all, far above any real program's: doubling it often would exhaust memory.
+const MAX_SHAPES: usize = 1 << 18;
+
 /// The tuple of these shapes, which may be texts.
 ///
 /// >>> from tilework import xla
@@ -21,7 +24,21 @@ const MAX_DEPTH: usize = 128;
 #[pyfunction]
 #[pyo3(signature = (*shapes))]
 pub fn make_tuple(shapes: &Bound<'_, PyTuple>) -> Result<PyShape> {
-    let shape = Shape::tuple(shapes.iter().map(|said| shape::given(&said)).collect::<Result<Vec<_>>>()?);
+    let mut elements: Vec<Shape> = Vec::new();
+    let mut count = 1;
+    for said in shapes.iter() {
+        let shape = shape::given(&said)?;
+        count += shape.subshape_count();
+        if count > MAX_SHAPES {
+            return Err(Error::new("a tuple of very many shapes")
+                .field("shapes")
+                .rule("one shape may stand in a tuple many times, and each takes memory")
+                .accepts(format!("up to {MAX_SHAPES} shapes, those in tuples and the tuples counted"))
+                .into());
+        }
+        elements.push(shape);
+    }
+    let shape = Shape::tuple(elements);
     let depth = shape.subshapes().map(|(path, _)| path.len()).max().unwrap_or(0);
     if depth > MAX_DEPTH {
         return Err(Error::new(format!("tuples nest {depth} deep"))
