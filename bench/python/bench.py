@@ -82,9 +82,7 @@ def small(rounds: int) -> None:
     # In rounds of its own: the threads of JAX go on waiting for work on the processors for a while.
     of_jax: dict[str, Call] = {
         "`jax.jit(jnp.transpose)(x)`": lambda: transpose(on_device).block_until_ready(),
-        "`jax.device_put(a.T, may_alias=False)`": lambda: (
-            jax.device_put(rows.T, may_alias=False).block_until_ready()
-        ),
+        "`jax.device_put(a.T, may_alias=False)`": lambda: jax.device_put(rows.T, may_alias=False).block_until_ready(),
     }
     print("| f32[8,128] | µs |\n|---|--:|")
     for name, took in (medians(calls, rounds, 0.002) | medians(of_jax, rounds, 0.002)).items():

@@ -8,8 +8,10 @@ use numpy::npyffi::{
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout};
 
+use crate::element;
 use crate::error::Result;
 
 /// Bytes that a move reads or writes. Whoever makes one keeps what owns it alive.
@@ -111,8 +113,41 @@ pub fn layout(shape: &[usize], strides: &[isize], itemsize: usize, bits: u32) ->
     Ok(Some(Layout::strided(&dims, bits, &in_places, Some(base), Some(size))?))
 }
 
-/// A new array in row-major order, of zeros or of whatever memory holds.
+/// A new array in row-major order, of zeros or of whatever memory holds. A large one begins at a line of the cache, which
+/// NumPy's own do not, so that whole lines can be stored past the cache.
 pub fn fresh<'py>(
+    py: Python<'py>,
+    dtype: &Py<PyArrayDescr>,
+    dims: &[u64],
+    zeros: bool,
+) -> Result<Array<'py>> {
+    let itemsize = dtype.bind(py).itemsize();
+    let bytes = dims.iter().try_fold(itemsize as u64, |bytes, &size| bytes.checked_mul(size));
+    let Some(bytes @ LARGE..=MOST) = bytes else { return allocated(py, dtype, dims, zeros) };
+    let room = allocated(py, &element::descr(py, PrimitiveType::U8)?.unbind(), &[bytes + LINE], zeros)?;
+    let first = data(&room);
+    let first = first.wrapping_add(first.addr().wrapping_neg() % LINE as usize);
+    let mut strides = vec![0; dims.len()];
+    let mut stride = itemsize as isize;
+    for (place, &size) in strides.iter_mut().zip(dims).rev() {
+        *place = stride;
+        stride = stride.wrapping_mul(size as isize); // within the bytes
+    }
+    // SAFETY: so many bytes from the first line on are within the room.
+    unsafe { view(room.as_any(), dtype, first, dims, &strides, true) }
+}
+
+/// A line of the cache, in bytes.
+const LINE: u64 = 64;
+
+/// From so many bytes on it matters where an array begins.
+const LARGE: u64 = 1 << 20;
+
+/// No memory has more bytes; NumPy knows what to say then.
+const MOST: u64 = 1 << 56;
+
+/// An array where NumPy's allocator puts it.
+fn allocated<'py>(
     py: Python<'py>,
     dtype: &Py<PyArrayDescr>,
     dims: &[u64],

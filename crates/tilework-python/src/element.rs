@@ -133,7 +133,7 @@ pub fn dtype<'py>(py: Python<'py>, element: Type) -> Result<Bound<'py, PyAny>> {
 }
 
 /// The same, looked up once for each type.
-fn descr(py: Python<'_>, element: Type) -> Result<Bound<'_, PyArrayDescr>> {
+pub fn descr(py: Python<'_>, element: Type) -> Result<Bound<'_, PyArrayDescr>> {
     static KNOWN: Mutex<Vec<(Type, Py<PyArrayDescr>)>> = Mutex::new(Vec::new());
     let find = || {
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

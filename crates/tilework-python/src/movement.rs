@@ -103,7 +103,9 @@ pub fn strided_view<'py>(buffer: &Flat<'py>, from: &PyLayout) -> Result<Bound<'p
     let form = from.strided_form().as_ref().map_err(Clone::clone)?;
     let dtypes = from.dtypes(buffer.array.py())?;
     let itemsize = dtypes.itemsize as isize;
-    let strides: Vec<isize> = form.strides.iter().map(|&stride| stride as isize * itemsize).collect();
+    // Only where no step is ever taken may a stride be too large.
+    let strides: Vec<isize> =
+        form.strides.iter().map(|&stride| (stride as isize).wrapping_mul(itemsize)).collect();
     let first = buffer.memory.start.wrapping_add(form.first as usize * dtypes.itemsize);
     // Who writes to an element that several indices show changes them all: NumPy refuses that for its broadcasts, too.
     let writable = form.is_injective && array::is_writable(&buffer.array);

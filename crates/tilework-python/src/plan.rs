@@ -154,14 +154,14 @@ impl PyPlan {
     }
 
     /// The layout of the source.
-    #[getter]
-    fn from_layout(&self, py: Python<'_>) -> Py<PyLayout> {
+    #[getter(from_layout)]
+    fn source(&self, py: Python<'_>) -> Py<PyLayout> {
         self.from.clone_ref(py)
     }
 
     /// The layout of the destination.
-    #[getter]
-    fn to_layout(&self, py: Python<'_>) -> Py<PyLayout> {
+    #[getter(to_layout)]
+    fn destination(&self, py: Python<'_>) -> Py<PyLayout> {
         self.to.clone_ref(py)
     }
 

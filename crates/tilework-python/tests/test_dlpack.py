@@ -168,7 +168,9 @@ def test_a_capsule_that_nobody_takes_lets_go_of_the_array(version: tuple[int, in
     assert gone() is None
 
 
-@pytest.mark.parametrize(("version", "form"), [(None, Managed), ((0, 8), Managed), ((1, 0), Versioned), ((2, 0), Versioned)])
+@pytest.mark.parametrize(
+    ("version", "form"), [(None, Managed), ((0, 8), Managed), ((1, 0), Versioned), ((2, 0), Versioned)]
+)
 def test_the_deleter_of_a_taken_tensor_lets_go_of_the_array(version: Any, form: Any) -> None:
     array = np.arange(6.0).reshape(2, 3).T
     gone = weakref.ref(array)

@@ -37,7 +37,10 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "pack: dates": (lambda: tw.pack(np.zeros((3, 5), "M8[s]"), TILES), "datetime64"),
     "pack: strings": (lambda: tw.pack(np.zeros((3, 5), "U3"), TILES), "U3"),
     "pack: records": (lambda: tw.pack(np.zeros((3, 5), "f4,f4"), TILES), "dtype"),
-    "pack: a destination of broadcasts": (lambda: tw.pack(floats(), "f32[3,5]{strides(0,1)}"), "a place for every element"),
+    "pack: a destination of broadcasts": (
+        lambda: tw.pack(floats(), "f32[3,5]{strides(0,1)}"),
+        "a place for every element",
+    ),
     "pack: wider places": (lambda: tw.pack(np.zeros(3, "u1"), "u8[3]{0:E(16)}"), "bits"),
     "pack: no layout": (lambda: tw.pack(floats(), "f32[3,5]{1,1}"), "1"),
     "pack: braces of another rank": (lambda: tw.pack(floats(), "{0}"), "dimension"),

@@ -238,7 +238,9 @@ def test_copy_false_says_what_forbids_a_view() -> None:
             refused()
 
 
-@given(tiled(["f32"]), st.sampled_from([np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn]))
+@given(
+    tiled(["f32"]), st.sampled_from([np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.float4_e2m1fn])
+)
 @settings(max_examples=80, deadline=None)
 def test_conversions_are_those_of_astype(layout: Tiled, dtype: Any) -> None:
     numbers = np.random.default_rng(3).normal(size=layout.dims).astype(np.float32)
@@ -261,7 +263,10 @@ def test_narrow_integers_convert_with_their_sign() -> None:
     assert packed.tolist() == tw.pack(numbers.astype(ml_dtypes.int4), "{0:E(4)}").tolist()
     assert tw.unpack(packed, "s4[16]{0:E(4)}", out=np.zeros(16, np.int8), convert=True).tolist() == numbers.tolist()
     assert tw.pack(numbers.astype(ml_dtypes.int4), "s8[16]", convert=True).tolist() == numbers.tolist()
-    assert tw.unpack(numbers, "s8[16]", out=np.zeros(16, ml_dtypes.int4), convert=True).astype(int).tolist() == numbers.tolist()
+    assert (
+        tw.unpack(numbers, "s8[16]", out=np.zeros(16, ml_dtypes.int4), convert=True).astype(int).tolist()
+        == numbers.tolist()
+    )
 
 
 def test_any_buffer_is_taken(tmp_path: Any) -> None:
@@ -309,7 +314,14 @@ def test_strange_arrays_are_read_exactly() -> None:
     assert tw.pack(np.zeros((0, 3)), "{1,0:T(8,128)}").shape == (0,)
     assert tw.unpack(b"", "f64[3,0]").shape == (3, 0)
     assert tw.unpack(b"", "f64[3,0]", copy=True).shape == (3, 0)
-    assert tw.pack(np.lib.stride_tricks.as_strided(np.arange(4), (3, 2), (8, 8)), "{0,1}").tolist() == [0, 1, 2, 1, 2, 3]
+    assert tw.pack(np.lib.stride_tricks.as_strided(np.arange(4), (3, 2), (8, 8)), "{0,1}").tolist() == [
+        0,
+        1,
+        2,
+        1,
+        2,
+        3,
+    ]
 
 
 def test_odd_strides_in_out_are_written_and_nothing_else() -> None:
