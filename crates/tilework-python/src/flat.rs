@@ -12,7 +12,6 @@ use crate::array::{self, Array, Memory};
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
-use crate::read;
 
 /// An array of NumPy that shows the memory of an argument: of arrays, of what has the buffer protocol,
 /// `__array_interface__` or DLPack.
