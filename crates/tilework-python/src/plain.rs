@@ -1,7 +1,7 @@
 //! Plain values of Python as numbers: whole numbers and lists of them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString};
+use pyo3::types::PyString;
 use tilework::Error;
 
 use crate::error::Result;
@@ -11,9 +11,7 @@ use crate::error::Result;
 /// # Errors
 /// What is no whole number, or one beyond 64 bits with a sign.
 pub fn whole(said: &Bound<'_, PyAny>, field: &str) -> Result<i64> {
-    if said.is_exact_instance_of::<PyInt>()
-        && let Ok(number) = said.extract::<i64>()
-    {
+    if let Ok(number) = said.extract::<i64>() {
         return Ok(number);
     }
     let index = said.py().import("operator")?.call_method1("index", (said,))?;

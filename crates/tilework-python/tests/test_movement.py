@@ -352,6 +352,29 @@ def test_a_plan_says_what_it_does_and_pickles() -> None:
     assert repr(tw.Layout("f32[3,5]").plan("{0,1}")) == repr(tw.Plan("f32[3,5]", "{0,1}"))
 
 
+@pytest.mark.parametrize("layout", [tw.Layout("s32[4,6]{1,0:T(2,2)}")[1:3, ::2], "INT32 [2,3] strides [5,1]"])
+def test_padding_of_views_and_descriptors_is_zero_too(layout: tw.Layout | str) -> None:
+    elements = np.full((2, 3), 7, np.int32)
+    for out in [None, np.full(tw.Layout(layout).size, 9, np.int32)]:
+        packed = tw.pack(elements, layout, out=out)
+        assert sorted(packed.tolist()) == [0] * (packed.size - 6) + [7] * 6
+
+
+def test_results_and_destinations_begin_anywhere() -> None:
+    elements = np.random.default_rng(5).integers(0, 256, (2048, 2080), np.uint16)
+    wanted = np.ascontiguousarray(elements.T).reshape(-1)
+    same_bits(tw.pack(elements, "{0,1}"), wanted)
+    for shift in [0, 2, 16, 36, 62]:
+        room = np.full(elements.nbytes + 128, 9, np.uint8)
+        first = -room.ctypes.data % 64 + shift
+        out = room[first : first + elements.nbytes].view(np.uint16)
+        for threads in [1, 2]:
+            out[...] = 9
+            same_bits(tw.pack(elements, "{0,1}", out=out, threads=threads), wanted)
+        assert (room[:first] == 9).all()
+        assert (room[first + elements.nbytes :] == 9).all()
+
+
 def test_views_of_layouts_are_packed_too() -> None:
     whole = tw.Layout("f32[4,6]{1,0:T(2,2)}")
     part = whole[1:3, ::2]

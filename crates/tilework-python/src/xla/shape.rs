@@ -164,12 +164,14 @@ impl PyShape {
         if let Ok(shape) = text.cast::<PyShape>() {
             return Ok(shape.get().clone());
         }
-        if text.hasattr("to_serialized_proto")? {
-            let proto = text.call_method0("to_serialized_proto")?;
-            return Ok(PyShape { shape: Shape::from_proto(&proto.extract::<Vec<u8>>()?)? });
+        match text.cast::<PyString>() {
+            Ok(text) => Ok(PyShape { shape: read(text.to_str()?, strict)? }),
+            Err(_) if text.hasattr("to_serialized_proto")? => {
+                let proto = text.call_method0("to_serialized_proto")?;
+                Ok(PyShape { shape: Shape::from_proto(&proto.extract::<Vec<u8>>()?)? })
+            }
+            Err(error) => Err(PyErr::from(error).into()),
         }
-        let text = text.cast::<PyString>().map_err(PyErr::from)?;
-        Ok(PyShape { shape: read(text.to_str()?, strict)? })
     }
 
     /// The shape of a layout that XLA's text can say, as Tilework extends it.
