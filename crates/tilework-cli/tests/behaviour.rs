@@ -55,6 +55,22 @@ fn no_line_is_wider_than_the_width() {
 }
 
 #[test]
+fn suggestions_for_every_kind_of_array_fit_the_width() {
+    for shape in SHAPES {
+        for target in ["--target=tpu-v3", "--target=tenstorrent", "--tile=T(*,4)(2,1)"] {
+            for width in ["27", "80"] {
+                let Ran { stdout, stderr, code } = run(&["suggest", shape, target, "--width", width]);
+                assert_eq!((code, stdout.is_empty()), if stderr.is_empty() { (0, false) } else { (2, true) });
+                assert!(
+                    stdout.lines().all(|line| line.chars().count() <= width.parse().unwrap()),
+                    "{shape}: {stdout}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn the_width_comes_from_the_option_then_columns_then_80() {
     let widest = |run: Ran| run.stdout.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let shape = "f32[1000,1000]{1,0:T(8,128)}";

@@ -272,6 +272,7 @@ fn suggest_leads_with_the_smallest_layout() {
             &["suggest", "f32[2]", "--tile", "T(8)E(4)"],
             &["suggest", "f32[2]", "--what-if", "{1,0}"],
             &["suggest", "f32[2]", "--what-if", "{0:T(8)", "--top", "3"],
+            &["suggest", "f32[2]", "--strict-xla", "--what-if", "{strides(2)}"],
             &["suggest", "f32[2]", "--top", "0"],
         ],
     );
