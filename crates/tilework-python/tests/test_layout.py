@@ -289,3 +289,10 @@ def test_a_verdict_that_is_not_decided_is_neither_true_nor_false() -> None:
     yes, no = tw.Layout("f32[4]").same("{0}"), tw.Layout("f32[4]").same("f32[5]")
     assert bool(yes) is True and yes.answer is True and yes.reason is None
     assert bool(no) is False and no.answer is False and no.reason
+
+
+@pytest.mark.parametrize("name", ["u1", "u2", "u4"])
+def test_a_name_that_means_bits_to_xla_and_bytes_to_numpy_is_refused(name: str) -> None:
+    with pytest.raises(tw.LayoutError, match="bits where NumPy counts bytes"):
+        tw.Layout.strided((2, 3), (3, 1), name)
+    assert tw.Layout.strided((2, 3), (3, 1), "uint" + name[1:]).element == name
