@@ -1,16 +1,17 @@
 //! `cargo xtask bench`: builds what is measured, prepares the rivals, and runs the measuring program.
 
-use std::path::PathBuf;
-
-use crate::{Outcome, relayout, shell};
+use crate::{Outcome, python, relayout, shell};
 
 /// The rival for reading shapes, pinned: figures are only comparable with a version beside them.
 const PACKAGES: [&str; 2] = ["jaxlib==0.10.2", "numpy==2.4.6"];
 
-/// `[PART …]`, as the measuring program names them; `relayout` is a program of its own.
+/// `[PART …]`, as the measuring program names them; `relayout` and `python` are programs of their own.
 pub fn run(parts: &[&str]) -> Outcome {
     if let ["relayout", options @ ..] = parts {
         return relayout::run(options);
+    }
+    if let ["python", options @ ..] = parts {
+        return package(options);
     }
     let words = ["build", "--release", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
     shell::run(shell::cargo().args(words))?;
@@ -18,7 +19,7 @@ pub fn run(parts: &[&str]) -> Outcome {
     let mut bench = shell::command(release.join("tilework-bench"));
     bench.arg("--tilework").arg(release.join("tilework"));
     if parts.is_empty() || parts.contains(&"reading") {
-        match python("bench-venv", "import jaxlib, numpy; assert jaxlib.__version__ == '0.10.2'", &PACKAGES) {
+        match python::environment("bench-venv", &PACKAGES) {
             Ok(python) => {
                 bench.arg("--python").arg(python);
             }
@@ -28,17 +29,16 @@ pub fn run(parts: &[&str]) -> Outcome {
     shell::run(bench.args(parts))
 }
 
-/// A Python in a virtual environment of that name within the target folder, with packages that make `check` succeed.
-pub fn python(name: &str, check: &str, packages: &[&str]) -> Result<PathBuf, String> {
-    let folder = shell::target().join(name);
-    let python = folder.join("bin/python");
-    if shell::succeeds(shell::command(&python).args(["-c", check])) {
-        return Ok(python);
+/// The package for Python against NumPy, JAX and, where it is there or asked for, PyTorch. The options are those of
+/// `bench/python/bench.py`.
+fn package(options: &[&str]) -> Outcome {
+    let name = "bench-python-venv";
+    let found =
+        python::environment(name, &["maturin==1.16.0", "numpy==2.4.6", "ml_dtypes==0.6.0", "jax==0.10.2"])?;
+    if options.contains(&"--with-torch") {
+        python::environment(name, &[python::TORCH])?;
     }
-    if !shell::succeeds(shell::command(&python).args(["-m", "pip", "--version"])) {
-        shell::run(shell::command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    }
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    shell::run(shell::command(&python).args(install).args(packages))?;
-    Ok(python)
+    python::install(&found, "release")?;
+    let options = options.iter().filter(|&&word| word != "--with-torch");
+    shell::run(shell::command(&found).args(["-B", "bench/python/bench.py"]).args(options))
 }

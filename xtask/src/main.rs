@@ -8,6 +8,7 @@ mod bench;
 mod fuzz;
 mod header;
 mod house;
+mod python;
 mod relayout;
 mod shell;
 mod test;
@@ -22,17 +23,23 @@ The project's own chores.
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
+  cargo xtask bench python [OPTION ...]      measure the package for Python against NumPy, JAX and PyTorch: some minutes
+  cargo xtask python [--with-torch] [OPTION ...]
+                                             build, check and test the package for Python; with options of pytest, such
+                                             as -k WORD, pytest alone
   cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: some minutes
   cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
 The parts of bench are reading, offset, walk, size and show. The options of bench relayout are told by --help; with
---peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads.
-test and ci need cargo, rustfmt, clippy and a C++ compiler; cargo-fuzz and cbindgen are installed into target/tools
-when missing.
-bench needs Python 3 as well, for the rivals, which go into target/bench-venv and target/bench-relayout-venv; without
-jaxlib the other parts are measured alone.
+--peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads. bench python takes --rounds N, and
+installs PyTorch with --with-torch.
+test and ci need cargo, rustfmt, clippy, a C++ compiler and Python 3.11 or newer (PYTHON names another than python3);
+cargo-fuzz and cbindgen are installed into target/tools when missing, and packages for Python into target/python-venv.
+python tests with PyTorch only where it is in that environment: --with-torch puts it there.
+bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
+target/bench-python-venv; without jaxlib the other parts are measured alone.
 arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
 aarch64-unknown-linux-gnu or its source; RUSTC names another compiler.
 ";
@@ -47,6 +54,7 @@ fn main() -> ExitCode {
         ["test" | "ci"] => test::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", parts @ ..] => bench::run(parts),
+        ["python", words @ ..] => python::run(words),
         ["arm", words @ ..] => arm::run(words),
         ["header", options @ ..] => header::run(options),
         ["house"] => house::check(),

@@ -4,22 +4,20 @@ use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::bench::python;
+use crate::python::{TORCH, environment};
 use crate::{Outcome, shell};
 
-/// The rivals that come as Python packages, pinned, each with the check whether it is there.
-const PACKAGES: [(&str, &str); 6] = [
-    ("numpy==2.4.6", "import numpy; assert numpy.__version__ == '2.4.6'"),
-    ("jax==0.10.2", "import importlib.metadata as m; assert m.version('jax') == '0.10.2'"),
-    ("jaxlib==0.10.2", "import importlib.metadata as m; assert m.version('jaxlib') == '0.10.2'"),
-    ("scipy-openblas64==0.3.34.481.3", "import importlib.metadata as m; m.version('scipy-openblas64')"),
+/// The rivals that come as Python packages, pinned.
+const PACKAGES: [&str; 6] = [
+    "numpy==2.4.6",
+    "jax==0.10.2",
+    "jaxlib==0.10.2",
+    "scipy-openblas64==0.3.34.481.3",
     // One library without dependencies. The newest release is `NEWEST_ONEDNN`.
-    ("onednn-cpu-gomp==2023.2.0", "import importlib.metadata as m; m.version('onednn-cpu-gomp')"),
+    "onednn-cpu-gomp==2023.2.0",
     // Not a rival: what builds HPTT.
-    ("cmake<4.3", "import importlib.metadata as m; m.version('cmake')"),
+    "cmake<4.3",
 ];
-
-const TORCH: &str = "torch==2.15.0";
 
 /// It brings a whole compiler's run-time libraries, and installs files of the same names as the small one.
 const NEWEST_ONEDNN: &str = "onednn==2026.1.0";
@@ -62,26 +60,24 @@ fn has_no_peers(options: &[&str]) -> bool {
 }
 
 fn prepare_python(options: &[&str], alone: bool) -> Result<PathBuf, String> {
-    let environment = "bench-relayout-venv";
-    let (numpy, check) = PACKAGES[0];
-    let python_path = python(environment, check, &[numpy])?;
+    let name = "bench-relayout-venv";
+    let python_path = environment(name, &PACKAGES[..1])?;
     if alone {
         return Ok(python_path);
     }
-    let (packages, checks): (Vec<&str>, Vec<&str>) = PACKAGES.into_iter().unzip();
-    if python(environment, &checks.join("\n"), &packages).is_err() {
+    if environment(name, &PACKAGES).is_err() {
         // Not every one exists for every system.
-        for (package, check) in PACKAGES {
-            if let Err(why) = python(environment, check, &[package]) {
+        for package in PACKAGES {
+            if let Err(why) = environment(name, &[package]) {
                 eprintln!("measuring without {package}: {why}");
             }
         }
     }
     if options.contains(&"--with-torch") {
-        python(environment, "import torch", &[TORCH])?;
+        environment(name, &[TORCH])?;
     }
     if options.contains(&"--with-onednn") {
-        python("bench-onednn-venv", "import importlib.metadata as m; m.version('onednn')", &[NEWEST_ONEDNN])?;
+        environment("bench-onednn-venv", &[NEWEST_ONEDNN])?;
     }
     Ok(python_path)
 }

@@ -4,19 +4,20 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::{Outcome, fuzz, header, house, shell};
+use crate::{Outcome, fuzz, header, house, python, shell};
 
 struct Step {
     name: &'static str,
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "format", run: format },
     Step { name: "house rules", run: house::check },
     Step { name: "C header", run: header::check },
     Step { name: "clippy", run: clippy },
     Step { name: "tests", run: tests },
+    Step { name: "Python package", run: python::test },
     Step { name: "documentation", run: documentation },
     Step { name: "examples", run: examples },
     Step { name: "copy engine, with the address sanitizer", run: sanitized },

@@ -78,6 +78,9 @@ impl Suggestions {
 
 /// Ranks every order of the dimensions of an array, with the tiles of a target, by the bytes they allocate.
 ///
+/// Of an array in row-major order the first layout, or the given one if none is smaller, is what XLA's compiler for TPUs
+/// chooses for a parameter by itself: it was for each of 530 random arrays (see `tests/target.rs`).
+///
 /// A bounded dimension counts with its bound. The alternatives keep `E`, `L`, `S` and `M` of the given layout.
 ///
 /// # Errors

@@ -117,12 +117,27 @@ impl Target {
         &self.name
     }
 
+    /// Whether the target is a machine, and not only tiles.
+    pub fn is_machine(&self) -> bool {
+        !matches!(self.family, Family::Tiles(_))
+    }
+
     /// `E(bits)` of an array for which no layout says it: 0 where the element type decides.
-    pub(crate) fn element_size_in_bits(&self, element: PrimitiveType) -> u32 {
-        match self.family {
-            // Only widths that were seen; elements of 1 and 6 bits have not been.
-            Family::Tpu => element.bit_width().filter(|bits| matches!(bits, 2 | 4)).unwrap_or(0),
-            _ => 0,
+    fn element_size_in_bits(&self, element: PrimitiveType) -> Result<u32> {
+        let bits = element.bit_width().filter(|_| element.is_sub_byte_non_pred());
+        // Only what was seen of a compiler; elements of 1 and 6 bits have not been.
+        let seen: &[u32] = match self.family {
+            Family::OldTpu => &[4],
+            Family::Tpu => &[2, 4],
+            Family::Tenstorrent | Family::Tiles(_) => return Ok(0),
+        };
+        match bits {
+            None => Ok(0),
+            Some(bits) if seen.contains(&bits) => Ok(if self.family == Family::Tpu { bits } else { 0 }),
+            Some(bits) => Err(Error::new(format!("{bits}-bit elements, {element}"))
+                .field("element type")
+                .rule(format!("how {} usually packs them is not known", self.name))
+                .accepts("a layout with E(bits) and tiles, or tiles of your own")),
         }
     }
 
@@ -168,7 +183,7 @@ impl Target {
         let plain = Layout::descending(array.rank());
         let written = array.layout().unwrap_or(&plain).clone().without_tiles();
         let bits = match written.element_size_in_bits() {
-            0 => self.element_size_in_bits(array.element_type()),
+            0 => self.element_size_in_bits(array.element_type())?,
             bits => bits,
         };
         let written = written.with_element_size_in_bits(bits);
@@ -191,7 +206,7 @@ fn tpu_tiles(is_old: bool, bits: u32, minor: &[u64]) -> Result<Vec<Tile>> {
     let known: &[u32] = if is_old { &[8, 16, 32, 64, 128] } else { &[2, 4, 8, 16, 32, 64, 128] };
     if !known.contains(&bits) {
         let known: Vec<String> = known.iter().map(u32::to_string).collect();
-        return Err(Error::new(format!("elements of {bits} bits"))
+        return Err(Error::new(format!("{bits}-bit elements"))
             .field("element_size_in_bits")
             .rule("no usual tile is known of them")
             .accepts(format!("elements of {} bits, or tiles of your own", known.join(", "))));

@@ -181,7 +181,7 @@ fn arrays() -> impl Strategy<Value = ArrayShape> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
     #[test]
     fn no_order_is_missed_and_none_is_told_wrong(array in arrays(), target in targets()) {
@@ -238,6 +238,29 @@ proptest! {
                     prop_assert_eq!(other.bytes, told.bytes);
                     prop_assert!(turned(own, order) >= here, "{} is nearer than {}", other.shape, told.shape);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_and_the_smallest_sizes_are_answered_or_refused(
+        sizes in proptest::collection::vec(prop_oneof![0..3_u64, 1_u64 << 30..1 << 33, Just(1 << 61), Just(i64::MAX as u64), 1..4_u64], 0..9),
+        tile in proptest::collection::vec(prop_oneof![1..300_u64, Just(1_u64 << 62)], 1..6),
+        more in proptest::option::of(prop_oneof![Just("E(1)"), Just("E(4000000000)"), Just("L(9223372036854775807)"), Just("M(9223372036854775807)")]),
+        own in any::<bool>(),
+    ) {
+        let list = |sizes: &[u64]| sizes.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
+        let order: Vec<u64> = (0..sizes.len() as u64).rev().collect();
+        let tile = format!("T({})", list(&tile));
+        let braces = format!("{{{}:{tile}{}}}", list(&order), more.unwrap_or_default());
+        let target = match own {
+            true => Target::of_tiles([tiles_from_text(&tile).unwrap()]).unwrap(),
+            false => Target::from_name("tpu").unwrap(),
+        };
+        for braces in [&braces[..], ""] {
+            let Ok(shape) = Shape::parse(&format!("pred[{}]{braces}", list(&sizes))) else { continue };
+            if let Ok(found) = suggest(shape.as_array().unwrap(), &target) {
+                prop_assert!(found.layouts.iter().all(|one| one.shape.lower().unwrap().bytes() == one.bytes));
             }
         }
     }

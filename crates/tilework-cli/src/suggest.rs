@@ -1,6 +1,6 @@
 //! `suggest`: which layouts of an array would be smaller.
 
-use tilework::xla::ArrayShape;
+use tilework::xla::{ArrayShape, Layout};
 use tilework::{Error, Result};
 use tilework_audit::Target;
 use tilework_explain::{Subject, Suggesting};
@@ -17,6 +17,12 @@ pub fn suggest(asked: &SuggestArgs, args: &Args, output: &mut Output) -> std::re
         Ok(own) => own.unwrap_or_else(|| asked.target.clone()),
         Err(error) => return output.bad(&error, "", None),
     };
+    let own_words = |layout: &&Layout| layout.strides().is_some() || layout.padding().is_some();
+    if let (true, Some(layout)) = (args.strict_xla, asked.what_if.iter().find(own_words)) {
+        let text = layout.to_string();
+        let error = Error::new("words of Tilework's own").at(0..text.len());
+        return output.bad(&error.rule("--strict-xla reads nothing but what XLA writes"), &text, None);
+    }
     input::subjects(&asked.shapes, args, output, |given, output| {
         let answered = array(given).and_then(|array| {
             let found = match asked.what_if.is_empty() {

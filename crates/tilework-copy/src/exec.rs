@@ -182,7 +182,8 @@ unsafe fn one(
                 let aligned = destination.addr().is_multiple_of(LINE);
                 match store {
                     Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
-                    Store::Stage => staged(set, size, place, &block, plain, scratch),
+                    // Whole lines in each row, but none begins where the block does.
+                    Store::Stage | Store::Stream => staged(set, size, place, &block, plain, scratch),
                     Store::StageWhole => {
                         let bytes = place.columns * place.rows * size;
                         let staged = scratch.stage(bytes);

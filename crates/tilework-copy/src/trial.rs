@@ -11,10 +11,10 @@ use std::time::Instant;
 use crate::program::Program;
 
 /// Runs that take turns, the first of which does not count: it meets memory that was never touched.
-const TURNS: u32 = 5;
+const TURNS: u32 = 9;
 
 /// From then on, every so many runs are the other's.
-const AGAIN: u32 = 64;
+const AGAIN: u32 = 32;
 
 /// The other program, and how the two did so far.
 #[derive(Debug)]
@@ -61,11 +61,12 @@ impl Score {
         (other < first) != number.is_multiple_of(AGAIN)
     }
 
-    /// A shorter time counts at once, a longer one by and by: a run can be disturbed, but not helped.
+    /// A shorter time counts at once, a longer one by and by and however long it is: a run can be disturbed, but not helped.
     fn record(&self, other: bool, took: u64) {
         let time = &self.times[usize::from(other)];
         let before = time.load(Ordering::Relaxed);
-        let now = if before == 0 || took < before { took } else { before + (took - before) / 4 };
+        let longer = took.saturating_sub(before).min(before / 4);
+        let now = if before == 0 || took < before { took } else { before + longer / 4 };
         time.store(now.max(1), Ordering::Relaxed);
     }
 }
@@ -90,15 +91,16 @@ mod tests {
     #[test]
     fn the_first_runs_take_turns_and_then_the_faster_one_works() {
         let score = Score::default();
-        assert_eq!(runs(&score, 8, 100, 70), [false, true, false, true, false, true, true, true]);
+        let turns = [false, true, false, true, false, true, false, true, false];
+        assert_eq!(runs(&score, 12, 100, 70), [&turns[..], &[true; 3]].concat());
         let reverse = Score::default();
-        assert_eq!(runs(&reverse, 8, 70, 100), [false, true, false, true, false, false, false, false]);
+        assert_eq!(runs(&reverse, 12, 70, 100), [&turns[..], &[false; 3]].concat());
     }
 
     #[test]
     fn when_the_other_becomes_faster_it_is_noticed() {
         let score = Score::default();
-        runs(&score, 64, 100, 70);
+        runs(&score, AGAIN, 100, 70);
         assert_eq!(runs(&score, 3, 50, 70), [false, false, false]); // its turn, and it stays
     }
 
@@ -106,7 +108,7 @@ mod tests {
     fn one_disturbed_run_changes_little() {
         let score = Score::default();
         runs(&score, 10, 100, 70);
-        score.record(true, 150);
+        score.record(true, 10_000);
         assert!(score.takes_other(11));
     }
 }

@@ -47,7 +47,7 @@ pub use explain::{explain, explain_layout};
 pub use movement::explain_plan;
 pub use page::{NARROWEST, Page, WIDEST};
 pub use planned::{Moves, Planned};
-pub use shown::{Array, Cause, Described, Function, Growing, Leaf, Shown, TileSize, Total};
+pub use shown::{Array, Cause, Described, Function, Growing, Leaf, Shown, TileSize, Total, kind};
 pub use subject::Subject;
 pub use suggested::{Cost, FOOTPRINT_ONLY, Other, OtherArray, Suggested, Suggesting};
 pub use tilework_picture::{Line, Look, Span, Style};

@@ -78,7 +78,7 @@ pub struct OtherArray {
 /// What can be said about the layouts of an array.
 pub struct Suggesting {
     array: ArrayShape,
-    target: Option<String>,
+    target: Option<Target>,
     found: Suggestions,
 }
 
@@ -90,7 +90,7 @@ impl Suggesting {
     pub fn new(array: &ArrayShape, target: &Target, top: usize) -> Result<Suggesting> {
         let mut found = suggest(array, target)?;
         found.layouts.truncate(top);
-        Ok(Suggesting { array: array.clone(), target: Some(target.name().to_owned()), found })
+        Ok(Suggesting { array: array.clone(), target: Some(target.clone()), found })
     }
 
     /// These layouts, in this order.
@@ -133,7 +133,7 @@ impl Suggesting {
         };
         Ok(Suggested {
             shape: self.array.to_string(),
-            target: self.target.clone(),
+            target: self.target.as_ref().map(|target| target.name().to_owned()),
             assumed: found.is_assumed,
             given: Cost::new(&found.given)?,
             smaller: found.smaller,
@@ -179,16 +179,18 @@ impl Suggesting {
             let best = self.found.layouts.iter().min_by_key(|one| one.bytes);
             return best.map_or_else(String::new, |best| compared(best, given));
         };
+        let on = on(target);
+        let has_tiles = given.shape.layout().is_some_and(|layout| !layout.tiles().is_empty());
         match self.found.layouts.first() {
             _ if given.element_bytes == 0 => "There are no elements, so nothing is allocated.".to_owned(),
             Some(best) if best.bytes < given.bytes => compared(best, given),
-            Some(best) if best.bytes > given.bytes => {
+            Some(best) if best.bytes > given.bytes && !has_tiles => {
                 let (layout, takes) = (braces(&best.shape), bytes(best.bytes.into()));
-                format!("Nothing else on {target} is as small as these {have}: {layout} takes {takes}.")
+                format!("No layout {on} is as small as these {have}: {layout} takes {takes}.")
             }
             _ => {
                 let factor = times(given.element_bytes, given.bytes.into());
-                format!("No order of the dimensions takes less on {target}: {have}, {factor} × the elements.")
+                format!("No order of the dimensions takes less {on}: {have}, {factor} × the elements.")
             }
         }
     }
@@ -199,7 +201,9 @@ impl Suggesting {
         let factor = times(given.element_bytes, given.bytes.into());
         let mut rows = Vec::new();
         if let (true, Some(target)) = (self.found.is_assumed, &self.target) {
-            let text = format!("{}: no tiles are written, so these, usual on {target}", braces(&given.shape));
+            let usual =
+                if target.is_machine() { format!("as usual on {}", target.name()) } else { on(target) };
+            let text = format!("{}, {}, since no tiles are written", braces(&given.shape), usual);
             rows.push(("assumed".to_owned(), text));
         }
         rows.push(("elements".to_owned(), bytes(given.element_bytes)));
@@ -208,7 +212,9 @@ impl Suggesting {
             format!("{}, {factor} × the elements", bytes(given.bytes.into())),
         ));
         let growths = given.shape.lower()?.growths();
-        rows.extend(growths.iter().map(|growth| (String::new(), cause(growth))));
+        // Of no elements nothing is padding, whatever the tiles.
+        let growths = growths.iter().filter(|_| given.element_bytes > 0);
+        rows.extend(growths.map(|growth| (String::new(), cause(growth))));
         Ok(rows)
     }
 
@@ -219,10 +225,7 @@ impl Suggesting {
             Change::Transposed(order) => {
                 let order: Vec<String> =
                     order.iter().map(|&dim| format!("{dim}\u{a0}({})", sizes[dim])).collect();
-                format!(
-                    "{takes}: dimensions in the order {}, the memory of the first above",
-                    order.join(", ")
-                )
+                format!("{takes}: dimensions in the order {}, in memory as the first above", order.join(", "))
             }
             Change::Merged(run) if run.len() == self.array.rank() => {
                 format!("{takes}: all dimensions merged")
@@ -280,6 +283,14 @@ fn table(told: &[&Footprint], given: &Footprint) -> String {
         format!("{layout:layouts$}  {size:sizes$}  {factor:>factors$}  {change}")
     };
     rows.iter().map(line).collect::<Vec<String>>().join("\n")
+}
+
+/// Where a layout is looked for: "on tpu".
+fn on(target: &Target) -> String {
+    match target.is_machine() {
+        true => format!("on {}", target.name()),
+        false => "with these tiles".to_owned(),
+    }
 }
 
 /// "97 % less"

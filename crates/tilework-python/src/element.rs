@@ -1,5 +1,8 @@
 //! Types of elements: XLA's names and NumPy's dtypes.
 
+use std::sync::{Mutex, PoisonError};
+
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tilework::Error;
@@ -57,12 +60,40 @@ pub fn of_name(name: &str) -> Option<Type> {
 /// The type of whatever says one: a name, a dtype, a scalar type such as `numpy.float32`.
 pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Type> {
     let py = said.py();
-    if let Ok(name) = said.cast::<PyString>()
-        && let Some(element) = of_name(&name.to_string_lossy())
-    {
-        return Ok(element);
+    if let Ok(name) = said.cast::<PyString>() {
+        let name = name.to_string_lossy();
+        if let "u1" | "u2" | "u4" = &*name {
+            let bits: u32 = name[1..].parse().unwrap_or(0); // a digit
+            return Err(Error::new(format!("dtype {name:?}"))
+                .field("dtype")
+                .rule("XLA counts bits where NumPy counts bytes")
+                .accepts(format!("'uint{bits}' for so many bits, or 'uint{}' for so many bytes", 8 * bits))
+                .into());
+        }
+        if let Some(element) = of_name(&name) {
+            return Ok(element);
+        }
     }
     of_dtype(&py.import("numpy")?.call_method1("dtype", (said,))?)
+}
+
+/// The type of the elements of an array. Few dtypes are ever seen, and the name of one takes NumPy long to say.
+pub fn of_array(array: &Bound<'_, PyUntypedArray>) -> Result<Type> {
+    static SEEN: Mutex<Vec<(Py<PyArrayDescr>, Type)>> = Mutex::new(Vec::new());
+    let dtype = array.dtype();
+    let find = || {
+        let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.iter().find(|(known, _)| known.is(&dtype)).map(|(_, element)| *element)
+    };
+    if let Some(element) = find() {
+        return Ok(element);
+    }
+    let element = of_dtype(dtype.as_any())?;
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if seen.len() < 64 {
+        seen.push((dtype.unbind(), element));
+    }
+    Ok(element)
 }
 
 /// The type of a dtype.
@@ -108,4 +139,46 @@ pub fn dtype<'py>(py: Python<'py>, element: Type) -> Result<Bound<'py, PyAny>> {
             .accepts("a newer one: pip install --upgrade ml_dtypes")
     })?;
     Ok(numpy.call_method1("dtype", (scalar,))?)
+}
+
+/// The same, looked up once for each type.
+pub fn descr(py: Python<'_>, element: Type) -> Result<Bound<'_, PyArrayDescr>> {
+    static KNOWN: Mutex<Vec<(Type, Py<PyArrayDescr>)>> = Mutex::new(Vec::new());
+    let find = || {
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|(other, _)| *other == element).map(|(_, dtype)| dtype.clone_ref(py))
+    };
+    if let Some(dtype) = find() {
+        return Ok(dtype.into_bound(py));
+    }
+    let found = dtype(py, element)?.cast_into::<PyArrayDescr>().map_err(PyErr::from)?;
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).push((element, found.clone().unbind()));
+    Ok(found)
+}
+
+/// NumPy's types for the data of a layout.
+pub struct Dtypes {
+    /// Of the elements, each in whole bytes.
+    pub element: Py<PyArrayDescr>,
+    /// Of a buffer that holds the places one after the other: the elements', or bytes where places are not whole elements.
+    pub buffer: Py<PyArrayDescr>,
+    /// The bytes of an element of an array.
+    pub itemsize: usize,
+    /// Whether a buffer holds bytes that are not one element each.
+    pub is_packed: bool,
+}
+
+impl Dtypes {
+    /// Those of elements in whole bytes.
+    pub fn of(py: Python<'_>, element: Type) -> Result<Dtypes> {
+        Dtypes::new(py, element, element.bit_width().unwrap_or(8).next_multiple_of(8))
+    }
+
+    pub fn new(py: Python<'_>, element: Type, bits: u32) -> Result<Dtypes> {
+        let own = descr(py, element)?;
+        let itemsize = own.itemsize();
+        let is_packed = itemsize as u64 * 8 != u64::from(bits);
+        let buffer = if is_packed { descr(py, Type::U8)? } else { own.clone() };
+        Ok(Dtypes { element: own.unbind(), buffer: buffer.unbind(), itemsize, is_packed })
+    }
 }

@@ -1,23 +1,48 @@
 //! `tilework.Layout`, and the small answers it gives.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use tilework::xla::PrimitiveType;
-use tilework::{Error, Layout, Place, Verdict};
+use tilework::{Layout, Place};
 
-use crate::element;
-use crate::error::{Bad, Result, layout_error};
+use crate::answer::PyPadding;
+use crate::element::{self, Dtypes};
+use crate::error::Result;
+use crate::plain;
+use crate::prepared::Side;
 use crate::read::{self, Source};
 use crate::view::View;
 
 /// How an array lies in memory: a function from an index to an offset, with an allocated size.
 ///
-/// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array.
+/// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array of NumPy, PyTorch, JAX
+/// or any other library that says how its arrays lie: their shape, strides and dtype, never their data. The braces of a
+/// layout alone, and layouts of JAX, want `dims` and `dtype` as well. Of an array of JAX it is the layout on the device, and
+/// of a sharded one the layout of one shard.
+///
+/// >>> layout = tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
+/// >>> layout.size, layout.nbytes, layout.offset(3, 17)
+/// (24576, 49152, 291)
+/// >>> tw.Layout("{1,0:T(8,128)(2,1)}", dims=(64, 300), dtype="bfloat16") == layout
+/// True
+/// >>> tw.Layout({"DataType": "FLOAT16", "Sizes": [2, 3, 4, 4], "Strides": [48, 1, 12, 3]}).strides
+/// (48, 1, 12, 3)
+/// >>> tw.Layout(np.zeros((3, 5), np.float32).T)
+/// tilework.Layout('f32[5,3]{0,1}')
+///
+/// Layouts never change. They are equal when the elements have the same type and dimensions, every element has the same
+/// place, and the sizes are the same, however that was written.
+///
+/// >>> tw.Layout("F32[3,5]{1,0:(2,2)}") == tw.Layout("f32[3,5]{1,0:T(2,2)}")
+/// True
 #[pyclass(frozen, name = "Layout", module = "tilework")]
 pub struct PyLayout {
     /// What it was made from.
@@ -26,11 +51,49 @@ pub struct PyLayout {
     pub views: Vec<View>,
     pub element: PrimitiveType,
     pub layout: Layout,
+    /// A number that no other object has: what was planned for this one is found by it.
+    pub id: u64,
+    dtypes: PyOnceLock<Dtypes>,
+    strided: OnceLock<tilework::Result<Strided>>,
+}
+
+/// A layout that strides say.
+pub struct Strided {
+    /// Offset of element (0, …).
+    pub first: u64,
+    pub strides: Vec<i64>,
+    /// Whether every element is known to have a place of its own.
+    pub is_injective: bool,
 }
 
 impl PyLayout {
     pub fn new(source: Source, views: Vec<View>, element: PrimitiveType, layout: Layout) -> PyLayout {
-        PyLayout { source, views, element, layout }
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (dtypes, strided) = (PyOnceLock::new(), OnceLock::new());
+        PyLayout { source, views, element, layout, id, dtypes, strided }
+    }
+
+    /// NumPy's types of its elements and of its buffers.
+    pub fn dtypes(&self, py: Python<'_>) -> Result<&Dtypes> {
+        self.dtypes.get_or_try_init(py, || Dtypes::new(py, self.element, self.layout.bits()))
+    }
+
+    /// The layout as one side of a move.
+    pub fn side(&self) -> Side<'_> {
+        Side { element: self.element, layout: &self.layout }
+    }
+
+    /// The strides that say the layout, or why none do.
+    pub fn strided_form(&self) -> &tilework::Result<Strided> {
+        self.strided.get_or_init(|| {
+            let strides = self.layout.to_strides()?;
+            let first = match self.layout.is_empty() {
+                true => 0,
+                false => self.layout.offset(&vec![0; self.layout.rank()])?,
+            };
+            Ok(Strided { first, strides, is_injective: self.layout.is_injective() == Some(true) })
+        })
     }
 
     /// The layout of a source.
@@ -40,7 +103,7 @@ impl PyLayout {
     }
 
     /// The text, and the views taken since.
-    fn spelled(&self) -> String {
+    pub fn spelled(&self) -> String {
         let views: String = self.views.iter().map(View::to_string).collect();
         format!("tilework.Layout('{}'){views}", self.source)
     }
@@ -52,154 +115,238 @@ impl PyLayout {
     #[pyo3(signature = (spec, /, dims=None, dtype=None))]
     fn __new__(
         spec: &Bound<'_, PyAny>,
-        dims: Option<Vec<u64>>,
+        dims: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> Result<PyLayout> {
+        let dims = dims.map(|dims| plain::counts(dims, "dims")).transpose()?;
         read::read(spec, dims.as_deref(), dtype)
     }
 
-    /// The layout with one stride for each dimension, in elements.
+    /// The layout with one stride for each dimension, in elements: 0 broadcasts, a negative one counts backward.
+    ///
+    /// `base` is the offset of the first element, and `size` the number of places; without them, the smallest that do.
+    ///
+    /// >>> tw.Layout.strided((2, 3), (4, 1), "float32")
+    /// tilework.Layout('f32[2,3]{strides(4,1)}')
+    /// >>> tw.Layout.strided((2, 3), (4, 1), "float32", size=16).nbytes
+    /// 64
     #[classmethod]
     #[pyo3(signature = (dims, strides, dtype, *, base=None, size=None))]
     fn strided(
         _class: &Bound<'_, PyType>,
-        dims: Vec<u64>,
-        strides: Vec<i64>,
+        dims: &Bound<'_, PyAny>,
+        strides: &Bound<'_, PyAny>,
         dtype: &Bound<'_, PyAny>,
-        base: Option<u64>,
-        size: Option<u64>,
+        base: Option<&Bound<'_, PyAny>>,
+        size: Option<&Bound<'_, PyAny>>,
     ) -> Result<PyLayout> {
-        Ok(read::strided(element::of_any(dtype)?, &dims, &strides, base, size)?)
+        let element = element::of_any(dtype)?;
+        let dims = plain::counts(dims, "dims")?;
+        let strides = plain::wholes(strides, "strides")?;
+        let base = base.map(|base| plain::count(base, "base")).transpose()?;
+        let size = size.map(|size| plain::count(size, "size")).transpose()?;
+        Ok(read::strided(element, &dims, &strides, base, size)?)
     }
 
-    /// The canonical text; none for a view that no text says.
+    /// The canonical text; None for a view that no text says.
+    ///
+    /// >>> tw.Layout("F32[3,5]{1,0:(2,2)}").text
+    /// 'f32[3,5]{1,0:T(2,2)}'
     #[getter]
     fn text(&self) -> Option<String> {
         self.views.is_empty().then(|| self.source.to_string())
     }
 
     /// The sizes of the dimensions.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").dims
+    /// (3, 5)
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.layout.dims())
     }
 
     /// The sizes of the dimensions, by NumPy's name.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").shape
+    /// (3, 5)
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.dims(py)
     }
 
     /// The number of dimensions.
+    ///
+    /// >>> tw.Layout("f32[3,5]").rank
+    /// 2
     #[getter]
     fn rank(&self) -> usize {
         self.layout.rank()
     }
 
     /// The number of dimensions, by NumPy's name.
+    ///
+    /// >>> tw.Layout("f32[3,5]").ndim
+    /// 2
     #[getter]
     fn ndim(&self) -> usize {
         self.layout.rank()
     }
 
     /// XLA's name of the type of the elements.
+    ///
+    /// >>> tw.Layout("bf16[3,5]").element
+    /// 'bf16'
     #[getter]
     fn element(&self) -> &'static str {
         self.element.name()
     }
 
-    /// NumPy's dtype of the elements.
+    /// NumPy's dtype of the elements, which may be one of `ml_dtypes`.
+    ///
+    /// >>> tw.Layout("f32[3,5]").dtype, tw.Layout("bf16[3,5]").dtype
+    /// (dtype('float32'), dtype(bfloat16))
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         element::dtype(py, self.element)
     }
 
     /// The bits that an element takes in memory.
+    ///
+    /// >>> tw.Layout("s4[3,5]").bits, tw.Layout("s4[3,5]{1,0:E(4)}").bits
+    /// (8, 4)
     #[getter]
     fn bits(&self) -> u32 {
         self.layout.bits()
     }
 
     /// The number of elements.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").elements
+    /// 15
     #[getter]
     fn elements(&self) -> u64 {
         self.layout.len()
     }
 
     /// The number of places that are allocated, for elements and padding.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").size
+    /// 24
     #[getter]
     fn size(&self) -> u64 {
         self.layout.size()
     }
 
     /// The bytes that are allocated.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").nbytes
+    /// 96
     #[getter]
     fn nbytes(&self) -> u64 {
         self.layout.bytes()
     }
 
-    /// The places that hold no element; none where strides overlap so that it is not decided.
+    /// The places that hold no element; None where strides overlap so that it is not decided.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").padding
+    /// 9
     #[getter]
     fn padding(&self) -> Option<u64> {
         self.layout.padding()
     }
 
-    /// The bytes of the padding.
+    /// The bytes of the padding, rounded up; None where the padding is not decided.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").waste
+    /// 36
     #[getter]
     fn waste(&self) -> Option<u128> {
         let bits = u128::from(self.layout.bits());
         self.layout.padding().map(|places| (u128::from(places) * bits).div_ceil(8))
     }
 
-    /// The stride of each dimension in elements; none where strides cannot say the layout.
+    /// The stride of each dimension in elements; None where strides cannot say the layout.
+    ///
+    /// >>> tw.Layout("f32[3,5]{0,1}").strides
+    /// (1, 3)
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").strides is None
+    /// True
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.layout.to_strides().ok().map(|strides| PyTuple::new(py, strides)).transpose()
     }
 
-    /// Whether there are as many places as elements and every element has its own.
+    /// Whether there are as many places as elements and every element has its own; None where it is not decided.
+    ///
+    /// >>> tw.Layout("f32[4,6]{1,0:T(2,2)}").is_packed, tw.Layout("f32[3,5]{1,0:T(2,2)}").is_packed
+    /// (True, False)
     #[getter]
     fn is_packed(&self) -> Option<bool> {
         self.layout.is_packed()
     }
 
     /// Whether a dimension larger than 1 has stride 0.
+    ///
+    /// >>> tw.Layout("f32[2,3]{strides(0,1)}").is_broadcast
+    /// True
     #[getter]
     fn is_broadcast(&self) -> bool {
         self.layout.is_broadcast()
     }
 
-    /// Whether every element has a place of its own.
+    /// Whether every element has a place of its own; None where it is not decided.
+    ///
+    /// >>> tw.Layout("f32[2,3]{strides(1,1)}").is_injective
+    /// False
     #[getter]
     fn is_injective(&self) -> Option<bool> {
         self.layout.is_injective()
     }
 
     /// The offset as a formula of the index.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").formula
+    /// '12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2)'
     #[getter]
     fn formula(&self) -> String {
         self.layout.canon().to_string()
     }
 
-    /// The place of an element.
+    /// The place of an element. A negative number counts from the end of its dimension.
+    ///
+    /// >>> layout = tw.Layout("f32[3,5]{1,0:T(2,2)}")
+    /// >>> layout.offset(2, 3), layout.offset((2, -2))
+    /// (17, 17)
     #[pyo3(signature = (*index))]
     fn offset(&self, index: &Bound<'_, PyTuple>) -> Result<u64> {
         let index = read::index(index, self.layout.dims())?;
         Ok(self.layout.offset(&index)?)
     }
 
-    /// The element at a place, or the padding there.
+    /// The index of the element at a place, or the `Padding` there.
+    ///
+    /// >>> layout = tw.Layout("f32[3,5]{1,0:T(2,2)}")
+    /// >>> layout.locate(17)
+    /// (2, 3)
+    /// >>> layout.locate(9)
+    /// <padding: tile 1, dimension 1>
+    /// >>> isinstance(layout.locate(9), tw.Padding)
+    /// True
     fn locate<'py>(&self, py: Python<'py>, offset: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let offset = read::number(offset, "offset")?;
+        let offset = plain::count(offset, "offset")?;
         match self.layout.locate(offset)? {
             Place::Element(index) => Ok(PyTuple::new(py, index)?.into_any()),
-            Place::Padding(padding) => {
-                Ok(Bound::new(py, PyPadding { cause: padding.to_string() })?.into_any())
-            }
+            Place::Padding(padding) => Ok(Bound::new(py, PyPadding::new(&padding))?.into_any()),
         }
     }
 
     /// The offset of every element, as an array of the layout's dimensions.
+    ///
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").offsets()
+    /// array([[ 0,  1,  4,  5,  8],
+    ///        [ 2,  3,  6,  7, 10],
+    ///        [12, 13, 16, 17, 20]])
     fn offsets<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let count = self.layout.len();
         let mut offsets: Vec<i64> = Vec::new();
@@ -212,36 +359,6 @@ impl PyLayout {
         let flat = PyArray1::from_vec(py, offsets);
         let dims: Vec<usize> = self.layout.dims().iter().map(|&size| size as usize).collect();
         Ok(flat.reshape(dims)?.into_any())
-    }
-
-    /// Whether two layouts are the same, in one of four senses.
-    #[pyo3(signature = (other, sense="function"))]
-    fn same(&self, other: &Bound<'_, PyAny>, sense: &str) -> Result<PyVerdict> {
-        let other = read::layout(other, Some(self))?;
-        let (a, b) = (&self.layout, &other.get().layout);
-        let verdict = match sense {
-            "function" => a.same_function(b),
-            "buffer" => a.same_buffer(b),
-            "reshape" => a.reshape_bitcast(b),
-            "transpose" => a.transpose_bitcast(b),
-            _ => {
-                let error = Error::new(format!("sense {sense:?}"))
-                    .field("sense")
-                    .accepts("'function', 'buffer', 'reshape' or 'transpose'");
-                return Err(error.into());
-            }
-        };
-        Ok(PyVerdict::new(verdict))
-    }
-
-    /// Whether the other layout shows the same buffer without moving a byte: as a reshape, or else as a transpose.
-    fn bitcast(&self, other: &Bound<'_, PyAny>) -> Result<PyVerdict> {
-        let reshape = self.same(other, "reshape")?;
-        if reshape.answer == Some(true) {
-            return Ok(reshape);
-        }
-        let transpose = self.same(other, "transpose")?;
-        Ok(if transpose.answer == Some(true) { transpose } else { reshape })
     }
 
     fn __repr__(&self) -> String {
@@ -286,70 +403,5 @@ impl PyLayout {
 
     fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
         slf
-    }
-}
-
-/// A place that holds no element, and what made it so.
-#[pyclass(frozen, name = "Padding", module = "tilework", eq, hash)]
-#[derive(PartialEq, Eq, Hash)]
-pub struct PyPadding {
-    /// What allocated it, in words.
-    #[pyo3(get)]
-    cause: String,
-}
-
-#[pymethods]
-impl PyPadding {
-    fn __repr__(&self) -> String {
-        format!("<padding: {}>", self.cause)
-    }
-}
-
-/// The answer to whether two layouts are the same: true or false in a condition.
-#[pyclass(frozen, name = "Verdict", module = "tilework")]
-pub struct PyVerdict {
-    /// True, False, or None where it was not decided.
-    #[pyo3(get)]
-    answer: Option<bool>,
-    /// What differs, or why it was not decided; None for yes.
-    #[pyo3(get)]
-    reason: Option<String>,
-}
-
-impl PyVerdict {
-    fn new(verdict: Verdict) -> PyVerdict {
-        let answer = if verdict.is_yes() { Some(true) } else { verdict.is_no().then_some(false) };
-        PyVerdict { answer, reason: verdict.reason().map(str::to_owned) }
-    }
-}
-
-#[pymethods]
-impl PyVerdict {
-    fn __bool__(&self) -> PyResult<bool> {
-        let Some(answer) = self.answer else {
-            return Python::attach(|py| {
-                let message = format!("not decided: {}", self.reason.as_deref().unwrap_or("no reason"));
-                Err(PyErr::from_value(layout_error(py)?.call1((message,))?))
-            });
-        };
-        Ok(answer)
-    }
-
-    fn __repr__(&self) -> String {
-        let answer = match self.answer {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "not decided",
-        };
-        match &self.reason {
-            Some(reason) => format!("<{answer}: {reason}>"),
-            None => format!("<{answer}>"),
-        }
-    }
-}
-
-impl From<std::convert::Infallible> for Bad {
-    fn from(never: std::convert::Infallible) -> Bad {
-        match never {}
     }
 }

@@ -3,11 +3,28 @@
 //! Nothing is decided here. Texts and arrays of Python become layouts of `tilework`, its answers become Python's values,
 //! and `tilework-copy` moves the data. What can be said in Python stands in `python/tilework`.
 
+mod answer;
+mod array;
+mod directml;
+mod dlpack;
 mod element;
 mod error;
+mod explain;
+mod fill;
+mod flat;
+mod jax;
+mod kept;
 mod layout;
+mod module;
+mod movement;
+mod pack;
+mod plain;
+mod plan;
+mod prepared;
 mod read;
+mod unpack;
 mod view;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -15,16 +32,32 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _tilework {
     #[pymodule_export]
+    use crate::answer::PyPadding;
+    #[pymodule_export]
+    use crate::answer::PyVerdict;
+    #[pymodule_export]
+    use crate::dlpack::PyDlpack;
+    #[pymodule_export]
+    use crate::dlpack::from_dlpack;
+    #[pymodule_export]
+    use crate::dlpack::to_dlpack;
+    #[pymodule_export]
     use crate::layout::PyLayout;
     #[pymodule_export]
-    use crate::layout::PyPadding;
+    use crate::pack::pack;
     #[pymodule_export]
-    use crate::layout::PyVerdict;
+    use crate::plan::PyPlan;
+    #[pymodule_export]
+    use crate::plan::relayout;
+    #[pymodule_export]
+    use crate::unpack::unpack;
 
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::directml::register(module)?;
+        crate::xla::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -6,13 +6,15 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
-use tilework::directml::{BufferTensorDesc, DataType, Desc, read_json};
+use tilework::directml::BufferTensorDesc;
 use tilework::xla::{self, ArrayShape, PrimitiveType, Shape, Strides};
 use tilework::{Error, Layout};
+use tilework_explain::Subject;
 
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
+use crate::plain;
 
 /// What a layout is made from: the shape of an array as XLA writes it, or a descriptor of DirectML.
 #[derive(Clone)]
@@ -22,6 +24,28 @@ pub enum Source {
 }
 
 impl Source {
+    /// Reads a text, which must say one array.
+    fn read(text: &str) -> tilework::Result<Source> {
+        let mut found = Subject::read(text, false)?;
+        let count = found.len();
+        match found.pop() {
+            Some(Subject::Desc(desc)) if count == 1 => Ok(Source::Desc(desc)),
+            Some(Subject::Shape(Shape::Array(array))) => Ok(Source::Shape(array)),
+            Some(Subject::Shape(_)) => Err(Error::new("this is not an array")
+                .rule("only the elements of an array have offsets")
+                .accepts("an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds")),
+            _ => Err(Error::new(format!("{count} descriptors")).accepts("one")),
+        }
+    }
+
+    /// What is explained.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Source::Shape(array) => Subject::Shape(Shape::Array(array.clone())),
+            Source::Desc(desc) => Subject::Desc(desc.clone()),
+        }
+    }
+
     pub fn lower(&self) -> tilework::Result<Layout> {
         match self {
             Source::Shape(array) => array.lower(),
@@ -97,8 +121,7 @@ pub fn read(
         return read_text(text.to_str()?, known);
     }
     if dims.is_some() || dtype.is_some() {
-        let message = "dims and dtype go with the braces of a layout as text, such as '{1,0:T(8,128)}'";
-        return Err(PyTypeError::new_err(message).into());
+        return foreign(spec, dims, dtype);
     }
     if let Ok(layout) = spec.cast::<PyLayout>() {
         let layout = layout.get();
@@ -106,20 +129,30 @@ pub fn read(
         return Ok(PyLayout::new(source, views, layout.element, layout.layout.clone()));
     }
     if spec.is_instance_of::<PyDict>() {
-        let json: String = spec.py().import("json")?.call_method1("dumps", (spec,))?.extract()?;
+        let foreign = spec.py().import("tilework._foreign")?;
+        let json: String = foreign.call_method1("descriptor", (spec,))?.extract()?;
         return read_text(&json, None);
     }
     of_array(spec)
 }
 
+/// The layout of what `_foreign.py` knows: arrays of other libraries, and layouts of JAX, which want `dims` and `dtype`.
+fn foreign(
+    spec: &Bound<'_, PyAny>,
+    dims: Option<&[u64]>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> Result<PyLayout> {
+    let found = spec.py().import("tilework._foreign")?.call_method1("layout", (spec, dims, dtype))?;
+    match found.cast::<PyLayout>() {
+        Ok(_) => read(&found, None, None),
+        Err(_) => Err(PyTypeError::new_err("tilework._foreign.layout returned no Layout").into()),
+    }
+}
+
 /// The layout of an array: of NumPy here, of others by `_foreign.py`.
 fn of_array(array: &Bound<'_, PyAny>) -> Result<PyLayout> {
     let Ok(array) = array.cast::<PyUntypedArray>() else {
-        let foreign = array.py().import("tilework._foreign")?.call_method1("layout", (array,))?;
-        return match foreign.cast::<PyLayout>() {
-            Ok(_) => read(&foreign, None, None),
-            Err(_) => Err(PyTypeError::new_err("tilework._foreign.layout returned no Layout").into()),
-        };
+        return foreign(array, None, None);
     };
     let dtype = array.dtype();
     let element = element::of_dtype(dtype.as_any())?;
@@ -172,26 +205,8 @@ pub fn read_text(text: &str, known: Option<(PrimitiveType, &[u64])>) -> Result<P
         let sizes: Vec<String> = dims.iter().map(u64::to_string).collect();
         let shape = format!("{}[{}]{text}", element.name(), sizes.join(","));
         return read_text(&shape, None);
-    } else if text.starts_with('{') {
-        let mut found = read_json(text).map_err(bad)?;
-        match (found.pop(), found.len()) {
-            (Some(one), 0) => Source::Desc(one.read().map_err(bad)?.build().map_err(bad)?),
-            (_, others) => return Err(bad(Error::new(format!("{} descriptors", others + 1)).accepts("one"))),
-        }
-    } else if DataType::begins(text) {
-        Source::Desc(Desc::parse(text).and_then(|desc| desc.build()).map_err(bad)?)
     } else {
-        match Shape::parse(text).map_err(bad)? {
-            Shape::Array(array) => Source::Shape(array),
-            _ => {
-                let error = Error::new("this is not an array")
-                    .rule("only the elements of an array have offsets")
-                    .accepts(
-                        "an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds",
-                    );
-                return Err(bad(error));
-            }
-        }
+        Source::read(text).map_err(bad)?
     };
     PyLayout::of(source).map_err(bad)
 }
@@ -230,31 +245,15 @@ fn spread<'py>(arguments: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyAny
     Ok(arguments.iter().collect())
 }
 
-/// A whole number that is not negative.
-pub fn number(said: &Bound<'_, PyAny>, field: &str) -> Result<u64> {
-    let number = whole(said)?;
-    u64::try_from(number).map_err(|_| {
-        Error::new(format!("{field} {number}")).field(field).accepts(format!("0 to {}", i64::MAX)).into()
-    })
-}
-
-/// Any whole number; what does not fit 64 bits is as large as can be, which no rule accepts.
-fn whole(said: &Bound<'_, PyAny>) -> Result<i64> {
-    let index = said.py().import("operator")?.call_method1("index", (said,))?;
-    match index.extract::<i64>() {
-        Ok(number) => Ok(number),
-        Err(_) => Ok(if index.lt(0)? { i64::MIN } else { i64::MAX }),
-    }
-}
-
-/// Several whole numbers that are not negative.
+/// Several whole numbers that are not negative, one by one or as one sequence.
 pub fn numbers(arguments: &Bound<'_, PyTuple>, field: &str) -> Result<Vec<u64>> {
-    spread(arguments)?.iter().map(|said| number(said, field)).collect()
+    spread(arguments)?.iter().map(|said| plain::count(said, field)).collect()
 }
 
 /// The sizes of a reshape, of which one may be −1: what is left.
 pub fn sizes(arguments: &Bound<'_, PyTuple>, elements: u64) -> Result<Vec<u64>> {
-    let said: Vec<i64> = spread(arguments)?.iter().map(whole).collect::<Result<_>>()?;
+    let said: Vec<i64> =
+        spread(arguments)?.iter().map(|said| plain::whole(said, "dims")).collect::<Result<_>>()?;
     let known = said.iter().filter(|&&size| size != -1).try_fold(1_u64, |product, &size| {
         u64::try_from(size).ok().and_then(|size| product.checked_mul(size))
     });
@@ -296,12 +295,12 @@ pub fn dimension(number: i64, rank: usize) -> Result<usize> {
 
 /// Several dimension numbers.
 pub fn dimensions(arguments: &Bound<'_, PyTuple>, rank: usize) -> Result<Vec<usize>> {
-    spread(arguments)?.iter().map(|said| dimension(whole(said)?, rank)).collect()
+    spread(arguments)?.iter().map(|said| dimension(plain::whole(said, "dim")?, rank)).collect()
 }
 
 /// An index within a dimension; −1 is the last element.
 pub fn within(said: &Bound<'_, PyAny>, size: u64, dim: usize) -> Result<u64> {
-    let number = whole(said)?;
+    let number = plain::whole(said, "index")?;
     let counted = if number < 0 { i128::from(number) + i128::from(size) } else { i128::from(number) };
     match u64::try_from(counted) {
         Ok(at) if at < size => Ok(at),

@@ -9,7 +9,8 @@ use tilework_audit::{KEPT, Target, tiles_from_text};
 pub const SUGGEST_EXAMPLES: &str = "\
 Targets: tpu (any from v4 on), tpu-v2, tpu-v3, tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, tpu7x, tenstorrent.
 A layout without tiles is taken as the target usually lays out its order. A bounded dimension counts with its bound. \
-These are sizes only: whether the compiler needs an order, or is faster with it, is not known here.
+These are sizes only: whether the compiler needs an order, or is faster with it, is not known here. For a parameter of a \
+program the compiler of TPUs chooses the first of them by itself.
 
 Examples:
   tilework suggest 's32[8388608,8,4]{2,1,0:T(8,128)}' --target tpu

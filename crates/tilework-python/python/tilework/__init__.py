@@ -8,7 +8,33 @@
 17
 """
 
+from tilework import directml, xla
 from tilework._error import LayoutError
-from tilework._tilework import Layout, Padding, Verdict, __version__
+from tilework._tilework import (
+    DLPack,
+    Layout,
+    Padding,
+    Plan,
+    Verdict,
+    __version__,
+    pack,
+    relayout,
+    to_dlpack,
+    unpack,
+)
 
-__all__ = ["Layout", "LayoutError", "Padding", "Verdict", "__version__"]
+__all__ = [
+    "DLPack",
+    "Layout",
+    "LayoutError",
+    "Padding",
+    "Plan",
+    "Verdict",
+    "__version__",
+    "directml",
+    "pack",
+    "relayout",
+    "to_dlpack",
+    "unpack",
+    "xla",
+]

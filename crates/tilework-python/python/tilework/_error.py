@@ -16,9 +16,20 @@ class LayoutError(ValueError):
     ...     tw.Layout("f32[3,5]{1,1}")
     ... except tw.LayoutError as error:
     ...     print(error)
-    ...     error.rule
-    1
+    dimension 1 stands twice in minor_to_major
+        f32[3,5]{1,1}
+                   ^
+      rule: minor_to_major names every dimension exactly once
+      accepted: 0 to 1
+    >>> try:
+    ...     tw.Layout("f32[3,5]{1,1}")
+    ... except ValueError as error:
+    ...     problem = error
+    >>> problem.span, problem.accepted
+    ((11, 12), '0 to 1')
     """
+
+    __module__ = "tilework"
 
     found: str
     """What was found."""

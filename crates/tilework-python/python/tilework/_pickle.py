@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tilework._tilework import Layout
+from tilework._tilework import Layout, Plan
 
 
 def layout(text: str, views: Iterable[tuple[str, list[int]]]) -> Layout:
@@ -13,3 +13,8 @@ def layout(text: str, views: Iterable[tuple[str, list[int]]]) -> Layout:
     for name, arguments in views:
         made = getattr(made, name)(*arguments)
     return made
+
+
+def plan(from_: Layout, to: Layout, fill: str | None, convert: bool) -> Plan:
+    """A plan from its arguments."""
+    return Plan(from_, to, fill=fill, convert=convert)

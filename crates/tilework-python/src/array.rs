@@ -1,0 +1,211 @@
+//! The memory of NumPy's arrays.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use numpy::npyffi::{
+    self, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArrayObject_fields,
+};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use tilework::xla::PrimitiveType;
+use tilework::{Error, Layout};
+
+use crate::element;
+use crate::error::Result;
+
+/// Bytes that a move reads or writes. Whoever makes one keeps what owns it alive.
+#[derive(Clone, Copy)]
+pub struct Memory {
+    pub start: *mut u8,
+    pub bytes: usize,
+}
+
+// SAFETY: an address; using it is what needs care.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Whether the two share a byte.
+    pub fn overlaps(self, other: Memory) -> bool {
+        let end = |memory: Memory| memory.start.addr().saturating_add(memory.bytes);
+        let empty = self.bytes == 0 || other.bytes == 0;
+        !empty && self.start.addr() < end(other) && other.start.addr() < end(self)
+    }
+}
+
+/// An array of NumPy.
+pub type Array<'py> = Bound<'py, PyUntypedArray>;
+
+fn fields<'a>(array: &'a Array<'_>) -> &'a PyArrayObject_fields {
+    // SAFETY: the object is an array, which is alive as long as it is borrowed.
+    unsafe { &*npyffi::objects::_PyArray_GET_ITEM_DATA(array.as_array_ptr().cast_const()) }
+}
+
+/// Where element (0, …) is.
+pub fn data(array: &Array<'_>) -> *mut u8 {
+    fields(array).data.cast()
+}
+
+/// Whether the dtype of an array is this one, which its address mostly tells.
+pub fn has_dtype(array: &Array<'_>, dtype: &Py<PyArrayDescr>) -> bool {
+    let own = fields(array).descr;
+    ptr::eq(own.cast(), dtype.as_ptr()) || array.dtype().is_equiv_to(dtype.bind(array.py()))
+}
+
+/// The bytes of an element.
+pub fn itemsize(array: &Array<'_>) -> usize {
+    array.dtype().itemsize()
+}
+
+pub fn is_writable(array: &Array<'_>) -> bool {
+    fields(array).flags & NPY_ARRAY_WRITEABLE != 0
+}
+
+/// Whether the elements lie one after the other, the last index running fastest.
+pub fn is_contiguous(array: &Array<'_>) -> bool {
+    fields(array).flags & NPY_ARRAY_C_CONTIGUOUS != 0
+}
+
+/// All memory of an array of this description: no element reaches beyond it on either side.
+pub fn extent(first: *mut u8, shape: &[usize], strides: &[isize], itemsize: usize) -> Memory {
+    if shape.contains(&0) {
+        return Memory { start: first, bytes: 0 };
+    }
+    let (mut below, mut above) = (0_usize, itemsize);
+    for (&size, &stride) in shape.iter().zip(strides) {
+        let reach = stride.unsigned_abs().saturating_mul(size - 1);
+        let side = if stride < 0 { &mut below } else { &mut above };
+        *side = side.saturating_add(reach);
+    }
+    Memory { start: first.wrapping_sub(below), bytes: below.saturating_add(above) }
+}
+
+/// How an array lies in its [`extent`], in places of `bits` bits, of which an element begins at one and has one.
+///
+/// None where a stride is no whole number of elements.
+pub fn layout(shape: &[usize], strides: &[isize], itemsize: usize, bits: u32) -> Result<Option<Layout>> {
+    let dims: Vec<u64> = shape.iter().map(|&size| size as u64).collect();
+    if dims.contains(&0) {
+        return Ok(Some(Layout::strided(&dims, bits, &vec![0; dims.len()], None, None)?));
+    }
+    let places = itemsize as i64 * 8 / i64::from(bits); // of each element
+    let (mut in_places, mut below, mut above) = (Vec::with_capacity(dims.len()), 0_i128, 0_i128);
+    for (&size, &stride) in shape.iter().zip(strides) {
+        let stride = if size == 1 { 0 } else { stride as i64 };
+        if stride % itemsize as i64 != 0 {
+            return Ok(None);
+        }
+        let Some(stride) = (stride / itemsize as i64).checked_mul(places) else { return Ok(None) };
+        let reach = i128::from(stride) * (size as i128 - 1);
+        if reach < 0 {
+            below -= reach
+        } else {
+            above += reach
+        }
+        in_places.push(stride);
+    }
+    let number = |count: i128| {
+        u64::try_from(count).map_err(|_| Error::new(format!("an array that spans {count} elements")))
+    };
+    let (base, size) = (number(below)?, number(below + above + i128::from(places))?);
+    Ok(Some(Layout::strided(&dims, bits, &in_places, Some(base), Some(size))?))
+}
+
+/// A new array in row-major order, of zeros or of whatever memory holds. A large one begins at a line of the cache, which
+/// NumPy's own do not, so that whole lines can be stored past the cache.
+pub fn fresh<'py>(
+    py: Python<'py>,
+    dtype: &Py<PyArrayDescr>,
+    dims: &[u64],
+    zeros: bool,
+) -> Result<Array<'py>> {
+    let itemsize = dtype.bind(py).itemsize();
+    let bytes = dims.iter().try_fold(itemsize as u64, |bytes, &size| bytes.checked_mul(size));
+    let Some(bytes @ LARGE..=MOST) = bytes else { return allocated(py, dtype, dims, zeros) };
+    let room = allocated(py, &element::descr(py, PrimitiveType::U8)?.unbind(), &[bytes + LINE], zeros)?;
+    let first = data(&room);
+    let first = first.wrapping_add(first.addr().wrapping_neg() % LINE as usize);
+    let mut strides = vec![0; dims.len()];
+    let mut stride = itemsize as isize;
+    for (place, &size) in strides.iter_mut().zip(dims).rev() {
+        *place = stride;
+        stride = stride.wrapping_mul(size as isize); // within the bytes
+    }
+    // SAFETY: so many bytes from the first line on are within the room.
+    unsafe { view(room.as_any(), dtype, first, dims, &strides, true) }
+}
+
+/// A line of the cache, in bytes.
+const LINE: u64 = 64;
+
+/// From so many bytes on it matters where an array begins.
+const LARGE: u64 = 1 << 20;
+
+/// No memory has more bytes; NumPy knows what to say then.
+const MOST: u64 = 1 << 56;
+
+/// An array where NumPy's allocator puts it.
+fn allocated<'py>(
+    py: Python<'py>,
+    dtype: &Py<PyArrayDescr>,
+    dims: &[u64],
+    zeros: bool,
+) -> Result<Array<'py>> {
+    let mut shape = sizes(dims)?;
+    let (rank, shape) = (shape.len() as c_int, shape.as_mut_ptr());
+    let dtype = dtype.clone_ref(py).into_bound(py).into_dtype_ptr(); // taken by the call
+    // SAFETY: `rank` sizes that are not negative, and a dtype; NumPy answers with a new array or an error.
+    unsafe {
+        let made = match zeros {
+            true => PY_ARRAY_API.PyArray_Zeros(py, rank, shape, dtype, 0),
+            false => PY_ARRAY_API.PyArray_Empty(py, rank, shape, dtype, 0),
+        };
+        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
+    }
+}
+
+fn sizes(dims: &[u64]) -> Result<Vec<isize>> {
+    let each = dims.iter().map(|&size| {
+        isize::try_from(size).map_err(|_| Error::new(format!("a dimension of {size}")).field("dims").into())
+    });
+    each.collect()
+}
+
+/// An array that shows memory of another object, which it keeps alive.
+///
+/// # Safety
+/// The [`extent`] of the new array is within memory that `owner` keeps.
+pub unsafe fn view<'py>(
+    owner: &Bound<'py, PyAny>,
+    dtype: &Py<PyArrayDescr>,
+    first: *mut u8,
+    dims: &[u64],
+    strides: &[isize],
+    writable: bool,
+) -> Result<Array<'py>> {
+    let py = owner.py();
+    let (mut shape, mut strides) = (sizes(dims)?, strides.to_vec());
+    let flags = if writable { NPY_ARRAY_WRITEABLE } else { 0 };
+    let dtype = dtype.clone_ref(py).into_bound(py).into_dtype_ptr(); // taken by the call
+    // SAFETY: as many strides as sizes; the memory is there by the caller's promise; the base is given away to the array.
+    unsafe {
+        let made = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
+            dtype,
+            shape.len() as c_int,
+            shape.as_mut_ptr(),
+            strides.as_mut_ptr(),
+            first.cast(),
+            flags,
+            ptr::null_mut(),
+        );
+        let made: Array<'py> = Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked();
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, made.as_array_ptr(), owner.clone().into_ptr()) < 0 {
+            return Err(PyErr::fetch(py).into());
+        }
+        Ok(made)
+    }
+}

@@ -1,0 +1,201 @@
+//! Memory of an array of NumPy for another library.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use tilework::Error;
+
+use super::{DataType, Form, HOST, IS_COPIED, Managed, READ_ONLY, Tensor, Versioned, data_type};
+use crate::array::{self, Array};
+use crate::element;
+use crate::error::Result;
+use crate::flat;
+
+/// An array that other libraries take without a copy, such as `torch.from_dlpack(tilework.to_dlpack(array))`.
+#[pyclass(frozen, name = "DLPack", module = "tilework")]
+pub struct PyDlpack {
+    array: Py<PyUntypedArray>,
+    dtype: DataType,
+}
+
+/// An array or a buffer as an object that `from_dlpack` of other libraries takes, bfloat16 and the float8 kinds, too.
+///
+/// The memory is shared, and lives as long as somebody shows it. What cannot be written cannot be written there either.
+///
+/// >>> import numpy as np, tilework as tw
+/// >>> shared = tw.to_dlpack(np.arange(6.0))
+/// >>> np.from_dlpack(shared)
+/// array([0., 1., 2., 3., 4., 5.])
+#[pyfunction]
+pub fn to_dlpack(array: &Bound<'_, PyAny>) -> Result<PyDlpack> {
+    let array = flat::array(array)?;
+    let element = element::of_array(&array)?;
+    let Some(dtype) = data_type(element) else {
+        let error = Error::new(format!("elements of dtype {}", array.dtype()))
+            .field("dtype")
+            .rule("DLPack has no type for it that takes a byte for each element")
+            .accepts("its bytes: array.view('uint8')");
+        return Err(error.into());
+    };
+    let itemsize = array::itemsize(&array) as isize;
+    if let Some(stride) = array.strides().iter().find(|&&stride| stride % itemsize != 0) {
+        let error = Error::new(format!("a stride of {stride} bytes"))
+            .field("strides")
+            .rule(format!("strides of DLPack are whole elements, of {itemsize} bytes here"))
+            .accepts("a copy: numpy.ascontiguousarray(array)");
+        return Err(error.into());
+    }
+    Ok(PyDlpack { array: array.unbind(), dtype })
+}
+
+#[pymethods]
+impl PyDlpack {
+    /// A capsule with the memory, as the protocol has it.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> Result<Bound<'py, PyAny>> {
+        if stream.is_some() {
+            return Err(PyBufferError::new_err("memory of the host has no streams: stream=None").into());
+        }
+        if dl_device.is_some_and(|device| device != (HOST, 0)) {
+            return Err(PyBufferError::new_err("the memory is that of the host: dl_device=(1, 0)").into());
+        }
+        let (mut array, mut flags) = (self.array.bind(py).clone(), 0);
+        if copy == Some(true) {
+            let made = array.call_method1("copy", ("K",))?;
+            array = made.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
+            flags = IS_COPIED;
+        }
+        if !array::is_writable(&array) {
+            flags |= READ_ONLY;
+        }
+        match max_version {
+            Some((1.., minor)) => {
+                let minor = minor.min(1);
+                Ok(capsule(
+                    py,
+                    held(&array, self.dtype, |tensor, context| Versioned {
+                        major: 1,
+                        minor,
+                        context,
+                        deleter: Some(delete::<Versioned>),
+                        flags,
+                        tensor,
+                    }),
+                )?)
+            }
+            _ if flags & READ_ONLY != 0 => {
+                let message =
+                    "the array is read-only, which DLPack says from version 1 on: max_version=(1, 0)";
+                Err(PyBufferError::new_err(message).into())
+            }
+            _ => Ok(capsule(
+                py,
+                held(&array, self.dtype, |tensor, context| Managed {
+                    tensor,
+                    context,
+                    deleter: Some(delete::<Managed>),
+                }),
+            )?),
+        }
+    }
+
+    /// The memory of the host.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (HOST, 0)
+    }
+}
+
+/// What a tensor that was handed out points to.
+struct Context<T> {
+    managed: Option<Box<T>>,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    /// Keeps the memory alive.
+    _array: Py<PyUntypedArray>,
+}
+
+/// A tensor that owns its context, which owns the array.
+fn held<T>(array: &Array<'_>, dtype: DataType, form: impl FnOnce(Tensor, *mut c_void) -> T) -> *mut T {
+    let itemsize = array::itemsize(array) as i64;
+    let context = Box::into_raw(Box::new(Context::<T> {
+        managed: None,
+        shape: array.shape().iter().map(|&size| size as i64).collect(),
+        strides: array.strides().iter().map(|&stride| stride as i64 / itemsize).collect(),
+        _array: array.clone().unbind(),
+    }));
+    // SAFETY: it was just made, and nobody else has it yet.
+    let inner = unsafe { &mut *context };
+    let tensor = Tensor {
+        data: array::data(array).cast(),
+        device_type: HOST,
+        device_id: 0,
+        rank: inner.shape.len() as i32, // at most 64
+        dtype,
+        shape: inner.shape.as_mut_ptr(),
+        strides: inner.strides.as_mut_ptr(),
+        byte_offset: 0,
+    };
+    let managed = inner.managed.insert(Box::new(form(tensor, context.cast())));
+    ptr::from_mut(managed.as_mut())
+}
+
+/// The context of a form.
+trait Owned: Form + Sized {
+    fn context(&self) -> *mut c_void;
+}
+
+impl Owned for Managed {
+    fn context(&self) -> *mut c_void {
+        self.context
+    }
+}
+
+impl Owned for Versioned {
+    fn context(&self) -> *mut c_void {
+        self.context
+    }
+}
+
+/// Lets go of the array.
+///
+/// # Safety
+/// `this` came from [`held`], and this is called once.
+unsafe extern "C" fn delete<T: Owned>(this: *mut T) {
+    // SAFETY: the context was boxed by `held` for this form, and belongs to `this` alone.
+    let context = unsafe { Box::from_raw((*this).context().cast::<Context<T>>()) };
+    let mut context = Some(context);
+    // Any thread may call this. Once Python has ended, the memory stays where it is.
+    Python::try_attach(|_| drop(context.take()));
+    std::mem::forget(context);
+}
+
+/// A capsule that deletes what nobody took.
+fn capsule<T: Form>(py: Python<'_>, managed: *mut T) -> PyResult<Bound<'_, PyAny>> {
+    unsafe extern "C" fn gone<T: Form>(capsule: *mut ffi::PyObject) {
+        // SAFETY: Python hands in the capsule that goes; by its name nobody has taken what it holds.
+        unsafe {
+            if ffi::PyCapsule_IsValid(capsule, T::NAME.as_ptr()) == 1 {
+                T::delete(ffi::PyCapsule_GetPointer(capsule, T::NAME.as_ptr()).cast());
+            }
+        }
+    }
+    // SAFETY: the name is static, and the destructor knows this form. Without a capsule nobody has taken the tensor.
+    unsafe {
+        let made = ffi::PyCapsule_New(managed.cast(), T::NAME.as_ptr(), Some(gone::<T>));
+        if made.is_null() {
+            T::delete(managed);
+        }
+        Bound::from_owned_ptr_or_err(py, made)
+    }
+}

@@ -1,0 +1,154 @@
+//! Layouts explained: as the text of `tilework show`, and as a table and a picture for notebooks.
+
+use pyo3::prelude::*;
+use tilework_explain::size::{self, Sizes};
+use tilework_explain::{Function, Line, Look, Style, explain, explain_layout};
+use tilework_picture::terminal;
+
+use crate::error::Result;
+use crate::layout::PyLayout;
+use crate::plain;
+
+/// Columns of the pictures in a notebook.
+const NOTEBOOK_WIDTH: usize = 100;
+
+/// What the table of a notebook lists at most of the causes of padding.
+const CAUSES: usize = 12;
+
+#[pymethods]
+impl PyLayout {
+    /// The layout explained in words, numbers and pictures: what `tilework show` prints.
+    ///
+    /// No line is longer than `width`, which is 20 at least.
+    ///
+    /// >>> print(tw.Layout("f32[3,5]{1,0:T(2,2)}").explain())
+    /// f32[3,5]{1,0:T(2,2)}
+    /// <BLANKLINE>
+    ///   f32        32-bit floating point, 4 B each
+    ///   [3,5]      dimension 0 (y) is 3, 1 (x) is 5
+    ///   {1,0}      row-major: dimension 1 (x) is the most minor, then 0 (y)
+    ///   T(2,2)     tile 1 cuts dimension 0 (3) into 2 tiles of 2, padded to 4;
+    ///              dimension 1 (5) into 3 tiles of 2, padded to 6
+    /// <BLANKLINE>
+    ///   elements   15   60 B
+    ///   allocated  24   96 B, 1.60 × the elements
+    ///   padding     9   36 B
+    ///                   dimension 0 is 3, tiled to 4: 1.33 times
+    ///                   dimension 1 is 5, tiled to 6: 1.20 times
+    /// ...
+    #[pyo3(signature = (width=None), text_signature = "($self, width=80)")]
+    fn explain(&self, width: Option<&Bound<'_, PyAny>>) -> Result<String> {
+        let width = width.map_or(Ok(80), |width| plain::count(width, "width"))? as usize;
+        let look = Look::default();
+        let lines = match self.views.is_empty() {
+            true => explain(&self.source.subject(), width, look)?,
+            false => {
+                let mut lines = vec![Line::new().with(self.spelled(), Style::Strong), Line::new()];
+                lines.extend(explain_layout(&self.layout, width, look));
+                lines
+            }
+        };
+        let text: Vec<String> = lines.iter().map(|line| line.render(look)).collect();
+        Ok(text.join("\n"))
+    }
+
+    fn _repr_html_(&self) -> String {
+        let mut page = String::from("<div style=\"overflow-x:auto\">");
+        page.push_str(&format!("<code><b>{}</b></code>", escaped(&self.spelled())));
+        page.push_str("<table style=\"margin:0.5em 0\">");
+        for (name, value) in self.facts() {
+            let cell = "style=\"text-align:left;vertical-align:top\"";
+            page.push_str(&format!("<tr><th {cell}>{name}</th><td {cell}>{value}</td></tr>"));
+        }
+        page.push_str("</table>");
+        if self.layout.size() == 0 {
+            return page + "</div>";
+        }
+        let look = Look::default();
+        let slice = if self.layout.rank() > 2 { "one slice of the array" } else { "the array" };
+        let array = terminal::array(&self.layout, NOTEBOOK_WIDTH, look);
+        page.push_str(&picture(&format!("{slice}: the offset of each element"), &array));
+        let memory = terminal::memory(&self.layout, NOTEBOOK_WIDTH, look);
+        page.push_str(&picture("memory: the element at each place; rows begin with their offset", &memory));
+        page.push_str("</div>");
+        page
+    }
+}
+
+impl PyLayout {
+    /// What the table says, in HTML.
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let layout = &self.layout;
+        let sizes = Sizes::new(layout);
+        let amount = |places: u64, bytes: u128| format!("{places} ({})", size::bytes(bytes));
+        let mut facts = vec![("elements", amount(layout.len(), layout.element_bytes()))];
+        let mut allocated = amount(layout.size(), layout.bytes().into());
+        if !layout.is_empty() && layout.size() != layout.len() {
+            let times = size::times(layout.len().into(), layout.size().into());
+            allocated.push_str(&format!(", {times} × the elements"));
+        }
+        facts.push(("allocated", allocated));
+        match (sizes.padding, sizes.waste_bytes) {
+            (Some(0), _) => {}
+            (Some(padding), Some(waste)) => {
+                let mut lines = vec![amount(padding, waste)];
+                lines.extend(sizes.growths.iter().take(CAUSES).map(size::cause));
+                if sizes.growths.len() > CAUSES {
+                    lines.push("…".to_owned());
+                }
+                let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+                facts.push(("padding", lines.join("<br>")));
+            }
+            _ => facts.push(("padding", "not decided: the strides overlap".to_owned())),
+        }
+        if let Some(formula) = Function::new(layout, None).formula.filter(|_| !layout.is_empty()) {
+            facts.push(("formula", format!("<code>{}</code>", escaped(&formula))));
+        }
+        facts
+    }
+}
+
+/// A picture under its heading, or nothing where there is none.
+fn picture(heading: &str, lines: &[Line]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let faint = css(Style::Faint);
+    let mut out = format!("<div style=\"{faint}\">{}</div>", escaped(heading));
+    out.push_str("<pre style=\"line-height:1.3;margin:0.3em 0 0.8em\">");
+    for line in lines {
+        for span in line.spans() {
+            match css(span.style) {
+                "" => out.push_str(&escaped(&span.text)),
+                style => out.push_str(&format!("<span style=\"{style}\">{}</span>", escaped(&span.text))),
+            }
+        }
+        out.push('\n');
+    }
+    out.push_str("</pre>");
+    out
+}
+
+/// How a style looks on light and on dark pages: text keeps the page's colour.
+fn css(style: Style) -> &'static str {
+    const TILES: [&str; 6] = [
+        "background:rgba(0,150,200,.22)",
+        "background:rgba(220,160,0,.22)",
+        "background:rgba(60,170,60,.22)",
+        "background:rgba(190,80,190,.22)",
+        "background:rgba(90,100,230,.22)",
+        "background:rgba(220,70,60,.22)",
+    ];
+    match style {
+        Style::Plain => "",
+        Style::Strong => "font-weight:bold",
+        Style::Faint => "opacity:.6",
+        Style::Tile(number) => TILES[(number % TILES.len() as u64) as usize],
+        Style::Alarm => "font-weight:bold;color:#e03030",
+    }
+}
+
+/// Text as HTML takes it.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,86 @@
+//! `tilework.pack`: from an array to a flat buffer.
+
+use numpy::PyUntypedArrayMethods;
+use pyo3::prelude::*;
+
+use crate::array;
+use crate::element;
+use crate::error::{Bad, Result};
+use crate::fill::Said;
+use crate::flat;
+use crate::kept;
+use crate::layout::PyLayout;
+use crate::movement::{Call, Elements, flat_view, key, lies, place_bits, refuse_copy, refuse_out};
+use crate::prepared::{Prepared, Side};
+
+/// The array's elements in a new flat buffer that lies as the layout says.
+///
+/// `layout` is a Layout or its text; braces alone, such as '{1,0:T(8,128)}', take dimensions and type from the array. The
+/// buffer has the layout's dtype and `layout.size` elements, or bytes where elements are narrower than a byte.
+///
+/// `fill` is what padding holds: the value that the layout's text names, or else 0; 'one', 'lowest', 'highest', 'nan', a number,
+/// bits as '0x7f', or None to leave it as it is, in a new buffer 0. `convert` makes elements of another type. `threads` is how
+/// many work; None takes all processors where that is worth it. `out` is written and returned. `copy` is as NumPy has it: None
+/// gives a view of an array that lies this way already, False refuses to copy, True always does.
+///
+/// >>> import numpy as np, tilework as tw
+/// >>> tw.pack(np.arange(15).reshape(3, 5), "{1,0:T(2,2)}", fill=-1)[:8]
+/// array([0, 1, 5, 6, 2, 3, 7, 8])
+#[pyfunction]
+#[pyo3(
+    signature = (array, layout, *, fill=Said::Nothing, out=None, threads=None, convert=false, copy=None),
+    text_signature = "(array, layout, *, fill=0, out=None, threads=None, convert=False, copy=None)"
+)]
+#[allow(clippy::too_many_arguments)] // the arguments of Python's function
+pub fn pack<'py>(
+    py: Python<'py>,
+    array: &Bound<'py, PyAny>,
+    layout: &Bound<'py, PyAny>,
+    fill: Said<'py>,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<&Bound<'py, PyAny>>,
+    convert: bool,
+    copy: Option<bool>,
+) -> Result<Bound<'py, PyAny>> {
+    let mut array = flat::array(array)?;
+    let to = match layout.cast::<PyLayout>() {
+        Ok(layout) => layout.clone(),
+        Err(_) => {
+            let dims: Vec<u64> = array.shape().iter().map(|&size| size as u64).collect();
+            kept::layout(layout, Some((element::of_array(&array)?, &dims)))?
+        }
+    };
+    let to = to.get();
+    let (fill, threads) = (fill.of(to)?, flat::threads(threads)?);
+    let out = out.map(|out| Ok::<_, Bad>((out, flat::destination(out, to)?))).transpose()?;
+    let from = Elements::of(&array, to)?;
+    let itemsize = from.itemsize;
+    if array.strides().iter().any(|stride| stride % itemsize as isize != 0) {
+        refuse_copy(copy, "strides that are no whole elements")?;
+        array = flat::contiguous(&array)?;
+    }
+    let (shape, strides) = (array.shape(), array.strides());
+    let memory = array::extent(array::data(&array), shape, strides, itemsize);
+    let key = key(Call::Pack, &[to.id, from.element as u64], fill, convert, (shape, strides));
+    let prepared = Prepared::kept(&key, || {
+        let bits = place_bits(from.element, itemsize, to.element, to.layout.bits());
+        let lies = lies(shape, strides, itemsize, bits)?;
+        let sides = (Side { element: from.element, layout: &lies }, to.side());
+        Ok(Prepared::new(sides.0, sides.1, fill.bits(to), convert)?)
+    })?;
+    let Some((given, out)) = out else {
+        if copy != Some(true) && prepared.is_same && prepared.no_padding {
+            return flat_view(&array, memory, to);
+        }
+        refuse_copy(copy, "an array that does not lie as the layout says")?;
+        let made = flat::fresh(py, to, !prepared.writes_all)?;
+        // SAFETY: the extent of an array that is alive, and a new buffer of the layout's size.
+        unsafe { prepared.run(py, memory, made.memory, threads)? };
+        return Ok(made.array.into_any());
+    };
+    refuse_out(copy)?;
+    flat::check_apart(memory, out.memory)?;
+    // SAFETY: the extents of arrays that are alive, one of which may be written, and that are different memory.
+    unsafe { prepared.run(py, memory, out.memory, threads)? };
+    Ok(given.clone())
+}
