@@ -4,7 +4,7 @@ use tilework_audit::{Audited, Basis, Place, Shared};
 
 use crate::size;
 
-/// What a program's layouts come to, in one or two sentences.
+/// What a program's layouts come to, in one or two sentences. Numbers and their units are joined by no-break spaces.
 ///
 /// ```
 /// use tilework_audit::Audit;
@@ -13,7 +13,7 @@ use crate::size;
 /// audit.read("pasted", "s32[300000,8]{1,0:T(8,128)}".as_bytes())?;
 /// let found = audit.findings(10);
 /// assert_eq!(
-///     audit_sentence(&found.programs[0]),
+///     audit_sentence(&found.programs[0]).replace('\u{a0}', " "),
 ///     "pasted: s32[300000,8]{1,0:T(8,128)} takes 146.48 MiB for 9.16 MiB of data, because dimension 1 is 8, tiled to \
 ///      128: 16 times."
 /// );
@@ -43,6 +43,7 @@ pub fn audit_sentence(program: &Audited) -> String {
             format!("at the peak, {} has {allocated} allocated", space_name(program, peak.space))
         }
         (None, Basis::Message) => format!("the buffers that are listed take {allocated}"),
+        (None, Basis::Instructions) => format!("the results of all instructions take {allocated}"),
         (None, _) => format!("all buffers together take {allocated}"),
     };
     let waste = match main.waste() {
@@ -98,9 +99,10 @@ pub(super) fn percent(share: f64) -> String {
     let hundredths = share * 100.0;
     match hundredths {
         0.0 => "0\u{a0}%".to_owned(),
-        hundredths if hundredths < 1.0 => "under 1\u{a0}%".replace(' ', "\u{a0}"),
-        // Rounded down: what is not all is not said to be.
-        hundredths => format!("{:.0}\u{a0}%", hundredths.floor()),
+        hundredths if hundredths < 1.0 => "under\u{a0}1\u{a0}%".to_owned(),
+        // What is not all is not said to be.
+        hundredths if share < 1.0 => format!("{:.0}\u{a0}%", hundredths.round().min(99.0)),
+        _ => "100\u{a0}%".to_owned(),
     }
 }
 
