@@ -157,3 +157,29 @@ fn a_size_that_the_layout_does_not_need_is_a_finding() {
     assert_eq!((contradiction.says, contradiction.needs, contradiction.line), (24, 32, 3));
     assert_eq!(contradiction.name.as_deref(), Some("add.5"));
 }
+
+/// The peak of buffers of a KiB each: name, offset, first and last instruction.
+fn peak_of(buffers: &[(&str, u64, u32, u32)]) -> (u32, u64) {
+    let mut text = "BufferAssignment:\nallocation 0: size 8192, page 0, preallocated-temp:\n".to_owned();
+    for (number, (name, offset, ..)) in buffers.iter().enumerate() {
+        text.push_str(&format!(" value: <{number} {name} @0> (size=1024,offset={offset}): f32[256]{{0}}\n"));
+    }
+    text.push_str("HloLiveRange (max 9):\n  BufferLiveRange:\n");
+    for (name, _, start, end) in buffers {
+        text.push_str(&format!("    {name}{{}}:{start}-{end}\n"));
+    }
+    let mut audit = Audit::new();
+    audit.read("-", text.as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    let peak = found.programs[0].peak.as_ref().expect("live ranges");
+    (peak.time, peak.sum.allocated)
+}
+
+#[test]
+fn a_buffer_is_there_while_its_last_reader_runs() {
+    assert_eq!(peak_of(&[("a", 0, 0, 2), ("b", 1024, 2, 3)]), (2, 2048));
+    assert_eq!(peak_of(&[("a", 0, 0, 2), ("b", 1024, 3, 4)]), (0, 1024));
+    assert_eq!(peak_of(&[("a", 0, 0, 9), ("b", 1024, 3, 4), ("c", 2048, 4, 5)]), (4, 3072));
+    // At the same place at the same time, two names are one buffer.
+    assert_eq!(peak_of(&[("a", 0, 0, 2), ("b", 0, 2, 5), ("c", 1024, 5, 6)]), (5, 2048));
+}
