@@ -152,6 +152,8 @@ pub struct Buffer {
     pub shape: String,
     /// The memory space.
     pub space: i64,
+    /// The first byte in the memory space, where the allocations stand one behind the other; none without places.
+    pub at: Option<u64>,
     /// Bytes of each.
     pub allocated: u64,
     /// Bytes of elements in each.

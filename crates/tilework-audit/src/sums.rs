@@ -8,7 +8,7 @@ use crate::audit::Audit;
 use crate::findings::{Basis, Buffer, Contradiction, Shared, SpaceSum, Sum};
 use crate::hash::Map;
 use crate::peak::Peaks;
-use crate::program::{Program, Value};
+use crate::program::{Allocation, Program, Value};
 use crate::shapes::ShapeId;
 use crate::suggest::{Footprint, suggest};
 use crate::target::Target;
@@ -189,12 +189,15 @@ impl Audit {
         let waste = |entry: &Entry| (entry.allocated - entry.data).saturating_mul(entry.count);
         let mut order: Vec<usize> = (0..entries.len()).collect();
         order.sort_by_key(|&place| Reverse((waste(&entries[place]), entries[place].allocated)));
+        let starts = program.starts();
         let buffer = |place: usize| {
             let entry = &entries[place];
+            let value = program.values.get(place).filter(|_| program.has.assignment);
             Buffer {
                 name: self.name_of(entry),
                 shape: self.text_of(entry.shape),
                 space: entry.space,
+                at: value.and_then(|value| starts.get(value.allocation as usize)?.checked_add(value.offset)),
                 allocated: entry.allocated,
                 data: entry.data,
                 count: entry.count,
@@ -324,6 +327,16 @@ impl Program {
     /// Computations that exist within another instruction only, by number.
     pub(crate) fn inner_computations(&self) -> Map<u32, ()> {
         self.inner.keys().filter_map(|hash| Some((*self.computations.get(hash)?, ()))).collect()
+    }
+
+    /// Where each allocation begins, if those of a memory space stand one behind the other.
+    fn starts(&self) -> Vec<u64> {
+        let mut ends: Map<i64, u64> = Map::default();
+        let start = |allocation: &Allocation| {
+            let end = ends.entry(allocation.space).or_default();
+            std::mem::replace(end, end.saturating_add(allocation.size))
+        };
+        self.allocations.iter().map(start).collect()
     }
 
     /// Bytes of all allocations in a memory space; none if they are not known.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use tilework::Error;
 use tilework_audit::{Audit, Findings, Selection, is_known, is_same_program};
-use tilework_explain::{ChangeObject, FindingsObject, audit_table, explain_audit, explain_audit_change};
+use tilework_explain::{
+    ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
+};
 
 use crate::args::AuditArgs;
 use crate::output::{Output, Stop};
@@ -27,7 +29,7 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     let paths = if args.paths.is_empty() { &stdin } else { &args.paths[..] };
     let top = args.top.unwrap_or(if args.csv { usize::MAX } else { TOP });
     let findings = match paths {
-        [before, after] if !args.csv && are_two_dumps(before, after) => {
+        [before, after] if !args.csv && !args.html && are_two_dumps(before, after) => {
             // All shapes are compared, and few are told.
             let before = read(&[before], output)?.findings(usize::MAX);
             let after = read(&[after], output)?.findings(usize::MAX);
@@ -41,7 +43,9 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
             after
         }
         paths => {
-            let findings = read(&paths.iter().collect::<Vec<_>>(), output)?.findings(top);
+            // A picture shows every buffer, however few are told.
+            let kept = if args.html { usize::MAX } else { top };
+            let findings = read(&paths.iter().collect::<Vec<_>>(), output)?.findings(kept);
             tell(&findings, top, args, output)?;
             findings
         }
@@ -69,6 +73,9 @@ fn are_two_dumps(before: &OsString, after: &OsString) -> bool {
 fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     if args.csv {
         return audit_table(findings).iter().try_for_each(|line| output.text(line));
+    }
+    if args.html {
+        return output.text(audit_html(findings, top).trim_end());
     }
     if output.json {
         return output.object(&FindingsObject::new(findings));

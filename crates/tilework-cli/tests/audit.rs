@@ -98,6 +98,21 @@ fn objects_say_what_is_documented() {
 }
 
 #[test]
+fn the_page_is_whole_and_loads_nothing() {
+    let Ran { stdout, code, .. } = run(&["audit", "--html", "--top", "2", &dump("")]);
+    assert!(code == 0 && stdout.starts_with("<!doctype html>") && stdout.trim_end().ends_with("</html>"));
+    for tag in ["svg", "g", "title", "details", "table", "section", "pre", "text"] {
+        let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
+        let opened = stdout.split(&open).skip(1).filter(|rest| rest.starts_with([' ', '>'])).count();
+        assert_eq!(opened, stdout.matches(&close).count(), "{tag}");
+    }
+    assert!(!stdout.contains("http") && !stdout.contains("<script") && !stdout.contains(" src="));
+    assert!(!stdout.contains("NaN") && !stdout.contains("inf\""), "a number that is none");
+    // Every buffer of the particles' main memory is in the picture over time, however few shapes are told.
+    assert!(stdout.contains("slice-start.3{0}\n(f32[300000,3]{0,1:T(4,128)})"), "a small buffer is missing");
+}
+
+#[test]
 fn two_dumps_are_compared() {
     snapshot(
         "audit_change",

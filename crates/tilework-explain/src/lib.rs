@@ -38,7 +38,7 @@ mod suggested;
 mod words;
 
 pub use audited::{
-    AuditedObject, ChangeObject, FindingsObject, audit_sentence, audit_table, explain_audit,
+    AuditedObject, ChangeObject, FindingsObject, audit_html, audit_sentence, audit_table, explain_audit,
     explain_audit_change, space_name,
 };
 pub use comparison::{Answer, Compared, Comparison, Sense};

@@ -22,6 +22,7 @@ Examples:
   tilework audit < message.txt               a message that was pasted into a file
   tilework audit dumps/ --fail-over 20%      exit code 1 if more is padding
   tilework audit dumps/ --csv > buffers.csv  every buffer, for a spreadsheet
+  tilework audit dumps/ --html > audit.html  pictures of the memory, in a browser
   tilework audit dumps/ --json | jq '.programs[0].sentence'
   zcat log.gz | grep -A99 'Ran out of memory' | tilework audit
 
@@ -43,8 +44,12 @@ pub struct AuditArgs {
     pub fail_over: Option<f64>,
 
     /// Every buffer as comma-separated values
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "html"])]
     pub csv: bool,
+
+    /// One page for a browser: memory at the peak, buffers over time, the worst layouts
+    #[arg(long, conflicts_with = "json")]
+    pub html: bool,
 }
 
 /// A share of 1 from `20%` or `20`.
