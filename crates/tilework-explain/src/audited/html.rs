@@ -225,9 +225,9 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
     for (number, shape) in program.shapes.iter().take(top).enumerate() {
         let (waste, allocated) = (short(shape.sum.waste()), short(shape.sum.allocated));
         let open = if number == 0 { " open" } else { "" };
-        let _ = write!(
+        let _ = writeln!(
             page,
-            "<details{open}><summary>{waste} of {allocated}: <code>{}</code></summary>\n",
+            "<details{open}><summary>{waste} of {allocated}: <code>{}</code></summary>",
             escaped(&shape.shape)
         );
         let names = shape.names.join(", ");

@@ -87,6 +87,7 @@ mod tests {
             }
         }
         assert_eq!(treemap(&[], all), []);
-        assert_eq!(treemap(&[7], all), [all]);
+        let whole = treemap(&[7], all)[0];
+        assert!((whole.width - 600.0).abs() < 1e-6 && (whole.height - 400.0).abs() < 1e-6, "{whole:?}");
     }
 }
