@@ -12,6 +12,9 @@ const UNSAFE_ROOMS: [&str; 5] =
 /// Folders that hold nothing of ours, besides the hidden ones.
 const FOREIGN: [&str; 5] = ["target", "corpus", "artifacts", "node_modules", "coverage"];
 
+/// A folder of this name holds code that a program writes and nobody reads: only its length is nobody's concern.
+const GENERATED: &str = "generated";
+
 /// What is read, by the ending of its name.
 const KINDS: [&str; 7] = ["rs", "md", "toml", "py", "sh", "c", "h"];
 
@@ -43,7 +46,7 @@ pub fn check() -> Outcome {
             broken += 1;
         }
         let lines = text.lines().count();
-        if is_rust(path) && lines > LINES.0 && lines <= LINES.1 {
+        if is_written(path) && lines > LINES.0 && lines <= LINES.1 {
             println!("warning: {} has {lines} lines; a file is one idea, up to {}", path.display(), LINES.0);
             long += 1;
         }
@@ -69,7 +72,7 @@ fn problems(path: &Path, text: &str) -> Vec<String> {
         }
     }
     let lines = text.lines().count();
-    if is_rust(path) && lines > LINES.1 {
+    if is_written(path) && lines > LINES.1 {
         found.push(format!("{}: {lines} lines; {} at most", path.display(), LINES.1));
     }
     found
@@ -85,6 +88,11 @@ fn has_word(line: &str, word: &str) -> bool {
 
 fn is_rust(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
+}
+
+/// Whether somebody wrote this code, and so somebody reads it.
+fn is_written(path: &Path) -> bool {
+    is_rust(path) && !path.components().any(|part| part.as_os_str() == GENERATED)
 }
 
 /// Our texts under a folder.
@@ -128,5 +136,13 @@ mod tests {
     fn a_file_with_one_line_too_many_is_refused() {
         assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(LINES.1)).len(), 0);
         assert_eq!(problems(Path::new("a.rs"), &"\n".repeat(LINES.1 + 1)).len(), 1);
+    }
+
+    #[test]
+    fn generated_code_may_be_long_and_nothing_else() {
+        let path = Path::new("crates/tilework/src/generated/a.rs");
+        assert_eq!(problems(path, &"\n".repeat(LINES.1 + 1)).len(), 0);
+        assert_eq!(problems(path, &format!("{UNSAFE} {{}}")).len(), 1);
+        assert_eq!(problems(Path::new("src/generated.rs"), &"\n".repeat(LINES.1 + 1)).len(), 1);
     }
 }

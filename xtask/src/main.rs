@@ -8,6 +8,7 @@ mod bench;
 mod fuzz;
 mod header;
 mod house;
+mod proto;
 mod python;
 mod relayout;
 mod shell;
@@ -29,6 +30,7 @@ The project's own chores.
                                              as -k WORD, pytest alone
   cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: some minutes
   cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
+  cargo xtask proto [--check]                make the code of the protobuf messages, or see whether it is current
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         ["python", words @ ..] => python::run(words),
         ["arm", words @ ..] => arm::run(words),
         ["header", options @ ..] => header::run(options),
+        ["proto", options @ ..] => proto::run(options),
         ["house"] => house::check(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");

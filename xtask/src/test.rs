@@ -4,17 +4,18 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::{Outcome, fuzz, header, house, python, shell};
+use crate::{Outcome, fuzz, header, house, proto, python, shell};
 
 struct Step {
     name: &'static str,
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "format", run: format },
     Step { name: "house rules", run: house::check },
     Step { name: "C header", run: header::check },
+    Step { name: "code of the protobuf messages", run: proto::check },
     Step { name: "clippy", run: clippy },
     Step { name: "tests", run: tests },
     Step { name: "Python package", run: python::test },

@@ -3,11 +3,13 @@
 mod audit;
 mod bench;
 mod convert;
+mod message;
 mod suggest;
 
 pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use convert::ConvertArgs;
+pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
 pub use suggest::SuggestArgs;
 
 use std::ffi::OsString;
@@ -128,11 +130,14 @@ Examples:
   tilework show 'bf16[64,300]{1,0:T(8,128)(2,1)}' 's32[8388608,8,4]{2,1,0:T(8,128)}'
   tilework show --json 'f32[2,3]{strides(5,1)}'
   tilework show 'FLOAT16 NHWC [1,64,56,56]' @input.json
-  tilework show < shapes.txt                      one shape a line, # begins a comment")]
+  tilework show < shapes.txt                      one shape a line, # begins a comment
+  tilework show --from-format binary @shape.pb    a ShapeProto")]
     Show {
         /// Shapes or descriptors; none or `-`: one a line on standard input
         #[arg(value_name = "SHAPE")]
         shapes: Vec<OsString>,
+        #[command(flatten)]
+        message: MessageArgs,
     },
 
     /// Print the offset of an element
@@ -171,16 +176,26 @@ Examples:
 
     /// Print the canonical text of a shape
     ///
-    /// The text is what XLA prints today, with the layout.
+    /// The text is what XLA prints today, with the layout. With --format it is a protobuf message of the shape, and with
+    /// --from-format it is read from one.
     #[command(after_long_help = "\
 Examples:
   tilework parse 'F32[3,5]{1,0:(2,2)}'            f32[3,5]{1,0:T(2,2)}
   tilework parse 'f32[3, 5]'                      f32[3,5]{1,0}
-  tilework parse --strict-xla 'f32[2]{strides(2)}'   refused, exit code 2")]
+  tilework parse --strict-xla 'f32[2]{strides(2)}'   refused, exit code 2
+  tilework parse --format text 's32[2,3]{0,1}'    a ShapeProto in text format
+  tilework parse --format binary 'f32[3]' > shape.pb
+  tilework parse --from-format binary @shape.pb   f32[3]{0}
+  tilework parse --format json --message shape-2017 's32[2,3]{0,1:pad(3,5)=zero}'")]
     Parse {
         /// Texts; none or `-`: one a line on standard input
         #[arg(value_name = "SHAPE")]
         shapes: Vec<OsString>,
+        /// How the shape is written: as XLA prints it, or as a protobuf message
+        #[arg(long, value_name = "FORMAT", default_value = "xla", conflicts_with = "json")]
+        format: ShapeFormat,
+        #[command(flatten)]
+        message: MessageArgs,
     },
 
     /// Say in which senses two layouts are the same, and what would move

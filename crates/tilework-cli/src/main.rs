@@ -11,6 +11,7 @@ mod compare;
 mod convert;
 mod input;
 mod json;
+mod message;
 mod output;
 mod plan;
 mod points;
@@ -57,8 +58,17 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
     match &args.command {
-        Command::Show { shapes } => input::subjects(shapes, args, output, show::show),
-        Command::Parse { shapes } => input::subjects(shapes, args, output, show::parse),
+        Command::Show { shapes, message } => {
+            input::subjects(shapes, (Some(message), args), output, show::show)
+        }
+        Command::Parse { shapes, format, message } => {
+            input::subjects(shapes, (Some(message), args), output, |given, output| {
+                match format.of_message() {
+                    None => show::parse(given, output),
+                    Some(format) => message::write(given, message.message, format, output),
+                }
+            })
+        }
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),

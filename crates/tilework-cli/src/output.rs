@@ -76,6 +76,11 @@ impl Output {
         Ok(writeln!(self.out, "{line}")?)
     }
 
+    /// Writes bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        Ok(self.out.write_all(bytes)?)
+    }
+
     /// Writes a line with its styles.
     pub fn line(&mut self, line: &Line) -> Result<(), Stop> {
         let line = line.render(self.look);

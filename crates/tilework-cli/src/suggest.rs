@@ -23,7 +23,7 @@ pub fn suggest(asked: &SuggestArgs, args: &Args, output: &mut Output) -> std::re
         let error = Error::new("words of Tilework's own").at(0..text.len());
         return output.bad(&error.rule("--strict-xla reads nothing but what XLA writes"), &text, None);
     }
-    input::subjects(&asked.shapes, args, output, |given, output| {
+    input::subjects(&asked.shapes, (None, args), output, |given, output| {
         let answered = array(given).and_then(|array| {
             let found = match asked.what_if.is_empty() {
                 true => Suggesting::new(array, &target, asked.top.into())?,

@@ -22,7 +22,7 @@ mod places;
 mod precision;
 mod print;
 mod program;
-mod proto;
+pub mod proto;
 mod shape;
 mod size;
 mod suggest;

@@ -16,12 +16,34 @@
 //! several messages of one field, as protobuf does. They skip fields that neither age knows. What they refuse: bytes
 //! that are not a message, a known field of another wire type, and a value that is not valid. Every error has the place
 //! of the bytes ([`Error::span`](crate::Error::span)) and names the field.
+//!
+//! That much is always there. The feature `proto` adds what takes a library: the same messages in text format and JSON,
+//! kept whole between reading and writing (`Message`), and compiled modules with their buffers (`Hlo`).
 
+#[cfg(feature = "proto")]
+mod generated;
+#[cfg(feature = "proto")]
+mod hlo;
+#[cfg(feature = "proto")]
+mod message;
+#[cfg(feature = "proto")]
+mod notation;
 mod program;
 mod read;
 mod read_layout;
+mod tile;
 mod wire;
 mod write;
+
+#[cfg(feature = "proto")]
+pub use hlo::{
+    Allocation, Assigned, BufferAssignment, Computation, Event, EventKind, HeapTrace, Hlo, HloModule,
+    Instruction, LogicalBuffer, Sequence, SourceLine,
+};
+#[cfg(feature = "proto")]
+pub use message::{Kind, Message};
+#[cfg(feature = "proto")]
+pub use notation::{Format, MAX_BYTES};
 
 use super::layout::Layout;
 use super::shape::Shape;

@@ -59,7 +59,7 @@ pub(super) struct LayoutMessage {
     of_today: Option<(&'static str, Range<usize>)>,
 }
 
-struct TileMessage {
+pub(super) struct TileMessage {
     at: Range<usize>,
     dimensions: Vec<Int>,
 }
@@ -176,7 +176,7 @@ impl LayoutMessage {
 }
 
 impl TileMessage {
-    fn read(mut reader: Reader<'_>, path: &Path<'_>) -> Result<TileMessage> {
+    pub(super) fn read(mut reader: Reader<'_>, path: &Path<'_>) -> Result<TileMessage> {
         let mut tile = TileMessage { at: reader.range(), dimensions: Vec::new() };
         while let Some(field) = reader.field(&TILE_FIELDS, path)? {
             if field.number == 1 {
@@ -186,7 +186,7 @@ impl TileMessage {
         Ok(tile)
     }
 
-    fn tile(&self) -> Result<Tile> {
+    pub(super) fn tile(&self) -> Result<Tile> {
         let dims = self.dimensions.iter().map(|size| match size.value {
             UNBOUNDED_OR_COMBINE => Ok(TileDim::Combine),
             _ => count(size, "tiles.dimensions").map(TileDim::Size),

@@ -3,7 +3,7 @@
 use super::super::element::PrimitiveType;
 use super::super::layout::Layout;
 use super::super::shape::{ArrayShape, Dim, Shape};
-use super::super::tile::TileDim;
+use super::super::tile::{Tile, TileDim};
 use super::wire::{put_int, put_ints, put_message};
 use super::{MAX_NESTING, OldProto};
 use crate::error::{Error, Result};
@@ -105,16 +105,7 @@ fn write_fields_of_today(out: &mut Vec<u8>, layout: &Layout, depth: usize) -> Re
             .accepts("the older message, or a layout with tiles"));
     }
     for tile in layout.tiles() {
-        let mut message = Vec::new();
-        put_ints(
-            &mut message,
-            1,
-            tile.dims().iter().map(|dim| match dim {
-                TileDim::Size(size) => *size as i64,
-                TileDim::Combine => UNBOUNDED_OR_COMBINE,
-            }),
-        );
-        put_message(out, 6, &message);
+        put_message(out, 6, &self::tile(tile));
     }
     put_int(out, 7, i64::from(layout.element_size_in_bits()));
     put_int(out, 8, i64::from(layout.memory_space()));
@@ -137,6 +128,19 @@ fn write_fields_of_today(out: &mut Vec<u8>, layout: &Layout, depth: usize) -> Re
         put_message(out, 17, &message);
     }
     Ok(())
+}
+
+pub(super) fn tile(tile: &Tile) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_ints(
+        &mut out,
+        1,
+        tile.dims().iter().map(|dim| match dim {
+            TileDim::Size(size) => *size as i64,
+            TileDim::Combine => UNBOUNDED_OR_COMBINE,
+        }),
+    );
+    out
 }
 
 fn write_old_fields(out: &mut Vec<u8>, layout: &Layout, version: OldProto) -> Result<()> {
