@@ -1,7 +1,7 @@
 //! How fast a dump is read, and in how much memory: a generated HLO module of 1 GB.
 //!
-//! `cargo bench -p tilework-audit` prints MB/s of one core and the most memory the process took. `-- 64` reads 64 MB. The
-//! module is that of a deep network as the TPU compiler prints it: layers of fused computations and of instructions of
+//! `cargo bench -p tilework-audit` prints MB/s of one core and the most memory the process took. `-- 64` reads 64 MB, and
+//! `-- text` reads the same without its first line, as a text with shapes in it. The module is that of a deep network as the TPU compiler prints it: layers of fused computations and of instructions of
 //! the entry computation, with their metadata and backend configurations.
 
 use std::fmt::Write;
@@ -15,10 +15,14 @@ fn main() {
     // `cargo test --benches` only wants to see it run.
     let measured = std::env::args().any(|argument| argument == "--bench");
     let megabytes = given.unwrap_or(if measured { 1000 } else { 1 });
+    let is_text = std::env::args().any(|argument| argument == "text");
     let layers = layers(64);
     let mut rates: Vec<f64> = Vec::new();
     for _ in 0..if megabytes < 200 { 5 } else { 3 } {
-        let input = Repeated::new(&layers, megabytes * 1_000_000);
+        let mut input = Repeated::new(&layers, megabytes * 1_000_000);
+        if is_text {
+            input.header = b"";
+        }
         let started = Instant::now();
         let mut audit = Audit::new();
         audit.read("generated", input).expect("memory is read");

@@ -68,9 +68,27 @@ impl Audit {
 }
 
 /// `copy-start` and `{0}` of `copy-start{0}`; the index of a name without one is `{}`.
+///
+/// What follows the index, as in `while.6{2} (phi)`, only says why it is there.
 pub(crate) fn name_and_index(name: &[u8]) -> (&[u8], &[u8]) {
-    match memchr::memchr(b'{', name) {
-        Some(at) => name.split_at(at),
-        None => (name, b"{}"),
+    let Some(open) = memchr::memchr(b'{', name) else {
+        return (name.strip_suffix(b" (phi)").unwrap_or(name), b"{}");
+    };
+    let (name, index) = name.split_at(open);
+    (name, memchr::memrchr(b'}', index).map_or(index, |close| &index[..=close]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_same_in_every_file_of_a_dump() {
+        let parts = |name: &'static str| name_and_index(name.as_bytes());
+        assert_eq!(parts("copy.10"), (&b"copy.10"[..], &b"{}"[..]));
+        assert_eq!(parts("slice-start.4{0}"), (&b"slice-start.4"[..], &b"{0}"[..]));
+        assert_eq!(parts("while.6{2,1} (phi)"), (&b"while.6"[..], &b"{2,1}"[..]));
+        assert_eq!(parts("x (phi)"), (&b"x"[..], &b"{}"[..]));
+        assert_eq!(parts("open{1"), (&b"open"[..], &b"{1"[..]));
     }
 }

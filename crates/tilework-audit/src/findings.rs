@@ -285,7 +285,10 @@ impl Audit {
         let mut programs: Vec<Audited> =
             self.programs.iter().map(|program| self.audited(program, top)).collect();
         programs.retain(|program| !program.is_empty());
-        programs.sort_by_key(|program| Reverse(program.main().waste()));
+        programs.sort_by_key(|program| {
+            let main = program.main();
+            Reverse((main.waste(), program.moved.bytes, main.allocated))
+        });
         Findings { programs, unread: self.complaints.list.clone() }
     }
 

@@ -38,7 +38,11 @@ impl Audit {
             };
             let each = self.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
             let bytes = each.saturating_mul(tally.count);
-            let fused = inner.contains_key(&key.computation);
+            // A computation that only wraps an instruction for a kernel is that instruction.
+            let wrapped = || {
+                self.computation(program, key.computation).is_some_and(|name| name.starts_with("wrapped_"))
+            };
+            let fused = inner.contains_key(&key.computation) && !wrapped();
             let sums = match effect {
                 Effect::Nothing => {
                     moved.free += tally.count;

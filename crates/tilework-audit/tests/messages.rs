@@ -87,3 +87,16 @@ fn a_message_about_one_allocation_has_its_shape() {
     assert_eq!(program.message.memory.as_deref(), Some("vmem"));
     assert_eq!((program.shapes[0].sum.allocated, program.shapes[0].sum.data), (512 << 10, 12 << 10));
 }
+
+#[test]
+fn a_size_that_a_layout_without_its_tiles_cannot_explain_is_told() {
+    // Messages of 2018 print no tiles, so the layout as printed needs only the elements.
+    let program = read(
+        "Largest program allocations in hbm:\n\n  1. Size: 64.00M\n     Shape: f32[32,128,32,64]{3,0,2,1}\n     \
+         Unpadded size: 32.00M\n     Extra memory due to padding: 32.00M (2.0x expansion)\n",
+    );
+    let contradiction = &program.contradictions[0];
+    assert_eq!((contradiction.says, contradiction.needs, contradiction.rounded), (64 * MIB, 32 * MIB, true));
+    assert_eq!((program.total.allocated, program.total.data), (64 * MIB, 32 * MIB));
+    assert!(program.shapes[0].growths.is_empty());
+}

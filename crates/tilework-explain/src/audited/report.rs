@@ -17,9 +17,9 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
     if findings.programs.is_empty() {
         page.title("There are no shapes in what was read.");
     }
-    for program in &findings.programs {
+    for program in findings.programs.iter().take(top.max(1)) {
         if !page.lines().is_empty() {
-            page.text("\n");
+            page.text("");
         }
         page.title(&audit_sentence(program));
         spaces(&mut page, program);
@@ -33,6 +33,14 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         if program.overflowed {
             page.paragraph("There was more than is kept; sums are of what was.");
         }
+    }
+    let rest = &findings.programs[findings.programs.len().min(top.max(1))..];
+    if !rest.is_empty() {
+        let sum = |what: fn(&Audited) -> u64| short(rest.iter().map(what).fold(0, u64::saturating_add));
+        let waste = sum(|program| program.main().waste());
+        let (count, word) = (rest.len(), if rest.len() == 1 { "program" } else { "programs" });
+        let allocated = sum(|program| program.main().allocated);
+        page.paragraph(&format!("{count} more {word} with {allocated}, {waste} of it padding."));
     }
     unread(&mut page, &findings.unread);
     page.into_lines()
@@ -144,12 +152,17 @@ fn moves(page: &mut Page, program: &Audited, top: usize) {
         return;
     }
     let mut head = match moved.changes {
-        0 => "no instruction by itself changes a layout".to_owned(),
+        0 => String::new(),
         1 => format!("1 instruction changes a layout and moves {}", short(moved.bytes)),
         count => format!("{count} instructions change a layout and move {}", short(moved.bytes)),
     };
     if moved.fused > 0 {
-        head.push_str(&format!("; {} more within fusions, {}", moved.fused, short(moved.fused_bytes)));
+        let bytes = short(moved.fused_bytes);
+        head.push_str(&match (moved.changes, moved.fused) {
+            (0, 1) => format!("1 instruction within a fusion changes a layout: {bytes}"),
+            (0, count) => format!("{count} instructions within fusions change a layout: {bytes}"),
+            (_, count) => format!("; {count} more within fusions, {bytes}"),
+        });
     }
     page.heading(&head);
     let blocks: Vec<String> = program.moves.iter().take(top).map(movement).collect();

@@ -34,7 +34,10 @@ pub fn audit_sentence(program: &Audited) -> String {
                 let (allocated, data) = (short(worst.sum.allocated), short(worst.sum.data));
                 format!("{name}{} takes {allocated} for {data} of data, {}.", worst.shape, because(worst))
             }
-            None => format!("{name}no shape has padding."),
+            None => match program.total.buffers {
+                1 => format!("{name}the one shape in it has no padding."),
+                count => format!("{name}none of {count} shapes has padding."),
+            },
         };
     }
     let (allocated, data) = (short(main.allocated), short(main.data));
