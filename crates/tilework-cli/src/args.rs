@@ -1,12 +1,16 @@
 //! The arguments, and the help that stands beside them.
 
+mod audit;
 mod bench;
 mod convert;
 mod message;
+mod suggest;
 
+pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use convert::ConvertArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
+pub use suggest::SuggestArgs;
 
 use std::ffi::OsString;
 
@@ -36,8 +40,10 @@ Examples:
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
   tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'
   tilework show 'FLOAT16 NHWC [1,64,56,56]'       a DirectML descriptor
+  tilework audit dumps/                           what a program's layouts cost
   tilework check model.json                       every rule that descriptors break
   tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
+  tilework suggest 's32[8388608,8,4]{2,1,0:T(8,128)}' --target tpu
   tilework convert in.npy out.bin --to '{1,0:T(8,128)}'
   tilework bench 'f32[4096,4096]' '{0,1}'         how fast, against a copy
   grep -o 's32\\[[^ ]*' dump.txt | tilework show --json
@@ -107,6 +113,13 @@ pub enum When {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Say what the layouts of a compiled program cost
+    ///
+    /// Reads what a compiler dumps and says where the memory goes: which buffers are mostly padding and because of which
+    /// dimension, which copies only change a layout, what is there when memory is fullest.
+    #[command(after_long_help = audit::AUDIT_EXAMPLES)]
+    Audit(AuditArgs),
+
     /// Explain a shape: words, sizes, formula, pictures
     ///
     /// Says what each part of the text means, how much memory the array takes and which dimension wastes it, where
@@ -255,6 +268,13 @@ Examples:
         #[command(flatten)]
         step: StepArgs,
     },
+
+    /// Say which order of the dimensions would take less memory
+    ///
+    /// Tries every order of the dimensions with the tiles that a machine usually gives it, and ranks them by the bytes
+    /// they allocate; says too which other array of the same elements would take less.
+    #[command(after_long_help = suggest::SUGGEST_EXAMPLES)]
+    Suggest(SuggestArgs),
 
     /// Move the array of a file into another layout, into another file
     ///

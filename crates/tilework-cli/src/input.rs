@@ -14,14 +14,15 @@ use crate::subject;
 /// The longest line that is read.
 const LONGEST: usize = 1 << 20;
 
-/// Calls `answer` with each shape or descriptor, and reports the texts that are none.
+/// Calls `answer` with each shape or descriptor, and reports the texts that are none. With `message`, protobuf messages
+/// may stand for them.
 pub fn subjects(
     given: &[OsString],
-    (message, args): (&MessageArgs, &Args),
+    (message, args): (Option<&MessageArgs>, &Args),
     output: &mut Output,
     mut answer: impl FnMut(&Given, &mut Output) -> std::result::Result<(), Stop>,
 ) -> std::result::Result<(), Stop> {
-    if let Some(format) = message.from_format {
+    if let Some((message, format)) = message.and_then(|message| Some((message, message.from_format?))) {
         return message::subjects(given, format, (message, args), output, answer);
     }
     texts(given, output, |text, line, output| match subject::read(text, args) {

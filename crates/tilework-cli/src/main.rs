@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod audit;
 mod bench;
 mod check;
 mod compare;
@@ -18,6 +19,7 @@ mod progress;
 mod show;
 mod side;
 mod subject;
+mod suggest;
 mod view;
 
 use std::process::ExitCode;
@@ -56,11 +58,15 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
     match &args.command {
-        Command::Show { shapes, message } => input::subjects(shapes, (message, args), output, show::show),
+        Command::Show { shapes, message } => {
+            input::subjects(shapes, (Some(message), args), output, show::show)
+        }
         Command::Parse { shapes, format, message } => {
-            input::subjects(shapes, (message, args), output, |given, output| match format.of_message() {
-                None => show::parse(given, output),
-                Some(format) => message::write(given, message.message, format, output),
+            input::subjects(shapes, (Some(message), args), output, |given, output| {
+                match format.of_message() {
+                    None => show::parse(given, output),
+                    Some(format) => message::write(given, message.message, format, output),
+                }
             })
         }
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
@@ -69,7 +75,9 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Plan(plan) => plan::plan(plan, args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
+        Command::Suggest(suggest) => suggest::suggest(suggest, args, output),
         Command::Convert(convert) => convert::convert(convert, args, output),
+        Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -55,6 +55,22 @@ fn no_line_is_wider_than_the_width() {
 }
 
 #[test]
+fn suggestions_for_every_kind_of_array_fit_the_width() {
+    for shape in SHAPES {
+        for target in ["--target=tpu-v3", "--target=tenstorrent", "--tile=T(*,4)(2,1)"] {
+            for width in ["27", "80"] {
+                let Ran { stdout, stderr, code } = run(&["suggest", shape, target, "--width", width]);
+                assert_eq!((code, stdout.is_empty()), if stderr.is_empty() { (0, false) } else { (2, true) });
+                assert!(
+                    stdout.lines().all(|line| line.chars().count() <= width.parse().unwrap()),
+                    "{shape}: {stdout}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn the_width_comes_from_the_option_then_columns_then_80() {
     let widest = |run: Ran| run.stdout.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let shape = "f32[1000,1000]{1,0:T(8,128)}";
@@ -242,7 +258,13 @@ fn the_documented_objects_are_those_that_are_printed() {
     let compared: Value =
         serde_json::from_str(&run(&["compare", "--json", TILED, TILED]).stdout).expect("JSON");
     let planned: Value = serde_json::from_str(&run(&["plan", "--json", TILED, TILED]).stdout).expect("JSON");
+    let suggested = run(&["suggest", "--json", "f32[300000,8,1]{2,1,0:T(8,128)}"]).stdout;
+    let suggested: Value = serde_json::from_str(&suggested).expect("JSON");
     for object in [
+        &suggested,
+        &suggested["given"],
+        &suggested["layouts"][0],
+        &suggested["arrays"][0],
         &shown,
         &shown["array"],
         &shown["array"]["layout"],
@@ -295,7 +317,7 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let Ran { stdout, code, .. } = run(&["completions", shell]);
         assert_eq!(code, 0);
-        for word in ["show", "index", "locate", "parse", "compare", "plan", "convert", "bench"] {
+        for word in ["show", "index", "locate", "parse", "compare", "plan", "suggest", "convert", "bench"] {
             assert!(stdout.contains(word), "{word} in {shell}");
         }
     }

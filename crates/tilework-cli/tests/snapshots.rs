@@ -227,3 +227,53 @@ fn json_is_as_documented() {
         ],
     );
 }
+
+#[test]
+fn suggest_leads_with_the_smallest_layout() {
+    let large = "s32[8388608,8,4]{2,1,0:T(8,128)}";
+    check(
+        "suggest",
+        &[&["suggest", large], &["suggest", "f32[8388608,8,4]", "--target", "tpu-v5e", "--top", "1"]],
+    );
+    check(
+        "suggest_others",
+        &[
+            &["suggest", "bf16[2621440,1,2]", "--target", "tenstorrent"],
+            &["suggest", "f32[100,60]", "--tile", "T(8,128)", "--tile", "T(4,128)"],
+            &["suggest", "bf16[2048,1,2048,128]{0,1,3,2:T(4,128)(2,1)}", "--target", "tpu-v3"],
+            &[
+                "suggest",
+                large,
+                "--what-if",
+                "{0,2,1:T(4,128)}",
+                "--what-if",
+                "{2,1,0}",
+                "--what-if",
+                "{2,0,1:T(8,128)}",
+            ],
+        ],
+    );
+    check(
+        "suggest_nothing",
+        &[
+            &["suggest", "f32[129,1024]{1,0:T(8,128)}"],
+            &["suggest", "f32[3,5]{strides(5,1)}"],
+            &["suggest", "f32[0,3]", "f32[]"],
+        ],
+    );
+    check("suggest_json", &[&["suggest", "--json", "--top", "1", "f32[300000,8]{1,0:T(8,128)}"]]);
+    check("suggest_narrow", &[&["suggest", "--ascii", "--width", "40", large]]);
+    check(
+        "suggest_bad",
+        &[
+            &["suggest", "(f32[2], f32[3])", "token[]", "f32[?,3]", "FLOAT32 [1,3]", "s1[3,3]"],
+            &["suggest", "f32[2]", "--target", "tenstorent"],
+            &["suggest", "f32[2]", "--tile", "T(0)"],
+            &["suggest", "f32[2]", "--tile", "T(8)E(4)"],
+            &["suggest", "f32[2]", "--what-if", "{1,0}"],
+            &["suggest", "f32[2]", "--what-if", "{0:T(8)", "--top", "3"],
+            &["suggest", "f32[2]", "--strict-xla", "--what-if", "{strides(2)}"],
+            &["suggest", "f32[2]", "--top", "0"],
+        ],
+    );
+}

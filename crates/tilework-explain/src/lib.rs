@@ -2,7 +2,7 @@
 //!
 //! The command line, a package for another language and a page in a browser say the same of a layout, because all of
 //! them ask here. A [`Subject`] is read from any notation; [`explain`] makes it lines of text that fit a width, and
-//! [`Shown`] an object that serializes. [`Comparison`] and [`explain_plan`] are about two layouts. A [`Page`] puts
+//! [`Shown`] an object that serializes. [`Comparison`] and [`explain_plan`] are about two layouts, [`Suggesting`] about those that an array could have. A [`Page`] puts
 //! other things into the same form.
 //!
 //! ```
@@ -24,6 +24,7 @@
 //! what is said, never with the size of an array.
 #![forbid(unsafe_code)]
 
+mod audited;
 mod comparison;
 mod desc_words;
 mod explain;
@@ -33,15 +34,21 @@ mod planned;
 mod shown;
 pub mod size;
 mod subject;
+mod suggested;
 mod words;
 
+pub use audited::{
+    AuditedObject, ChangeObject, FindingsObject, audit_html, audit_sentence, audit_table, explain_audit,
+    explain_audit_change, space_name,
+};
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use desc_words::needed_bytes;
 pub use explain::{explain, explain_layout};
 pub use movement::explain_plan;
 pub use page::{NARROWEST, Page, WIDEST};
 pub use planned::{Moves, Planned};
-pub use shown::{Array, Cause, Described, Function, Growing, Leaf, Shown, TileSize, Total};
+pub use shown::{Array, Cause, Described, Function, Growing, Leaf, Shown, TileSize, Total, kind};
 pub use subject::Subject;
+pub use suggested::{Cost, FOOTPRINT_ONLY, Other, OtherArray, Suggested, Suggesting};
 pub use tilework_picture::{Line, Look, Span, Style};
 pub use words::Row;

@@ -322,8 +322,8 @@ pub(crate) fn total_of(shape: &Shape) -> Total {
     total
 }
 
-/// The kind of a shape.
-pub(crate) fn kind(shape: &Shape) -> &'static str {
+/// The kind of a shape, in a word.
+pub fn kind(shape: &Shape) -> &'static str {
     match shape {
         Shape::Array(_) => "array",
         Shape::Tuple(_) => "tuple",

@@ -60,10 +60,19 @@ pub fn of_name(name: &str) -> Option<Type> {
 /// The type of whatever says one: a name, a dtype, a scalar type such as `numpy.float32`.
 pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Type> {
     let py = said.py();
-    if let Ok(name) = said.cast::<PyString>()
-        && let Some(element) = of_name(&name.to_string_lossy())
-    {
-        return Ok(element);
+    if let Ok(name) = said.cast::<PyString>() {
+        let name = name.to_string_lossy();
+        if let "u1" | "u2" | "u4" = &*name {
+            let bits: u32 = name[1..].parse().unwrap_or(0); // a digit
+            return Err(Error::new(format!("dtype {name:?}"))
+                .field("dtype")
+                .rule("XLA counts bits where NumPy counts bytes")
+                .accepts(format!("'uint{bits}' for so many bits, or 'uint{}' for so many bytes", 8 * bits))
+                .into());
+        }
+        if let Some(element) = of_name(&name) {
+            return Ok(element);
+        }
     }
     of_dtype(&py.import("numpy")?.call_method1("dtype", (said,))?)
 }

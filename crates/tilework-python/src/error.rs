@@ -62,3 +62,9 @@ fn raise(py: Python<'_>, error: &Error, text: Option<&str>) -> PyResult<PyErr> {
         (message, error.found(), error.field_name(), error.broken_rule(), error.accepted(), span, text);
     Ok(PyErr::from_value(layout_error(py)?.call1(told)?))
 }
+
+impl From<std::convert::Infallible> for Bad {
+    fn from(never: std::convert::Infallible) -> Bad {
+        match never {}
+    }
+}

@@ -7,6 +7,7 @@ use tilework_picture::terminal;
 
 use crate::error::Result;
 use crate::layout::PyLayout;
+use crate::plain;
 
 /// Columns of the pictures in a notebook.
 const NOTEBOOK_WIDTH: usize = 100;
@@ -35,8 +36,9 @@ impl PyLayout {
     ///                   dimension 0 is 3, tiled to 4: 1.33 times
     ///                   dimension 1 is 5, tiled to 6: 1.20 times
     /// ...
-    #[pyo3(signature = (width=80))]
-    fn explain(&self, width: usize) -> Result<String> {
+    #[pyo3(signature = (width=None), text_signature = "($self, width=80)")]
+    fn explain(&self, width: Option<&Bound<'_, PyAny>>) -> Result<String> {
+        let width = width.map_or(Ok(80), |width| plain::count(width, "width"))? as usize;
         let look = Look::default();
         let lines = match self.views.is_empty() {
             true => explain(&self.source.subject(), width, look)?,

@@ -12,7 +12,6 @@ use crate::array::{self, Array, Memory};
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
-use crate::read;
 
 /// An array of NumPy that shows the memory of an argument: of arrays, of what has the buffer protocol,
 /// `__array_interface__` or DLPack.
@@ -156,7 +155,7 @@ pub fn check_apart(from: Memory, to: Memory) -> Result<()> {
 /// The argument `threads`.
 pub fn threads(said: Option<&Bound<'_, PyAny>>) -> Result<Option<NonZeroUsize>> {
     let Some(said) = said else { return Ok(None) };
-    let number = read::number(said, "threads")?;
+    let number = crate::plain::count(said, "threads")?;
     let threads = usize::try_from(number).ok().and_then(NonZeroUsize::new);
     threads.map(Some).ok_or_else(|| {
         Error::new(format!("{number} threads"))

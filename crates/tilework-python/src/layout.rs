@@ -11,10 +11,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use tilework::xla::PrimitiveType;
-use tilework::{Error, Layout, Place, Verdict};
+use tilework::{Layout, Place};
 
+use crate::answer::PyPadding;
 use crate::element::{self, Dtypes};
-use crate::error::{Bad, Result, layout_error};
+use crate::error::Result;
+use crate::plain;
 use crate::prepared::Side;
 use crate::read::{self, Source};
 use crate::view::View;
@@ -113,9 +115,10 @@ impl PyLayout {
     #[pyo3(signature = (spec, /, dims=None, dtype=None))]
     fn __new__(
         spec: &Bound<'_, PyAny>,
-        dims: Option<Vec<u64>>,
+        dims: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> Result<PyLayout> {
+        let dims = dims.map(|dims| plain::counts(dims, "dims")).transpose()?;
         read::read(spec, dims.as_deref(), dtype)
     }
 
@@ -131,13 +134,18 @@ impl PyLayout {
     #[pyo3(signature = (dims, strides, dtype, *, base=None, size=None))]
     fn strided(
         _class: &Bound<'_, PyType>,
-        dims: Vec<u64>,
-        strides: Vec<i64>,
+        dims: &Bound<'_, PyAny>,
+        strides: &Bound<'_, PyAny>,
         dtype: &Bound<'_, PyAny>,
-        base: Option<u64>,
-        size: Option<u64>,
+        base: Option<&Bound<'_, PyAny>>,
+        size: Option<&Bound<'_, PyAny>>,
     ) -> Result<PyLayout> {
-        Ok(read::strided(element::of_any(dtype)?, &dims, &strides, base, size)?)
+        let element = element::of_any(dtype)?;
+        let dims = plain::counts(dims, "dims")?;
+        let strides = plain::wholes(strides, "strides")?;
+        let base = base.map(|base| plain::count(base, "base")).transpose()?;
+        let size = size.map(|size| plain::count(size, "size")).transpose()?;
+        Ok(read::strided(element, &dims, &strides, base, size)?)
     }
 
     /// The canonical text; None for a view that no text says.
@@ -326,12 +334,10 @@ impl PyLayout {
     /// >>> isinstance(layout.locate(9), tw.Padding)
     /// True
     fn locate<'py>(&self, py: Python<'py>, offset: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let offset = read::number(offset, "offset")?;
+        let offset = plain::count(offset, "offset")?;
         match self.layout.locate(offset)? {
             Place::Element(index) => Ok(PyTuple::new(py, index)?.into_any()),
-            Place::Padding(padding) => {
-                Ok(Bound::new(py, PyPadding { cause: padding.to_string() })?.into_any())
-            }
+            Place::Padding(padding) => Ok(Bound::new(py, PyPadding::new(&padding))?.into_any()),
         }
     }
 
@@ -353,58 +359,6 @@ impl PyLayout {
         let flat = PyArray1::from_vec(py, offsets);
         let dims: Vec<usize> = self.layout.dims().iter().map(|&size| size as usize).collect();
         Ok(flat.reshape(dims)?.into_any())
-    }
-
-    /// Whether two layouts are the same, in one of four senses.
-    ///
-    /// * `"function"`: every element has the same place.
-    /// * `"buffer"`: and the same number of places is allocated, of the same width.
-    /// * `"reshape"`: elements with the same number in row-major order have the same place, whatever the dimensions.
-    /// * `"transpose"`: some order of the dimensions, after a reshape, makes them the same, as a bitcast of XLA may.
-    ///
-    /// The other may be a layout or anything that makes one; of the braces of a text alone, type and dimensions are these.
-    ///
-    /// >>> layout = tw.Layout("f32[16,128]{1,0:T(8,128)}")
-    /// >>> layout.same("{1,0}")
-    /// <yes>
-    /// >>> layout.same("{0,1}")
-    /// <no: element (1, 0) is at 128 and 1>
-    /// >>> bool(layout.same("f32[2048]", "reshape"))
-    /// True
-    #[pyo3(signature = (other, sense="function"))]
-    fn same(&self, other: &Bound<'_, PyAny>, sense: &str) -> Result<PyVerdict> {
-        let other = read::layout(other, Some(self))?;
-        let (a, b) = (&self.layout, &other.get().layout);
-        let verdict = match sense {
-            "function" => a.same_function(b),
-            "buffer" => a.same_buffer(b),
-            "reshape" => a.reshape_bitcast(b),
-            "transpose" => a.transpose_bitcast(b),
-            _ => {
-                let error = Error::new(format!("sense {sense:?}"))
-                    .field("sense")
-                    .accepts("'function', 'buffer', 'reshape' or 'transpose'");
-                return Err(error.into());
-            }
-        };
-        Ok(PyVerdict::new(verdict))
-    }
-
-    /// Whether the other layout shows the same buffer without moving a byte: as a reshape, or else as a transpose.
-    ///
-    /// >>> tw.Layout("f32[16,128]{1,0:T(8,128)}").bitcast("f32[2048]")
-    /// <yes>
-    /// >>> tw.Layout("f32[16,128]").bitcast("f32[128,16]{0,1}")
-    /// <yes>
-    /// >>> tw.Layout("f32[3,5]").bitcast("f32[3,5]{1,0:T(2,2)}")
-    /// <no: 15 and 24 elements are allocated>
-    fn bitcast(&self, other: &Bound<'_, PyAny>) -> Result<PyVerdict> {
-        let reshape = self.same(other, "reshape")?;
-        if reshape.answer == Some(true) {
-            return Ok(reshape);
-        }
-        let transpose = self.same(other, "transpose")?;
-        Ok(if transpose.answer == Some(true) { transpose } else { reshape })
     }
 
     fn __repr__(&self) -> String {
@@ -449,89 +403,5 @@ impl PyLayout {
 
     fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
         slf
-    }
-}
-
-/// A place that holds no element.
-///
-/// >>> padding = tw.Layout("f32[3,5]{1,0:T(2,2)}").locate(9)
-/// >>> padding.cause
-/// 'tile 1, dimension 1'
-#[pyclass(frozen, name = "Padding", module = "tilework", eq, hash)]
-#[derive(PartialEq, Eq, Hash)]
-pub struct PyPadding {
-    /// What allocated it, in words.
-    ///
-    /// >>> tw.Layout("f32[2,3]{strides(5,1)}").locate(4).cause
-    /// 'strides, dimension 1'
-    #[pyo3(get)]
-    cause: String,
-}
-
-#[pymethods]
-impl PyPadding {
-    fn __repr__(&self) -> String {
-        format!("<padding: {}>", self.cause)
-    }
-}
-
-/// The answer to whether two layouts are the same: true or false in a condition.
-///
-/// >>> verdict = tw.Layout("f32[3,5]").same("{0,1}")
-/// >>> bool(verdict), verdict.answer, verdict.reason
-/// (False, False, 'element (1, 0) is at 5 and 1')
-///
-/// Where it is not decided, the answer is None, and a condition raises a `LayoutError`.
-#[pyclass(frozen, name = "Verdict", module = "tilework")]
-pub struct PyVerdict {
-    /// True, False, or None where it was not decided.
-    ///
-    /// >>> tw.Layout("f32[3,5]").same("{1,0}").answer
-    /// True
-    #[pyo3(get)]
-    answer: Option<bool>,
-    /// What differs, or why it was not decided; None for yes.
-    ///
-    /// >>> tw.Layout("f32[3,5]").same("{0,1}").reason
-    /// 'element (1, 0) is at 5 and 1'
-    #[pyo3(get)]
-    reason: Option<String>,
-}
-
-impl PyVerdict {
-    pub fn new(verdict: Verdict) -> PyVerdict {
-        let answer = if verdict.is_yes() { Some(true) } else { verdict.is_no().then_some(false) };
-        PyVerdict { answer, reason: verdict.reason().map(str::to_owned) }
-    }
-}
-
-#[pymethods]
-impl PyVerdict {
-    fn __bool__(&self) -> PyResult<bool> {
-        let Some(answer) = self.answer else {
-            return Python::attach(|py| {
-                let message = format!("not decided: {}", self.reason.as_deref().unwrap_or("no reason"));
-                Err(PyErr::from_value(layout_error(py)?.call1((message,))?))
-            });
-        };
-        Ok(answer)
-    }
-
-    fn __repr__(&self) -> String {
-        let answer = match self.answer {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "not decided",
-        };
-        match &self.reason {
-            Some(reason) => format!("<{answer}: {reason}>"),
-            None => format!("<{answer}>"),
-        }
-    }
-}
-
-impl From<std::convert::Infallible> for Bad {
-    fn from(never: std::convert::Infallible) -> Bad {
-        match never {}
     }
 }

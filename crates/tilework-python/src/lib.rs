@@ -3,6 +3,7 @@
 //! Nothing is decided here. Texts and arrays of Python become layouts of `tilework`, its answers become Python's values,
 //! and `tilework-copy` moves the data. What can be said in Python stands in `python/tilework`.
 
+mod answer;
 mod array;
 mod directml;
 mod dlpack;
@@ -31,6 +32,10 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _tilework {
     #[pymodule_export]
+    use crate::answer::PyPadding;
+    #[pymodule_export]
+    use crate::answer::PyVerdict;
+    #[pymodule_export]
     use crate::dlpack::PyDlpack;
     #[pymodule_export]
     use crate::dlpack::from_dlpack;
@@ -38,10 +43,6 @@ mod _tilework {
     use crate::dlpack::to_dlpack;
     #[pymodule_export]
     use crate::layout::PyLayout;
-    #[pymodule_export]
-    use crate::layout::PyPadding;
-    #[pymodule_export]
-    use crate::layout::PyVerdict;
     #[pymodule_export]
     use crate::pack::pack;
     #[pymodule_export]

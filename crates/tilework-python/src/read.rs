@@ -14,6 +14,7 @@ use tilework_explain::Subject;
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
+use crate::plain;
 
 /// What a layout is made from: the shape of an array as XLA writes it, or a descriptor of DirectML.
 #[derive(Clone)]
@@ -244,31 +245,15 @@ fn spread<'py>(arguments: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyAny
     Ok(arguments.iter().collect())
 }
 
-/// A whole number that is not negative.
-pub fn number(said: &Bound<'_, PyAny>, field: &str) -> Result<u64> {
-    let number = whole(said)?;
-    u64::try_from(number).map_err(|_| {
-        Error::new(format!("{field} {number}")).field(field).accepts(format!("0 to {}", i64::MAX)).into()
-    })
-}
-
-/// Any whole number; what does not fit 64 bits is as large as can be, which no rule accepts.
-fn whole(said: &Bound<'_, PyAny>) -> Result<i64> {
-    let index = said.py().import("operator")?.call_method1("index", (said,))?;
-    match index.extract::<i64>() {
-        Ok(number) => Ok(number),
-        Err(_) => Ok(if index.lt(0)? { i64::MIN } else { i64::MAX }),
-    }
-}
-
-/// Several whole numbers that are not negative.
+/// Several whole numbers that are not negative, one by one or as one sequence.
 pub fn numbers(arguments: &Bound<'_, PyTuple>, field: &str) -> Result<Vec<u64>> {
-    spread(arguments)?.iter().map(|said| number(said, field)).collect()
+    spread(arguments)?.iter().map(|said| plain::count(said, field)).collect()
 }
 
 /// The sizes of a reshape, of which one may be −1: what is left.
 pub fn sizes(arguments: &Bound<'_, PyTuple>, elements: u64) -> Result<Vec<u64>> {
-    let said: Vec<i64> = spread(arguments)?.iter().map(whole).collect::<Result<_>>()?;
+    let said: Vec<i64> =
+        spread(arguments)?.iter().map(|said| plain::whole(said, "dims")).collect::<Result<_>>()?;
     let known = said.iter().filter(|&&size| size != -1).try_fold(1_u64, |product, &size| {
         u64::try_from(size).ok().and_then(|size| product.checked_mul(size))
     });
@@ -310,12 +295,12 @@ pub fn dimension(number: i64, rank: usize) -> Result<usize> {
 
 /// Several dimension numbers.
 pub fn dimensions(arguments: &Bound<'_, PyTuple>, rank: usize) -> Result<Vec<usize>> {
-    spread(arguments)?.iter().map(|said| dimension(whole(said)?, rank)).collect()
+    spread(arguments)?.iter().map(|said| dimension(plain::whole(said, "dim")?, rank)).collect()
 }
 
 /// An index within a dimension; −1 is the last element.
 pub fn within(said: &Bound<'_, PyAny>, size: u64, dim: usize) -> Result<u64> {
-    let number = whole(said)?;
+    let number = plain::whole(said, "index")?;
     let counted = if number < 0 { i128::from(number) + i128::from(size) } else { i128::from(number) };
     match u64::try_from(counted) {
         Ok(at) if at < size => Ok(at),

@@ -8,6 +8,7 @@ use tilework::{Error, Layout};
 
 use crate::error::Result;
 use crate::layout::PyLayout;
+use crate::plain;
 use crate::read::{self, Source};
 
 /// A call that made a view, as it is written.
@@ -33,6 +34,15 @@ impl PyLayout {
         let mut views = self.views.clone();
         views.push(View { name, arguments: arguments.to_vec() });
         PyLayout::new(self.source.clone(), views, self.element, layout)
+    }
+
+    fn sliced(&self, dim: usize, start: u64, stop: u64, step: u64) -> Result<PyLayout> {
+        let layout = self.layout.slice(dim, start..stop, step)?;
+        Ok(self.view("slice", &[dim as u64, start, stop, step], layout))
+    }
+
+    fn flipped(&self, dim: usize) -> Result<PyLayout> {
+        Ok(self.view("flip", &[dim as u64], self.layout.flip(dim)?))
     }
 }
 
@@ -64,20 +74,27 @@ impl PyLayout {
     ///
     /// >>> tw.Layout("f32[4,6]").slice(1, 1, 5, 2)
     /// tilework.Layout('f32[4,2]{strides(6,2),base(1),size(24)}')
-    #[pyo3(signature = (dim, start, stop, step=1))]
-    fn slice(&self, dim: i64, start: u64, stop: u64, step: u64) -> Result<PyLayout> {
-        let dim = read::dimension(dim, self.layout.rank())?;
-        let layout = self.layout.slice(dim, start..stop, step)?;
-        Ok(self.view("slice", &[dim as u64, start, stop, step], layout))
+    #[pyo3(signature = (dim, start, stop, step=None), text_signature = "($self, dim, start, stop, step=1)")]
+    fn slice(
+        &self,
+        dim: &Bound<'_, PyAny>,
+        start: &Bound<'_, PyAny>,
+        stop: &Bound<'_, PyAny>,
+        step: Option<&Bound<'_, PyAny>>,
+    ) -> Result<PyLayout> {
+        let dim = read::dimension(plain::whole(dim, "dim")?, self.layout.rank())?;
+        let (start, stop) = (plain::count(start, "start")?, plain::count(stop, "stop")?);
+        let step = step.map_or(Ok(1), |step| plain::count(step, "step"))?;
+        self.sliced(dim, start, stop, step)
     }
 
     /// A dimension counted from its other end.
     ///
     /// >>> tw.Layout("f32[4,6]").flip(0)
     /// tilework.Layout('f32[4,6]{strides(-6,1)}')
-    fn flip(&self, dim: i64) -> Result<PyLayout> {
-        let dim = read::dimension(dim, self.layout.rank())?;
-        Ok(self.view("flip", &[dim as u64], self.layout.flip(dim)?))
+    fn flip(&self, dim: &Bound<'_, PyAny>) -> Result<PyLayout> {
+        let dim = read::dimension(plain::whole(dim, "dim")?, self.layout.rank())?;
+        self.flipped(dim)
     }
 
     /// The array repeated to larger dimensions, by NumPy's rules.
@@ -108,8 +125,9 @@ impl PyLayout {
     ///
     /// >>> tw.Layout("f32[4,6]").split_dim(1, 3)
     /// tilework.Layout('f32[4,2,3]{2,1,0}')
-    fn split_dim(&self, dim: i64, inner: u64) -> Result<PyLayout> {
-        let dim = read::dimension(dim, self.layout.rank())?;
+    fn split_dim(&self, dim: &Bound<'_, PyAny>, inner: &Bound<'_, PyAny>) -> Result<PyLayout> {
+        let dim = read::dimension(plain::whole(dim, "dim")?, self.layout.rank())?;
+        let inner = plain::count(inner, "inner")?;
         Ok(self.view("split_dim", &[dim as u64, inner], self.layout.split_dim(dim, inner)?))
     }
 
@@ -117,8 +135,8 @@ impl PyLayout {
     ///
     /// >>> tw.Layout("f32[4,6]").merge_dims(0)
     /// tilework.Layout('f32[24]{0}')
-    fn merge_dims(&self, dim: i64) -> Result<PyLayout> {
-        let dim = read::dimension(dim, self.layout.rank())?;
+    fn merge_dims(&self, dim: &Bound<'_, PyAny>) -> Result<PyLayout> {
+        let dim = read::dimension(plain::whole(dim, "dim")?, self.layout.rank())?;
         Ok(self.view("merge_dims", &[dim as u64], self.layout.merge_dims(dim)?))
     }
 
@@ -150,7 +168,7 @@ impl PyLayout {
                 Err(_) => {
                     let at = read::within(&key, size, dim)?;
                     single.push(dim);
-                    Py::new(py, view.get().slice(dim as i64, at, at + 1, 1)?)?
+                    Py::new(py, view.get().sliced(dim, at, at + 1, 1)?)?
                 }
             };
             dim += 1;
@@ -187,10 +205,10 @@ fn sliced(
     };
     let cut = match (count, step) == (size, 1) {
         true => view,
-        false => Py::new(py, this.slice(dim as i64, first, stop, step)?)?,
+        false => Py::new(py, this.sliced(dim, first, stop, step)?)?,
     };
     match found.step < 0 {
-        true => Ok(Py::new(py, cut.get().flip(dim as i64)?)?),
+        true => Ok(Py::new(py, cut.get().flipped(dim)?)?),
         false => Ok(cut),
     }
 }

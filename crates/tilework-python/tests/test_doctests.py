@@ -81,6 +81,15 @@ def test_every_public_name_is_told_in_sentences(name: str) -> None:
     assert text.strip().split("\n\n")[0].rstrip().endswith((".", ":")), f"{name}: {text}"
 
 
+SHOWN = ("tilework.Layout", "tilework.Padding", "tilework.Verdict")
+
+
+@pytest.mark.parametrize("name", [name for name in docstrings() if name.startswith(SHOWN) and name.count(".") <= 2])
+def test_every_question_to_a_layout_has_an_example(name: str) -> None:
+    if not name.startswith("tilework.LayoutError."):
+        assert ">>> " in docstrings()[name]
+
+
 def test_examples_of_the_readme_print_what_they_say() -> None:
     text = re.sub("^```.*$", "", README.read_text(encoding="utf-8"), flags=re.MULTILINE)
     run(doctest.DocTestParser().get_doctest(text, dict(NAMES), README.name, str(README), 0))

@@ -130,8 +130,18 @@ impl Layout {
         self.places().map(|places| self.size() - places)
     }
 
-    /// The dimensions larger than 1 along which the offset does not change.
+    /// The dimensions larger than 1 along which the offset does not change. Without elements there are none.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// assert_eq!(Layout::row_major(&[1, 3], 32)?.broadcast(&[2, 3])?.broadcast_dims(), [0]);
+    /// assert!(Layout::row_major(&[0, 3], 32)?.broadcast_dims().is_empty());
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
     pub fn broadcast_dims(&self) -> Vec<usize> {
+        if self.is_empty() {
+            return Vec::new();
+        }
         let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, self.rank());
         let canon = self.canon();
         let terms = canon.form().terms.iter();

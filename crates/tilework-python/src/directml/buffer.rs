@@ -10,9 +10,10 @@ use tilework::xla::PrimitiveType;
 use super::desc::{self, Fields, PyDesc};
 use super::name;
 use super::view::PySubView;
+use crate::answer::PyVerdict;
 use crate::element;
 use crate::error::{Bad, Result};
-use crate::layout::{PyLayout, PyVerdict};
+use crate::layout::PyLayout;
 use crate::plain;
 use crate::read::Source;
 

@@ -5,8 +5,8 @@ use pyo3::types::{PyAny, PyTuple};
 use tilework::xla::{Bitcast, TransposeReshapeTranspose};
 
 use super::shape::{self, PyShape, written};
+use crate::answer::PyVerdict;
 use crate::error::Result;
-use crate::layout::PyVerdict;
 use crate::plain;
 
 /// A bitcast as a reshape, a transpose, or a transpose to row-major order, a reshape and another transpose.

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple, PyType};
 use tilework::Error;
 use tilework::xla::{ArrayShape, Dim, Shape};
+use tilework_explain::kind;
 
 use super::{layout, primitive};
 use crate::element;
@@ -55,16 +56,6 @@ pub fn array_of(shape: &Shape) -> tilework::Result<&ArrayShape> {
             .rule("only arrays have dimensions, elements and a layout")
             .accepts("the shape of an array, such as that of an element of a tuple: shape.subshape((0,))")
     })
-}
-
-fn kind(shape: &Shape) -> &'static str {
-    match shape {
-        Shape::Array(_) => "array",
-        Shape::Tuple(_) => "tuple",
-        Shape::Buffer(_) => "buffer",
-        Shape::Token => "token",
-        Shape::Opaque => "opaque",
-    }
 }
 
 impl PyShape {

@@ -1,6 +1,7 @@
 //! Which element type somebody meant who wrote something else.
 
 use super::element::PrimitiveType;
+use crate::spelling::{LONGEST, nearest};
 
 /// What other systems call XLA's types.
 #[rustfmt::skip]
@@ -15,8 +16,7 @@ const OTHER_NAMES: [(&str, &str); 32] = [
 
 /// The type that this word probably means: another system's name for it, or a name that is nearly the same.
 pub(super) fn nearest_type(word: &str) -> Option<PrimitiveType> {
-    // No name is longer than 13 letters; a longer word is not a slip of the pen.
-    if word.len() > 20 {
+    if word.len() > LONGEST {
         return None;
     }
     let word = word.to_ascii_lowercase();
@@ -31,31 +31,8 @@ pub(super) fn nearest_type(word: &str) -> Option<PrimitiveType> {
         return Some(kind);
     }
     let writable = |kind: &PrimitiveType| !matches!(kind, PrimitiveType::Tuple | PrimitiveType::Buffer);
-    let distances = PrimitiveType::all().filter(writable).map(|kind| (distance(&word, kind.name()), kind));
-    // Of equally near names the one of the same length: letters are swapped more often than lost.
-    let (distance, kind) =
-        distances.min_by_key(|&(distance, kind)| (distance, kind.name().len().abs_diff(word.len())))?;
-    // A third of the letters may be wrong, and one letter of a short name.
-    (distance <= (word.len() / 3).max(1) && distance < word.len()).then_some(kind)
-}
-
-/// How many letters to insert, remove, replace, or swap with their neighbour to turn one word into the other.
-fn distance(from: &str, to: &str) -> usize {
-    let (from, to) = (from.as_bytes(), to.as_bytes());
-    let mut rows = vec![(0..=to.len()).collect::<Vec<_>>()];
-    for i in 1..=from.len() {
-        let mut row = vec![i];
-        for j in 1..=to.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
-            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[from.len()][to.len()]
+    let kind = nearest(&word, PrimitiveType::all().filter(writable).map(PrimitiveType::name))?;
+    PrimitiveType::from_name(kind)
 }
 
 #[cfg(test)]

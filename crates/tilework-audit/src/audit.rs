@@ -1,0 +1,251 @@
+//! Reading: which kind of text a line belongs to.
+
+use std::io::{self, BufRead};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::hash::Seed;
+use crate::hlo::Hlo;
+use crate::lines::Lines;
+use crate::live::Part;
+use crate::message::{self, Entry};
+use crate::metadata::Sources;
+use crate::program::Program;
+use crate::shapes::Shapes;
+use crate::texts::Texts;
+use crate::unread::{Complaints, Unread};
+
+/// What was read of one or several programs.
+///
+/// ```
+/// use tilework_audit::Audit;
+/// let mut audit = Audit::new();
+/// audit.read("pasted", "it has s32[300000,8]{1,0:T(8,128)} twice".as_bytes())?;
+/// let findings = audit.findings(10);
+/// assert_eq!(findings.programs[0].total.allocated, 153_600_000);
+/// assert_eq!(findings.programs[0].total.data, 9_600_000);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Audit {
+    pub(crate) seed: Seed,
+    pub(crate) shapes: Shapes,
+    pub(crate) texts: Texts,
+    pub(crate) sources: Sources,
+    pub(crate) programs: Vec<Program>,
+    pub(crate) complaints: Complaints,
+    /// The operator that a message named for the buffer whose shape comes next.
+    pub(crate) message_source: u32,
+    /// Bytes of text that were read.
+    pub(crate) bytes: u64,
+}
+
+/// The most programs that are told apart.
+const PROGRAMS: usize = 1 << 14;
+
+/// What the lines that come next are.
+enum Section {
+    /// Any text.
+    Text,
+    Assignment,
+    /// Something of a known file that says nothing of interest.
+    Skipped,
+    Live(Part),
+    Usage,
+    Hlo(Box<Hlo>),
+    Message(Entry),
+}
+
+/// What a line begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Header {
+    Assignment,
+    AssignmentEnd,
+    Live,
+    Usage,
+    Hlo,
+}
+
+impl Header {
+    /// Tells by the first byte whether there is anything to compare.
+    #[inline]
+    fn of(line: &[u8]) -> Option<Header> {
+        match line.first()? {
+            b'B' if line.starts_with(b"BufferAssignment:") => Some(Header::Assignment),
+            b'U' if line.starts_with(b"Used values:") => Some(Header::AssignmentEnd),
+            b'H' if line.starts_with(b"HloLiveRange (max") => Some(Header::Live),
+            b'H' if line.starts_with(b"HloModule ") => Some(Header::Hlo),
+            b'M' if line.starts_with(b"Memory Space: ") => Some(Header::Usage),
+            _ => None,
+        }
+    }
+}
+
+impl Audit {
+    /// Nothing read so far.
+    pub fn new() -> Audit {
+        Audit::default()
+    }
+
+    /// Reads a text to its end, whatever it is: a file of a dump, several of them one after the other, an out-of-memory
+    /// message, or any text with shapes in it. What is compressed by gzip is read as what it holds.
+    ///
+    /// Files whose names differ only behind the name of the module are about one program. What cannot be read is counted
+    /// (see [`Findings::unread`](crate::Findings::unread)) and never stops the reading.
+    ///
+    /// # Errors
+    /// Those of `input`. What was read before stays.
+    pub fn read(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
+        self.complaints.start(name);
+        self.start(name);
+        let magic = {
+            let start = input.fill_buf()?;
+            start.starts_with(&[0x1f, 0x8b])
+        };
+        match magic {
+            true => self.read_lines(io::BufReader::with_capacity(1 << 17, MultiGzDecoder::new(input))),
+            false => self.read_lines(input),
+        }
+    }
+
+    fn read_lines(&mut self, input: impl BufRead) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        let mut section = Section::Text;
+        let outcome = loop {
+            let number = lines.number + 1;
+            let line = match lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => break Ok(()),
+                // A compressed file that ends early has been read so far.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    self.complaints.add(number, "the file ends in the middle");
+                    break Ok(());
+                }
+                Err(error) => break Err(error),
+            };
+            if line.cut {
+                self.complaints.add(number, "a line so long that its end was skipped");
+            }
+            let text = line.text;
+            self.bytes += text.len() as u64 + 1;
+            if let Some(header) = Header::of(text) {
+                section = self.section(header, text);
+                if header != Header::Usage {
+                    continue;
+                }
+            }
+            match &mut section {
+                Section::Hlo(hlo) => self.hlo_line(hlo, number, text),
+                Section::Assignment => self.assignment_line(number, text),
+                Section::Live(part) => self.live_line(part, number, text),
+                Section::Usage => self.usage_line(number, text),
+                Section::Skipped => {}
+                Section::Message(entry) => self.message_line(entry, number, text),
+                Section::Text if message::begins(text) => {
+                    self.begin(|has| &mut has.message);
+                    let mut entry = Entry::default();
+                    self.message_line(&mut entry, number, text);
+                    section = Section::Message(entry);
+                }
+                Section::Text => {
+                    self.program().has.text = true;
+                    self.text_line(number, text);
+                }
+            }
+        };
+        if outcome.is_ok()
+            && let Section::Hlo(hlo) = &section
+            && hlo.is_open()
+        {
+            self.complaints.add(lines.number, "the file ends within a computation");
+        }
+        outcome
+    }
+
+    fn section(&mut self, header: Header, line: &[u8]) -> Section {
+        match header {
+            // Nobody compiles so many programs; a text that says so is not believed to its end.
+            _ if self.programs.len() >= PROGRAMS => {
+                self.program().overflowed = true;
+                Section::Skipped
+            }
+            Header::Assignment => {
+                self.begin(|has| &mut has.assignment);
+                Section::Assignment
+            }
+            Header::AssignmentEnd => Section::Skipped,
+            Header::Live => {
+                self.begin(|has| &mut has.lives);
+                Section::Live(Part::None)
+            }
+            Header::Usage => {
+                self.program().has.report = true;
+                Section::Usage
+            }
+            Header::Hlo => {
+                self.begin(|has| &mut has.module);
+                Section::Hlo(Box::new(self.module(line)))
+            }
+        }
+    }
+
+    /// Notes that this is read of the program; of another one if it was read of this one before.
+    fn begin(&mut self, what: impl Fn(&mut crate::program::Has) -> &mut bool) {
+        if *what(&mut self.program().has) {
+            let group = self.program().group.clone();
+            self.programs.push(Program { group, ..Program::default() });
+        }
+        *what(&mut self.program().has) = true;
+    }
+
+    /// Makes the program that this file is about the last one.
+    fn start(&mut self, file: &str) {
+        let group = group(file);
+        match self.programs.iter().rposition(|program| program.group == group) {
+            Some(place) => {
+                let program = self.programs.remove(place);
+                self.programs.push(program);
+            }
+            None => self.programs.push(Program { group: group.to_owned(), ..Program::default() }),
+        }
+    }
+
+    /// The program that is being read about.
+    #[inline]
+    pub(crate) fn program(&mut self) -> &mut Program {
+        if self.programs.is_empty() {
+            self.programs.push(Program::default());
+        }
+        let last = self.programs.len() - 1;
+        &mut self.programs[last]
+    }
+
+    /// What could not be read so far.
+    pub fn unread(&self) -> &[Unread] {
+        &self.complaints.list
+    }
+
+    /// Bytes of text that were read so far, uncompressed.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How many different shapes were read so far.
+    pub fn shapes(&self) -> usize {
+        self.shapes.len()
+    }
+}
+
+/// Whether two files are, by their names, about the same program of the same dump.
+pub fn is_same_program(a: &str, b: &str) -> bool {
+    group(a) == group(b)
+}
+
+/// What a name has in common with those of all files about the same program.
+pub(crate) fn group(file: &str) -> &str {
+    let mut group = file.strip_suffix(".gz").unwrap_or(file);
+    for suffix in [".txt", ".hlo", "-buffer-assignment", "-live-range", "-memory-usage-report"] {
+        group = group.strip_suffix(suffix).unwrap_or(group);
+    }
+    group
+}

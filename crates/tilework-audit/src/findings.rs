@@ -1,0 +1,354 @@
+//! What comes of a reading: buffers, sums, the peak, moves, contradictions.
+
+use std::cmp::Reverse;
+
+use tilework::Growth;
+
+use crate::audit::Audit;
+use crate::peak::Peaks;
+use crate::program::{Message, Operation, Program};
+use crate::shapes::ShapeId;
+use crate::suggest::Footprint;
+use crate::sums::{Entry, Keyed, entries};
+use crate::unread::Unread;
+
+/// Everything that an audit has to say.
+#[derive(Debug)]
+pub struct Findings {
+    /// The programs, those with the most waste first.
+    pub programs: Vec<Audited>,
+    /// What could not be read.
+    pub unread: Vec<Unread>,
+}
+
+/// What the layouts of one program cost.
+#[derive(Debug)]
+pub struct Audited {
+    /// The name of the module, or of the file.
+    pub name: String,
+    /// From what the buffers are known.
+    pub basis: Basis,
+    /// All buffers together. Those that live at different times may share memory, so this can be more than there is.
+    pub total: Sum,
+    /// When the main memory holds the most; none without live ranges.
+    pub peak: Option<Peak>,
+    /// Memory spaces by number.
+    pub spaces: Vec<SpaceSum>,
+    /// Buffers, those that waste the most first.
+    pub buffers: Vec<Buffer>,
+    /// Shapes of buffers, those that waste the most together first.
+    pub shapes: Vec<Shared>,
+    /// Waste by computation, the most first.
+    pub computations: Vec<Keyed>,
+    /// Waste by line of the program, or by operation where no line is known; the most first.
+    pub sources: Vec<Keyed>,
+    /// Instructions that change a layout, those that move the most bytes first.
+    pub moves: Vec<Move>,
+    /// What these come to, with those that are not listed.
+    pub moved: Moved,
+    /// Sizes that are not what the layout needs.
+    pub contradictions: Vec<Contradiction>,
+    /// How many there are.
+    pub contradiction_count: u64,
+    /// Numbers of an out-of-memory message.
+    pub message: Message,
+    /// Instructions that were read.
+    pub instructions: u64,
+    /// The compiler's own peak in bytes, which counts no padding.
+    pub compilers_peak: Option<u64>,
+    /// Whether there was more than is kept.
+    pub overflowed: bool,
+}
+
+/// From what buffers are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// A buffer assignment: every buffer, and its place.
+    Assignment,
+    /// An out-of-memory message: the largest buffers.
+    Message,
+    /// Instructions: each that makes a buffer; places are not known.
+    Instructions,
+    /// Shapes in a text, each counted once.
+    Shapes,
+    /// There is none.
+    Nothing,
+}
+
+/// Buffers together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// How many.
+    pub buffers: u64,
+    /// Bytes that are allocated.
+    pub allocated: u64,
+    /// Bytes of elements in them.
+    pub data: u64,
+}
+
+impl Sum {
+    /// Bytes that hold no element.
+    pub fn waste(&self) -> u64 {
+        self.allocated.saturating_sub(self.data)
+    }
+
+    /// The waste as a share of what is allocated: 0 to 1.
+    pub fn share(&self) -> f64 {
+        if self.allocated == 0 { 0.0 } else { self.waste() as f64 / self.allocated as f64 }
+    }
+
+    pub(crate) fn add(&mut self, count: u64, allocated: u64, data: u64) {
+        self.buffers = self.buffers.saturating_add(count);
+        self.allocated = self.allocated.saturating_add(allocated.saturating_mul(count));
+        self.data = self.data.saturating_add(data.saturating_mul(count));
+    }
+}
+
+/// A moment in the main memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// The number of the instruction that runs.
+    pub time: u32,
+    /// Its name.
+    pub instruction: String,
+    /// The memory space.
+    pub space: i64,
+    /// What is in it then.
+    pub sum: Sum,
+}
+
+/// One memory space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpaceSum {
+    /// The number, as in `S(1)`; 0 is the main memory.
+    pub number: i64,
+    /// What a report calls it.
+    pub name: Option<String>,
+    /// Bytes that the program reserves in it.
+    pub reserved: Option<u64>,
+    /// All buffers.
+    pub total: Sum,
+    /// What is in it when it holds the most.
+    pub peak: Option<Sum>,
+}
+
+/// Where something comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The operation of the program that was compiled, such as `jit(f)/add`.
+    pub operation: Option<String>,
+    /// The file.
+    pub file: Option<String>,
+    /// Its line.
+    pub line: Option<u32>,
+}
+
+/// A buffer.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// The instruction that makes it, with the part of what it makes.
+    pub name: Option<String>,
+    /// As it is written.
+    pub shape: String,
+    /// The memory space.
+    pub space: i64,
+    /// The first byte in the memory space, where the allocations stand one behind the other; none without places.
+    pub at: Option<u64>,
+    /// Bytes of each.
+    pub allocated: u64,
+    /// Bytes of elements in each.
+    pub data: u64,
+    /// How many are alike.
+    pub count: u64,
+    /// Whether it lives when its memory space holds the most; none without live ranges.
+    pub at_peak: Option<bool>,
+    /// The first and the last instruction while which it lives.
+    pub live: Option<(u32, u32)>,
+    /// The computation of the instruction.
+    pub computation: Option<String>,
+    /// Where the instruction comes from.
+    pub place: Place,
+    /// The line of the dump.
+    pub line: u64,
+}
+
+/// Buffers of one shape.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    /// As it is written.
+    pub shape: String,
+    /// All of them.
+    pub sum: Sum,
+    /// Those that live when the main memory holds the most.
+    pub at_peak: Option<Sum>,
+    /// What allocates the padding.
+    pub growths: Vec<Growth>,
+    /// The same array in the layout that takes the fewest bytes, by footprint only, if it takes fewer.
+    pub smallest: Option<Footprint>,
+    /// The names of the first few.
+    pub names: Vec<String>,
+    /// Where the first comes from.
+    pub place: Place,
+}
+
+/// What all moves come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Instructions that change a layout.
+    pub changes: u64,
+    /// Bytes that they move.
+    pub bytes: u64,
+    /// Those within a fused computation, whose bytes move on the way of others.
+    pub fused: u64,
+    /// Their bytes.
+    pub fused_bytes: u64,
+    /// Bitcasts, and reshapes and transposes that find every element where it is already.
+    pub free: u64,
+    /// Copies from memory to memory that change no layout.
+    pub between_spaces: u64,
+    /// Their bytes.
+    pub between_spaces_bytes: u64,
+}
+
+/// An instruction that changes a layout.
+#[derive(Clone, Debug)]
+pub struct Move {
+    /// Which.
+    pub operation: Operation,
+    /// The name of the first.
+    pub name: String,
+    /// How many are alike.
+    pub count: u64,
+    /// What is read.
+    pub from: String,
+    /// What is written.
+    pub to: String,
+    /// Bytes of elements that move, all of them together.
+    pub bytes: u64,
+    /// How they move; none if that is not decided.
+    pub how: Option<How>,
+    /// The program's argument that is moved, if it is one.
+    pub parameter: Option<String>,
+    /// Whether it is part of a fused computation.
+    pub fused: bool,
+    /// The computation.
+    pub computation: Option<String>,
+    /// Where it comes from.
+    pub place: Place,
+    /// The line of the dump.
+    pub line: u64,
+}
+
+/// How elements move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct How {
+    /// The kind of most of it, such as `transpose`.
+    pub kind: String,
+    /// Bytes of the longest run of elements that are neighbours on both sides.
+    pub run_bytes: u64,
+    /// Nests of loops.
+    pub nests: usize,
+}
+
+/// A size that is not what the layout needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The buffer.
+    pub name: Option<String>,
+    /// Its shape.
+    pub shape: String,
+    /// What the dump says, in bytes.
+    pub says: u64,
+    /// What the layout needs.
+    pub needs: u64,
+    /// Whether the dump rounds.
+    pub rounded: bool,
+    /// The line of the dump.
+    pub line: u64,
+}
+
+impl Audited {
+    /// What decides how bad it is: the peak where it is known, else all buffers.
+    pub fn main(&self) -> &Sum {
+        self.peak.as_ref().map_or(&self.total, |peak| &peak.sum)
+    }
+
+    /// Whether there is anything to say.
+    pub fn is_empty(&self) -> bool {
+        self.basis == Basis::Nothing && self.moved == Moved::default() && self.message == Message::default()
+    }
+}
+
+impl Audit {
+    /// Concludes: at most `top` of each list.
+    pub fn findings(&self, top: usize) -> Findings {
+        let mut programs: Vec<Audited> =
+            self.programs.iter().map(|program| self.audited(program, top)).collect();
+        programs.retain(|program| !program.is_empty());
+        programs.sort_by_key(|program| {
+            let main = program.main();
+            Reverse((main.waste(), program.moved.bytes, main.allocated))
+        });
+        Findings { programs, unread: self.complaints.list.clone() }
+    }
+
+    fn audited(&self, program: &Program, top: usize) -> Audited {
+        let (basis, entries) = entries(self, program);
+        let peaks = Peaks::new(self, program, &entries);
+        let mut total = Sum::default();
+        for entry in &entries {
+            total.add(entry.count, entry.allocated, entry.data);
+        }
+        let (moves, moved) = self.moves(program, top);
+        let (contradictions, contradiction_count) = self.contradictions(program, top);
+        let name = match self.texts.text(program.name) {
+            "" => program.group.clone(),
+            name => name.to_owned(),
+        };
+        Audited {
+            name,
+            basis,
+            total,
+            peak: peaks.main(self, program),
+            spaces: self.spaces(program, &entries, &peaks),
+            buffers: self.buffers(program, &entries, &peaks, top),
+            shapes: self.shared(&entries, &peaks, top),
+            computations: self.by_computation(program, &entries, top),
+            sources: self.by_source(&entries, top),
+            moves,
+            moved,
+            contradictions,
+            contradiction_count,
+            message: program.message.clone(),
+            instructions: program.instructions,
+            compilers_peak: program.compilers_peak.map(|(_, bytes)| bytes),
+            overflowed: program.overflowed,
+        }
+    }
+
+    pub(crate) fn text_of(&self, shape: ShapeId) -> String {
+        self.shapes.known(shape).shape.to_string()
+    }
+
+    /// What a name means to people; none for the empty one.
+    pub(crate) fn name(&self, text: u32) -> Option<String> {
+        Some(self.texts.text(text)).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    pub(crate) fn place(&self, source: u32) -> Place {
+        let source = self.sources.source(source);
+        Place {
+            operation: self.name(source.operation),
+            file: self.name(source.file),
+            line: Some(source.line).filter(|&line| line > 0),
+        }
+    }
+
+    pub(crate) fn name_of(&self, entry: &Entry) -> Option<String> {
+        let index = match self.texts.text(entry.index) {
+            "{}" => "",
+            index => index,
+        };
+        self.name(entry.name).map(|name| name + index)
+    }
+}

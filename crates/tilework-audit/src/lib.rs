@@ -1,0 +1,65 @@
+//! What the layouts of a compiler cost, and which would be smaller.
+//!
+//! [`Audit`] reads what XLA dumps (`XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text"`): buffer assignments, live
+//! ranges, memory usage reports, HLO modules; and out-of-memory messages, and any text with shapes in it. [`Findings`]
+//! is what comes of it: buffers by wasted bytes, copies that change a layout by bytes moved, sums.
+//!
+//! Texts are streamed. The memory that is taken is bounded by the number of different shapes and of buffers, and within
+//! limits for hostile texts; nothing that a text can say makes it panic.
+//!
+//! [`suggest`] answers for one array: it tries every order of the dimensions with the tiles that a [`Target`] usually
+//! gives it, and ranks them by the bytes they allocate.
+//!
+//! ```
+//! use tilework::xla::Shape;
+//! use tilework_audit::{Target, suggest};
+//!
+//! let shape = Shape::parse("s32[8388608,8,4]{2,1,0:T(8,128)}")?;
+//! let found = suggest(shape.as_array().unwrap(), &Target::from_name("tpu")?)?;
+//! assert_eq!(found.given.bytes, 32 << 30);
+//! let best = found.smaller().next().unwrap();
+//! assert_eq!(best.shape.to_string(), "s32[8388608,8,4]{0,2,1:T(4,128)}");
+//! assert_eq!(best.bytes, 1 << 30);
+//! # Ok::<(), tilework::Error>(())
+//! ```
+//!
+//! These are footprints and nothing else: whether a program runs as fast, or at all, with another order is for its
+//! compiler to say. How findings are shown is not known here.
+#![forbid(unsafe_code)]
+
+mod array;
+mod assignment;
+mod audit;
+mod bytes;
+mod findings;
+mod hash;
+mod hlo;
+mod lines;
+mod live;
+mod message;
+mod metadata;
+mod moves;
+mod peak;
+mod program;
+mod reach;
+mod scan;
+mod select;
+mod shapes;
+mod suggest;
+mod sums;
+mod target;
+mod texts;
+mod unread;
+mod usage;
+
+pub use array::{Change, Rearranged};
+pub use audit::{Audit, is_same_program};
+pub use findings::{
+    Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared, SpaceSum, Sum,
+};
+pub use program::{Message, Operation};
+pub use select::{Selection, is_known};
+pub use suggest::{Footprint, KEPT, ORDER_LIMIT, Suggestions, suggest};
+pub use sums::Keyed;
+pub use target::{Target, tiles_from_text};
+pub use unread::Unread;

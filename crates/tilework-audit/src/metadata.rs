@@ -1,0 +1,187 @@
+//! Where an instruction comes from: `metadata={op_name="jit(f)/add" stack_frame_id=3}`, and the tables of a module that
+//! say which line of which file a stack frame is.
+//!
+//! ```text
+//! FileNames
+//! 1 "example/corpus.py"
+//! FileLocations
+//! 3 {file_name_id=1 function_name_id=2 line=13 end_line=13 column=6 end_column=94}
+//! StackFrames
+//! 3 {file_location_id=3 parent_frame_id=2}
+//! ```
+
+use crate::bytes::{number, number_after, quoted, split};
+use crate::hash::Map;
+use crate::texts::{NONE, Text, Texts};
+
+/// The most entries of one table.
+const LIMIT: usize = 1 << 20;
+
+/// A place in the program that was compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Source {
+    /// Such as `jit(f)/add`.
+    pub(crate) operation: Text,
+    pub(crate) file: Text,
+    /// 0 if it is not known.
+    pub(crate) line: u32,
+}
+
+/// All places, by number. Number 0 is the unknown place.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    numbers: Map<Source, u32>,
+    list: Vec<Source>,
+}
+
+impl Default for Sources {
+    fn default() -> Sources {
+        let none = Source::default();
+        Sources { numbers: Map::from_iter([(none, 0)]), list: vec![none] }
+    }
+}
+
+impl Sources {
+    pub(crate) fn number(&mut self, source: Source) -> u32 {
+        let Sources { numbers, list } = self;
+        if let Some(&number) = numbers.get(&source) {
+            return number;
+        }
+        if list.len() >= 4 * LIMIT {
+            return 0;
+        }
+        list.push(source);
+        let number = (list.len() - 1) as u32;
+        numbers.insert(source, number);
+        number
+    }
+
+    pub(crate) fn source(&self, number: u32) -> Source {
+        self.list.get(number as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The tables at the beginning of a module.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    open: Table,
+    files: Vec<Text>,
+    /// The number of the file, and the line.
+    locations: Vec<(u32, u32)>,
+    /// The number of the location.
+    frames: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Table {
+    #[default]
+    None,
+    Files,
+    Functions,
+    Locations,
+    Frames,
+}
+
+impl Tables {
+    /// Reads a line between the computations; false if it belongs to no table.
+    pub(crate) fn line(&mut self, line: &[u8], texts: &mut Texts) -> bool {
+        self.open = match line {
+            b"FileNames" => Table::Files,
+            b"FunctionNames" => Table::Functions,
+            b"FileLocations" => Table::Locations,
+            b"StackFrames" => Table::Frames,
+            b"" => return true,
+            _ => return self.entry(line, texts).is_some(),
+        };
+        true
+    }
+
+    fn entry(&mut self, line: &[u8], texts: &mut Texts) -> Option<()> {
+        let place = number(line)? as usize;
+        let (_, entry) = split(line, b" ")?;
+        match self.open {
+            Table::None => return None,
+            Table::Files => put(&mut self.files, place, texts.number(quoted(entry)?)),
+            Table::Functions => {}
+            Table::Locations => {
+                let file = number_after(entry, b"file_name_id=")? as u32;
+                let line = number_after(entry, b" line=")? as u32;
+                put(&mut self.locations, place, (file, line));
+            }
+            Table::Frames => {
+                put(&mut self.frames, place, number_after(entry, b"file_location_id=")? as u32);
+            }
+        }
+        Some(())
+    }
+
+    /// The place that a stack frame stands for.
+    fn place(&self, frame: u64) -> (Text, u32) {
+        let location = usize::try_from(frame).ok().and_then(|frame| self.frames.get(frame));
+        let location = location.and_then(|&location| self.locations.get(location as usize));
+        let Some(&(file, line)) = location else { return (NONE, 0) };
+        (self.files.get(file as usize).copied().unwrap_or(NONE), line)
+    }
+
+    /// Reads what stands in the braces of `metadata={…}`, and sees to it that the end is found whatever stands there.
+    pub(crate) fn source(&self, mut text: &[u8], texts: &mut Texts) -> Source {
+        let mut source = Source::default();
+        while let Some(equals) = memchr::memchr2(b'=', b'}', text) {
+            if text[equals] == b'}' {
+                break;
+            }
+            let (key, value) = (text[..equals].trim_ascii(), &text[equals + 1..]);
+            let quoted = quoted(value);
+            let end = match quoted {
+                Some(quoted) => quoted.len() + 2,
+                None => memchr::memchr2(b' ', b'}', value).unwrap_or(value.len()),
+            };
+            match key {
+                b"op_name" => source.operation = texts.number(quoted.unwrap_or(&value[..end])),
+                b"source_file" => source.file = texts.number(quoted.unwrap_or(&value[..end])),
+                b"source_line" => source.line = number(value).unwrap_or(0) as u32,
+                b"stack_frame_id" => {
+                    let (file, line) = self.place(number(value).unwrap_or(0));
+                    if file != NONE {
+                        (source.file, source.line) = (file, line);
+                    }
+                }
+                _ => {}
+            }
+            text = &value[end..];
+        }
+        source
+    }
+}
+
+fn put<T: Clone + Default>(list: &mut Vec<T>, place: usize, value: T) {
+    if place >= LIMIT {
+        return;
+    }
+    if list.len() <= place {
+        list.resize(place + 1, T::default());
+    }
+    list[place] = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_frame_is_a_line_of_a_file() {
+        let (mut tables, mut texts) = (Tables::default(), Texts::default());
+        let lines = "FileNames\n1 \"example/corpus.py\"\n\nFunctionNames\n1 \"<module>\"\n\nFileLocations\n\
+                     3 {file_name_id=1 function_name_id=2 line=13 end_line=14 column=6 end_column=94}\n\n\
+                     StackFrames\n7 {file_location_id=3 parent_frame_id=2}\n";
+        assert!(lines.lines().all(|line| tables.line(line.as_bytes(), &mut texts)));
+        let source = tables.source(b"op_name=\"jit(f)/a b=c}\" stack_frame_id=7}, x={y=1}", &mut texts);
+        assert_eq!(texts.text(source.operation), "jit(f)/a b=c}");
+        assert_eq!((texts.text(source.file), source.line), ("example/corpus.py", 13));
+        let older = b"op_type=\"add\" op_name=\"add\" source_file=\"a.py\" source_line=7";
+        let source = tables.source(older, &mut texts);
+        assert_eq!((texts.text(source.file), source.line), ("a.py", 7));
+        assert!(!tables.line(b"%nothing", &mut texts));
+        assert_eq!(tables.source(b"stack_frame_id=99999999999", &mut texts), Source::default());
+    }
+}

@@ -1,0 +1,131 @@
+//! Instructions that change a layout: which do, and what moves.
+
+use std::cmp::Reverse;
+
+use tilework::{Layout, Plan, PlanOptions};
+
+use crate::audit::Audit;
+use crate::findings::{How, Move, Moved};
+use crate::hash::Map;
+use crate::program::{MoveKey, Operation, Program, Tally};
+use crate::shapes::ShapeId;
+use crate::texts::Text;
+
+/// What an instruction does to the places of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// Elements move to other places.
+    Changes,
+    /// Every element finds its place by itself.
+    Nothing,
+    /// The same layout in another memory, or at another place of the same.
+    Space,
+}
+
+impl Audit {
+    /// The instructions that move the most bytes to change a layout, and what all come to.
+    pub(crate) fn moves(&self, program: &Program, top: usize) -> (Vec<Move>, Moved) {
+        let inner = program.inner_computations();
+        let mut effects: Map<(Operation, ShapeId, ShapeId, Text), Effect> = Map::default();
+        let mut moved = Moved::default();
+        let mut found: Vec<(&MoveKey, &Tally, u64, bool)> = Vec::new();
+        for (key, tally) in &program.moves {
+            let pair = (key.operation, key.from, key.to, key.order);
+            let effect = match effects.get(&pair) {
+                Some(&effect) => effect,
+                None if effects.len() >= DECIDED => Effect::Changes,
+                None => *effects.entry(pair).or_insert(self.effect(key)),
+            };
+            let each = self.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
+            let bytes = each.saturating_mul(tally.count);
+            // A computation that only wraps an instruction for a kernel is that instruction.
+            let wrapped = || {
+                self.computation(program, key.computation).is_some_and(|name| name.starts_with("wrapped_"))
+            };
+            let fused = inner.contains_key(&key.computation) && !wrapped();
+            let sums = match effect {
+                Effect::Nothing => {
+                    moved.free += tally.count;
+                    continue;
+                }
+                Effect::Space => (&mut moved.between_spaces, &mut moved.between_spaces_bytes),
+                Effect::Changes if fused => (&mut moved.fused, &mut moved.fused_bytes),
+                Effect::Changes => (&mut moved.changes, &mut moved.bytes),
+            };
+            *sums.0 += tally.count;
+            *sums.1 = sums.1.saturating_add(bytes);
+            if effect == Effect::Changes {
+                found.push((key, tally, bytes, fused));
+            }
+        }
+        found.sort_by_key(|&(_, tally, bytes, fused)| (fused, Reverse(bytes), tally.line));
+        let listed = found.into_iter().take(top).enumerate();
+        let moves = listed.map(|(place, (key, tally, bytes, fused))| Move {
+            operation: key.operation,
+            name: self.texts.text(tally.name).to_owned(),
+            count: tally.count,
+            from: self.text_of(key.from),
+            to: self.text_of(key.to),
+            bytes,
+            how: (place < PLANNED).then(|| self.how(key)).flatten(),
+            parameter: self.name(key.parameter),
+            fused,
+            computation: self.computation(program, key.computation),
+            place: self.place(key.source),
+            line: tally.line,
+        });
+        (moves.collect(), moved)
+    }
+
+    fn layouts(&self, key: &MoveKey) -> Option<(Layout, Layout)> {
+        Some((self.shapes.layout(key.from)?, self.shapes.layout(key.to)?))
+    }
+
+    /// Canonical forms decide, so this is quick whatever the layouts are. Where they cannot, the instruction is taken at
+    /// its word.
+    fn effect(&self, key: &MoveKey) -> Effect {
+        let Some((from, to)) = self.layouts(key) else {
+            return if key.operation == Operation::Bitcast { Effect::Nothing } else { Effect::Changes };
+        };
+        match key.operation {
+            Operation::Bitcast => Effect::Nothing,
+            Operation::Copy | Operation::CopyStart if from == to => Effect::Space,
+            Operation::Copy | Operation::CopyStart => Effect::Changes,
+            Operation::Transpose | Operation::Reshape => match self.same_index(key, from, &to) {
+                Some(from) if from == to => Effect::Nothing,
+                _ => Effect::Changes,
+            },
+        }
+    }
+
+    /// The layout that is read, under the dimensions of the one that is written.
+    fn same_index(&self, key: &MoveKey, from: Layout, to: &Layout) -> Option<Layout> {
+        match key.operation {
+            Operation::Transpose => {
+                let order = self.texts.text(key.order).split(',').map(|dim| dim.trim().parse::<usize>());
+                from.permute(&order.collect::<Result<Vec<usize>, _>>().ok()?).ok()
+            }
+            Operation::Reshape => from.reshape(to.dims()).ok(),
+            _ => Some(from),
+        }
+    }
+
+    fn how(&self, key: &MoveKey) -> Option<How> {
+        let (from, to) = self.layouts(key)?;
+        let from = self.same_index(key, from, &to)?;
+        let plan = Plan::new(&from, &to, &PlanOptions::default()).ok()?;
+        let figures = plan.figures();
+        let run_bits = u128::from(figures.longest_run) * u128::from(to.bits());
+        Some(How {
+            kind: plan.main_kind()?.to_string(),
+            run_bytes: u64::try_from(run_bits / 8).ok()?,
+            nests: figures.nests,
+        })
+    }
+}
+
+/// The most pairs of layouts that are compared; all others are taken to differ, as their texts do.
+const DECIDED: usize = 1 << 16;
+
+/// The most moves that are planned in full: planning the hardest takes a moment.
+const PLANNED: usize = 20;

@@ -1,0 +1,150 @@
+//! When a memory space holds the most, and what.
+//!
+//! Arguments, results and constants are there throughout; a temporary buffer from the instruction that makes it to the
+//! last one that reads it. Buffers at the same place at the same time are one: an operation that works in place gives its
+//! operand another name.
+
+use crate::audit::Audit;
+use crate::findings::{Peak, Sum};
+use crate::hash::Map;
+use crate::program::Program;
+use crate::sums::Entry;
+
+/// The moment at which each memory space holds the most.
+#[derive(Debug, Default)]
+pub(crate) struct Peaks {
+    spaces: Vec<SpacePeak>,
+    /// For each buffer of the program, whether it is there when its memory space holds the most.
+    holds: Vec<bool>,
+}
+
+#[derive(Debug)]
+struct SpacePeak {
+    space: i64,
+    time: u32,
+    sum: Sum,
+}
+
+/// A place in memory: allocation, offset, size.
+type Where = (u32, u64, u64);
+
+impl Peaks {
+    /// None without live ranges, or without the places of buffers.
+    pub(crate) fn new(audit: &Audit, program: &Program, entries: &[Entry]) -> Peaks {
+        if !program.has.assignment || program.lives.is_empty() || entries.len() != program.values.len() {
+            return Peaks::default();
+        }
+        let lives: Vec<(u32, u32)> =
+            entries.iter().map(|entry| throughout_or(program, audit, entry)).collect();
+        let lives = |place: usize| if temporary(program, place) { lives[place] } else { (0, u32::MAX) };
+        let mut places: Vec<usize> = (0..entries.len()).collect();
+        places.sort_by_key(|&place| entries[place].space);
+        let mut peaks = Peaks { spaces: Vec::new(), holds: vec![false; entries.len()] };
+        for own in places.chunk_by(|&a, &b| entries[a].space == entries[b].space) {
+            let peak = SpacePeak::new(own, program, entries, &lives);
+            for &place in own {
+                let (start, end) = lives(place);
+                peaks.holds[place] = start <= peak.time && peak.time <= end;
+            }
+            peaks.spaces.push(peak);
+        }
+        peaks
+    }
+
+    /// The space that matters most: the main memory, or the fullest if nothing is in it.
+    pub(crate) fn main_space(&self) -> Option<i64> {
+        let main = self.spaces.iter().find(|peak| peak.space == 0);
+        main.or_else(|| self.spaces.iter().max_by_key(|peak| peak.sum.allocated)).map(|peak| peak.space)
+    }
+
+    pub(crate) fn main(&self, audit: &Audit, program: &Program) -> Option<Peak> {
+        let main = self.main_space()?;
+        let peak = self.spaces.iter().find(|peak| peak.space == main)?;
+        let name = program.sequence.get(peak.time as usize).copied().unwrap_or_default();
+        let instruction = audit.texts.text(name).to_owned();
+        Some(Peak { time: peak.time, instruction, space: main, sum: peak.sum })
+    }
+
+    /// What is in a memory space when it holds the most.
+    pub(crate) fn sum(&self, space: i64) -> Option<Sum> {
+        let found = self.spaces.binary_search_by_key(&space, |peak| peak.space).ok()?;
+        Some(self.spaces[found].sum)
+    }
+
+    /// Whether a buffer is there when its memory space holds the most.
+    pub(crate) fn holds(&self, buffer: usize) -> Option<bool> {
+        self.holds.get(buffer).copied()
+    }
+
+    /// From when to when a buffer lives.
+    pub(crate) fn live(&self, audit: &Audit, program: &Program, entry: &Entry) -> Option<(u32, u32)> {
+        live(audit, program, entry)
+    }
+}
+
+fn live(audit: &Audit, program: &Program, entry: &Entry) -> Option<(u32, u32)> {
+    let name = audit.texts.text(entry.name).as_bytes();
+    let index = audit.texts.text(entry.index).as_bytes();
+    program.lives.get(&audit.live_key(name, index)).copied()
+}
+
+/// A temporary buffer's life; everything else, and what no range is known of, is there throughout.
+fn throughout_or(program: &Program, audit: &Audit, entry: &Entry) -> (u32, u32) {
+    live(audit, program, entry).filter(|(start, end)| start <= end).unwrap_or((0, u32::MAX))
+}
+
+impl SpacePeak {
+    /// That of the memory space of these buffers.
+    fn new(
+        own: &[usize],
+        program: &Program,
+        entries: &[Entry],
+        lives: &impl Fn(usize) -> (u32, u32),
+    ) -> SpacePeak {
+        // Ends come before starts of the same time, and a buffer is still there while its last reader runs.
+        let mut events: Vec<(u64, bool, usize)> = Vec::new();
+        for &place in own {
+            let (start, end) = lives(place);
+            events.push((u64::from(start), true, place));
+            events.push((u64::from(end) + 1, false, place));
+        }
+        events.sort_unstable();
+        let mut there: Map<Where, u64> = Map::default();
+        let mut now = Sum::default();
+        let space = own.first().map_or(0, |&place| entries[place].space);
+        let mut best = SpacePeak { space, time: 0, sum: Sum::default() };
+        for (number, &(time, starts, place)) in events.iter().enumerate() {
+            let entry = &entries[place];
+            let count = there.entry(at(program, place)).or_default();
+            if starts {
+                *count += 1;
+                if *count == 1 {
+                    now.add(1, entry.allocated, entry.data);
+                }
+            } else {
+                *count -= 1;
+                if *count == 0 {
+                    there.remove(&at(program, place));
+                    now.buffers -= 1;
+                    now.allocated = now.allocated.saturating_sub(entry.allocated);
+                    now.data = now.data.saturating_sub(entry.data);
+                }
+            }
+            let is_last = events.get(number + 1).is_none_or(|next| next.0 != time);
+            if is_last && now.allocated > best.sum.allocated {
+                (best.time, best.sum) = (time as u32, now);
+            }
+        }
+        best
+    }
+}
+
+fn temporary(program: &Program, place: usize) -> bool {
+    let allocation = program.values[place].allocation;
+    program.allocations.get(allocation as usize).is_none_or(|allocation| allocation.temporary)
+}
+
+fn at(program: &Program, place: usize) -> Where {
+    let value = &program.values[place];
+    (value.allocation, value.offset, value.size)
+}

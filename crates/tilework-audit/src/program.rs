@@ -1,0 +1,182 @@
+//! What was read of one program, before anything is concluded from it.
+
+use crate::hash::Map;
+use crate::shapes::ShapeId;
+use crate::texts::Text;
+
+/// Everything that was read of one compiled program.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    /// What the names of its files begin with.
+    pub(crate) group: String,
+    /// The name of the module.
+    pub(crate) name: Text,
+    /// What was read of it.
+    pub(crate) has: Has,
+    /// Buffers that a buffer assignment or a message lists.
+    pub(crate) values: Vec<Value>,
+    pub(crate) allocations: Vec<Allocation>,
+    /// From when to when a value lives, by the hash of its name and index.
+    pub(crate) lives: Map<u64, (u32, u32)>,
+    /// The instructions in the order in which they run.
+    pub(crate) sequence: Vec<Text>,
+    /// The compiler's own peak, which counts no padding: when, and how many bytes.
+    pub(crate) compilers_peak: Option<(u32, u64)>,
+    /// Memory spaces that a report names, with their total bytes.
+    pub(crate) spaces: Vec<Space>,
+    /// Computations, by the hash of the name.
+    pub(crate) computations: Map<u64, u32>,
+    pub(crate) computation_names: Vec<Text>,
+    /// The hashes of the names of computations that exist within another instruction only.
+    pub(crate) inner: Map<u64, ()>,
+    /// Where instructions come from, by the hash of the name.
+    pub(crate) origins: Map<u64, Origin>,
+    /// Instructions that make buffers, where no buffer assignment says so.
+    pub(crate) made: Map<Made, Tally>,
+    /// Instructions that may change a layout.
+    pub(crate) moves: Map<MoveKey, Tally>,
+    /// Shapes that stand somewhere in a text.
+    pub(crate) loose: Map<ShapeId, Tally>,
+    /// What an out-of-memory message says in numbers.
+    pub(crate) message: Message,
+    /// Instructions that were read.
+    pub(crate) instructions: u64,
+    /// Whether some limit was reached, so that not everything could be kept.
+    pub(crate) overflowed: bool,
+}
+
+/// What was read of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Has {
+    pub(crate) assignment: bool,
+    pub(crate) lives: bool,
+    pub(crate) report: bool,
+    pub(crate) module: bool,
+    pub(crate) message: bool,
+    pub(crate) text: bool,
+}
+
+/// A buffer.
+#[derive(Debug)]
+pub(crate) struct Value {
+    /// The instruction that makes it.
+    pub(crate) name: Text,
+    /// Which part of what the instruction makes, such as `{0}`.
+    pub(crate) index: Text,
+    pub(crate) shape: ShapeId,
+    /// Bytes, as the dump says.
+    pub(crate) size: u64,
+    /// Whether the size was rounded when it was printed.
+    pub(crate) rounded: bool,
+    pub(crate) offset: u64,
+    /// The number of its allocation in `allocations`.
+    pub(crate) allocation: u32,
+    pub(crate) space: i64,
+    /// The line that says so.
+    pub(crate) line: u64,
+    /// Where it comes from, if that stands beside it.
+    pub(crate) source: u32,
+}
+
+/// A stretch of memory for one or several buffers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Allocation {
+    pub(crate) size: u64,
+    pub(crate) space: i64,
+    /// Whether it exists only while buffers in it live; all others exist throughout.
+    pub(crate) temporary: bool,
+}
+
+/// A memory space that a report names.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) number: i64,
+    pub(crate) name: Text,
+    pub(crate) bytes: u64,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) computation: u32,
+    pub(crate) source: u32,
+}
+
+/// Instructions that make the same buffer at the same place of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Made {
+    pub(crate) computation: u32,
+    pub(crate) shape: ShapeId,
+    pub(crate) source: u32,
+}
+
+/// An instruction that may change a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MoveKey {
+    pub(crate) operation: Operation,
+    pub(crate) from: ShapeId,
+    pub(crate) to: ShapeId,
+    /// The permutation of a transpose, as it is written.
+    pub(crate) order: Text,
+    pub(crate) computation: u32,
+    pub(crate) source: u32,
+    /// The parameter that is moved, if it is one.
+    pub(crate) parameter: Text,
+}
+
+/// What may change a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Every element to its place in another layout of the same dimensions.
+    Copy,
+    /// The first half of a copy that happens meanwhile.
+    CopyStart,
+    /// Every element to its place in an array of permuted dimensions.
+    Transpose,
+    /// Every element to its place in an array of other dimensions.
+    Reshape,
+    /// The same buffer, read otherwise: nothing moves.
+    Bitcast,
+}
+
+impl Operation {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Copy => "copy",
+            Operation::CopyStart => "copy-start",
+            Operation::Transpose => "transpose",
+            Operation::Reshape => "reshape",
+            Operation::Bitcast => "bitcast",
+        }
+    }
+}
+
+/// Things that are alike.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) count: u64,
+    /// The line and the name of the first.
+    pub(crate) line: u64,
+    pub(crate) name: Text,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, line: u64, name: impl FnOnce() -> Text) {
+        if self.count == 0 {
+            (self.line, self.name) = (line, name());
+        }
+        self.count += 1;
+    }
+}
+
+/// What an out-of-memory message says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// The memory that ran out, such as `hbm`.
+    pub memory: Option<String>,
+    /// Bytes that are needed.
+    pub used: Option<u64>,
+    /// Bytes that there are.
+    pub capacity: Option<u64>,
+}

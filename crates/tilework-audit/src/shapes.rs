@@ -1,0 +1,174 @@
+//! Shapes, each read once however often it is written, with what it costs.
+
+use tilework::Layout;
+use tilework::xla::Shape;
+
+use crate::hash::Map;
+
+/// The number of a shape.
+pub(crate) type ShapeId = u32;
+
+/// The most different shapes that are held.
+const LIMIT: usize = 1 << 20;
+
+/// The bytes of the longest shape that is held; a tuple of a thousand arrays is shorter.
+const LONGEST: usize = 1 << 18;
+
+/// The bytes of all texts that are held, and the arrays in all shapes together.
+const TEXTS: usize = 128 << 20;
+const ARRAYS: usize = 1 << 20;
+
+/// What an array costs, or a table of pointers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Bytes of the elements.
+    pub(crate) data: u64,
+    /// Bytes that are allocated.
+    pub(crate) allocated: u64,
+    /// The number that the layout says in `S(..)`, or 0.
+    pub(crate) space: i64,
+}
+
+/// A shape that was read.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// What it is.
+    pub(crate) shape: Shape,
+    /// None if a size is known at run time only, or more is allocated than can be counted.
+    pub(crate) cost: Option<Cost>,
+    /// What the arrays in it cost together; of an array, the array itself.
+    pub(crate) leaves: Option<Cost>,
+}
+
+/// Shapes by number and numbers by text.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes {
+    numbers: Map<Box<[u8]>, Option<ShapeId>>,
+    known: Vec<Known>,
+    bytes: usize,
+    arrays: usize,
+}
+
+impl Shapes {
+    /// The number of the shape that is written so; none if this is no shape.
+    #[inline]
+    pub(crate) fn number(&mut self, text: &[u8]) -> Option<ShapeId> {
+        match self.numbers.get(text) {
+            Some(&number) => number,
+            None => self.read(text),
+        }
+    }
+
+    #[cold]
+    fn read(&mut self, text: &[u8]) -> Option<ShapeId> {
+        let full = self.numbers.len() >= LIMIT || self.bytes > TEXTS || self.arrays > ARRAYS;
+        if full || text.len() > LONGEST {
+            return None;
+        }
+        let read = std::str::from_utf8(text).ok().and_then(|text| Shape::parse(text).ok());
+        let number = read.map(|shape| self.hold(shape));
+        self.bytes += text.len();
+        self.numbers.insert(text.into(), number);
+        number
+    }
+
+    /// The same shape may be written in several ways.
+    fn hold(&mut self, shape: Shape) -> ShapeId {
+        let text = shape.to_string();
+        if let Some(&Some(number)) = self.numbers.get(text.as_bytes()) {
+            return number;
+        }
+        self.arrays += shape.leaf_shapes().count();
+        self.known.push(Known { cost: cost(&shape), leaves: leaves(&shape), shape });
+        let number = (self.known.len() - 1) as ShapeId;
+        self.bytes += text.len();
+        self.numbers.insert(text.into_bytes().into(), Some(number));
+        number
+    }
+
+    /// The number of a shape that is part of another.
+    pub(crate) fn number_of(&mut self, shape: &Shape) -> Option<ShapeId> {
+        self.number(shape.to_string().as_bytes())
+    }
+
+    /// The shape with this number.
+    pub(crate) fn known(&self, number: ShapeId) -> &Known {
+        &self.known[number as usize]
+    }
+
+    /// How an array lies in memory.
+    pub(crate) fn layout(&self, number: ShapeId) -> Option<Layout> {
+        self.known(number).shape.as_array()?.lower().ok()
+    }
+
+    /// How many shapes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+}
+
+/// What a value of this shape costs by itself: an array its buffer, a tuple its table of pointers.
+fn cost(shape: &Shape) -> Option<Cost> {
+    match shape {
+        Shape::Array(array) | Shape::Buffer(array) => {
+            let layout = array.lower().ok()?;
+            let space = array.layout().map_or(0, |written| i64::from(written.memory_space()));
+            let data = u64::try_from(layout.element_bytes()).ok()?.min(layout.bytes());
+            Some(Cost { data, allocated: layout.bytes(), space })
+        }
+        Shape::Tuple(elements) => {
+            let bytes = 8 * elements.len() as u64;
+            Some(Cost { data: bytes, allocated: bytes, space: 0 })
+        }
+        Shape::Token => Some(Cost::default()),
+        Shape::Opaque => None,
+    }
+}
+
+/// What all arrays in a shape cost together. The memory space is that of the first.
+fn leaves(shape: &Shape) -> Option<Cost> {
+    let Shape::Tuple(elements) = shape else { return cost(shape) };
+    let mut sum: Option<Cost> = None;
+    for element in elements {
+        let Some(part) = leaves(element) else { continue };
+        sum = Some(match sum {
+            None => part,
+            Some(sum) => Cost {
+                data: sum.data.checked_add(part.data)?,
+                allocated: sum.allocated.checked_add(part.allocated)?,
+                space: sum.space,
+            },
+        });
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_is_read_once_and_costs_what_its_tiles_say() {
+        let mut shapes = Shapes::default();
+        let number = shapes.number(b"s32[300000,8]{1,0:T(8,128)S(1)}");
+        assert_eq!(number, shapes.number(b"s32[300000,8]{1,0:T(8,128)S(1)}"));
+        assert_eq!(shapes.len(), 1);
+        let cost = number.and_then(|number| shapes.known(number).cost);
+        assert_eq!(cost, Some(Cost { data: 9_600_000, allocated: 153_600_000, space: 1 }));
+        assert_eq!(number, shapes.number(b"S32[300000, 8]{1,0:(8,128)S(1)}"));
+        assert_eq!(shapes.len(), 1);
+        assert_eq!(shapes.number(b"s33[2]"), None);
+        assert_eq!(shapes.number(b"\xff"), None);
+        assert_eq!(shapes.len(), 1);
+    }
+
+    #[test]
+    fn a_tuple_is_a_table_and_holds_its_arrays() {
+        let mut shapes = Shapes::default();
+        let number = shapes.number(b"((f32[3]{0:T(128)}), u32[]{:S(2)}, token[])").expect("a shape");
+        assert_eq!(shapes.known(number).cost.map(|cost| cost.allocated), Some(24));
+        assert_eq!(shapes.known(number).leaves, Some(Cost { data: 16, allocated: 516, space: 0 }));
+        let open = shapes.number(b"f32[?]").expect("a shape");
+        assert_eq!(shapes.known(open).cost, None);
+    }
+}

@@ -1,0 +1,347 @@
+//! Buffers of a program, from whatever says the most about them, and their sums.
+
+use std::cmp::Reverse;
+
+use tilework::xla::Shape;
+
+use crate::audit::Audit;
+use crate::findings::{Basis, Buffer, Contradiction, Shared, SpaceSum, Sum};
+use crate::hash::Map;
+use crate::peak::Peaks;
+use crate::program::{Allocation, Program, Value};
+use crate::shapes::ShapeId;
+use crate::suggest::{Footprint, suggest};
+use crate::target::Target;
+use crate::texts::{NONE, Text};
+
+/// Alignment of the tables of pointers that tuples are.
+const TABLE: u64 = 512;
+
+/// The most memory spaces that are told of; machines have a handful.
+const SPACES: usize = 16;
+
+/// The most shapes for which the smallest layout is looked for.
+const SUGGESTED: usize = 50;
+
+/// A buffer, or several that are alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: Text,
+    pub(crate) index: Text,
+    pub(crate) shape: ShapeId,
+    pub(crate) space: i64,
+    pub(crate) allocated: u64,
+    pub(crate) data: u64,
+    pub(crate) count: u64,
+    pub(crate) computation: u32,
+    pub(crate) source: u32,
+    pub(crate) line: u64,
+}
+
+/// Buffers that have something in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keyed {
+    /// What: a computation, or a line of the program.
+    pub name: String,
+    /// The buffers.
+    pub sum: Sum,
+}
+
+/// All buffers of a program, in the order of the dump where there is one.
+pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
+    if !program.values.is_empty() {
+        let basis = if program.has.assignment { Basis::Assignment } else { Basis::Message };
+        return (basis, program.values.iter().map(|value| audit.entry_of(program, value)).collect());
+    }
+    let mut entries = Vec::new();
+    let mut push = |audit: &Audit, shape, count, name, computation, source, line| {
+        if let Some(cost) = audit.shapes.known(shape).leaves {
+            let (allocated, data, space) = (cost.allocated, cost.data, cost.space);
+            let index = NONE;
+            entries.push(Entry {
+                name,
+                index,
+                shape,
+                space,
+                allocated,
+                data,
+                count,
+                computation,
+                source,
+                line,
+            });
+        }
+    };
+    let mut basis = Basis::Nothing;
+    if !program.made.is_empty() {
+        basis = Basis::Instructions;
+        let inner = program.inner_computations();
+        for (made, tally) in &program.made {
+            if !inner.contains_key(&made.computation) {
+                push(audit, made.shape, tally.count, tally.name, made.computation, made.source, tally.line);
+            }
+        }
+    } else if !program.loose.is_empty() {
+        basis = Basis::Shapes;
+        for (&shape, tally) in &program.loose {
+            push(audit, shape, 1, NONE, 0, 0, tally.line);
+        }
+    }
+    // A map has no order, and the same text must give the same answer.
+    entries.sort_by_key(|entry| (entry.line, entry.shape, entry.source));
+    (basis, entries)
+}
+
+impl Audit {
+    fn entry_of(&self, program: &Program, value: &Value) -> Entry {
+        let cost = self.shapes.known(value.shape).cost.unwrap_or_default();
+        let origin = program.origins.get(&self.seed.of(self.texts.text(value.name).as_bytes()));
+        // What is rounded is exact where the layout says the same.
+        let allocated = match value.rounded && is_near(value.size, cost.allocated) {
+            true => cost.allocated,
+            false => value.size,
+        };
+        let source = if value.source != 0 { value.source } else { origin.map_or(0, |origin| origin.source) };
+        Entry {
+            name: value.name,
+            index: value.index,
+            shape: value.shape,
+            space: value.space,
+            allocated,
+            data: cost.data.min(allocated),
+            count: 1,
+            computation: origin.map_or(0, |origin| origin.computation),
+            source,
+            line: value.line,
+        }
+    }
+
+    /// Sizes that are not what the layouts need: the first of them, and how many.
+    pub(crate) fn contradictions(&self, program: &Program, top: usize) -> (Vec<Contradiction>, u64) {
+        let mut count = 0;
+        let mut list = Vec::new();
+        for value in &program.values {
+            let Some(needs) = self.contradicted(value) else { continue };
+            count += 1;
+            if list.len() < top {
+                let entry = self.entry_of(program, value);
+                list.push(Contradiction {
+                    name: self.name_of(&entry),
+                    shape: self.text_of(value.shape),
+                    says: value.size,
+                    needs,
+                    rounded: value.rounded,
+                    line: value.line,
+                });
+            }
+        }
+        (list, count)
+    }
+
+    /// What a layout needs, if the dump says otherwise.
+    fn contradicted(&self, value: &Value) -> Option<u64> {
+        let known = self.shapes.known(value.shape);
+        let needs = known.cost?.allocated;
+        let agrees = match &known.shape {
+            // A table of pointers of 4 or 8 bytes.
+            Shape::Tuple(elements) => {
+                let count = elements.len() as u64;
+                [4 * count, 8 * count]
+                    .iter()
+                    .any(|&bytes| value.size == bytes || value.size == bytes.max(1).next_multiple_of(TABLE))
+            }
+            _ if value.rounded => is_near(value.size, needs),
+            // What is in front of an array of dynamic sizes is up to the machine.
+            Shape::Array(array) if !array.is_static() => value.size >= needs,
+            _ => value.size == needs,
+        };
+        (!agrees).then_some(needs)
+    }
+
+    pub(crate) fn spaces(&self, program: &Program, entries: &[Entry], peaks: &Peaks) -> Vec<SpaceSum> {
+        let mut sums: Map<i64, Sum> = Map::default();
+        for entry in entries {
+            sums.entry(entry.space).or_default().add(entry.count, entry.allocated, entry.data);
+        }
+        let mut spaces: Vec<(i64, Sum)> = sums.into_iter().collect();
+        spaces.sort_by_key(|&(number, _)| number);
+        spaces.truncate(SPACES);
+        let space = |(number, total)| {
+            let named = program.spaces.iter().find(|space| space.number == number);
+            SpaceSum {
+                number,
+                name: named.and_then(|space| self.name(space.name)),
+                reserved: program.reserved(number),
+                total,
+                peak: peaks.sum(number),
+            }
+        };
+        spaces.into_iter().map(space).collect()
+    }
+
+    pub(crate) fn buffers(
+        &self,
+        program: &Program,
+        entries: &[Entry],
+        peaks: &Peaks,
+        top: usize,
+    ) -> Vec<Buffer> {
+        let waste = |entry: &Entry| (entry.allocated - entry.data).saturating_mul(entry.count);
+        let mut order: Vec<usize> = (0..entries.len()).collect();
+        order.sort_by_key(|&place| Reverse((waste(&entries[place]), entries[place].allocated)));
+        let starts = program.starts();
+        let buffer = |place: usize| {
+            let entry = &entries[place];
+            let value = program.values.get(place).filter(|_| program.has.assignment);
+            Buffer {
+                name: self.name_of(entry),
+                shape: self.text_of(entry.shape),
+                space: entry.space,
+                at: value.and_then(|value| starts.get(value.allocation as usize)?.checked_add(value.offset)),
+                allocated: entry.allocated,
+                data: entry.data,
+                count: entry.count,
+                at_peak: peaks.holds(place),
+                live: peaks.live(self, program, entry),
+                computation: self.computation(program, entry.computation),
+                place: self.place(entry.source),
+                line: entry.line,
+            }
+        };
+        order.into_iter().take(top).map(buffer).collect()
+    }
+
+    pub(crate) fn shared(&self, entries: &[Entry], peaks: &Peaks, top: usize) -> Vec<Shared> {
+        struct Group {
+            shape: ShapeId,
+            sum: Sum,
+            at_peak: Sum,
+            /// The waste of the worst of them.
+            worst: u64,
+            first: Vec<usize>,
+        }
+        let main = peaks.main_space();
+        let mut places: Map<(ShapeId, i64), usize> = Map::default();
+        let mut groups: Vec<Group> = Vec::new();
+        for (number, entry) in entries.iter().enumerate() {
+            let place = *places.entry((entry.shape, entry.space)).or_insert_with(|| {
+                groups.push(Group {
+                    shape: entry.shape,
+                    sum: Sum::default(),
+                    at_peak: Sum::default(),
+                    worst: 0,
+                    first: Vec::new(),
+                });
+                groups.len() - 1
+            });
+            let group = &mut groups[place];
+            group.sum.add(entry.count, entry.allocated, entry.data);
+            if Some(entry.space) == main && peaks.holds(number) == Some(true) {
+                group.at_peak.add(entry.count, entry.allocated, entry.data);
+            }
+            if Some(entry.space) == main || main.is_none() {
+                group.worst = group.worst.max(entry.allocated - entry.data);
+            }
+            if group.first.len() < 3 {
+                group.first.push(number);
+            }
+        }
+        // What is there at the peak comes first. A buffer of another time with as much waste is nearly another peak.
+        groups.sort_by_key(|group| {
+            Reverse((group.at_peak.waste().max(group.worst), group.at_peak.waste(), group.sum.waste()))
+        });
+        // What wastes nothing says nothing here.
+        groups.retain(|group| group.sum.waste() > 0);
+        let target = Target::from_name("tpu").ok();
+        let shared = |(place, group): (usize, &Group)| Shared {
+            shape: self.text_of(group.shape),
+            sum: group.sum,
+            at_peak: main.map(|_| group.at_peak),
+            growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
+            smallest: target
+                .as_ref()
+                .filter(|_| place < SUGGESTED)
+                .and_then(|target| self.smallest(group.shape, target)),
+            names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
+            place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
+        };
+        groups.iter().take(top).enumerate().map(shared).collect()
+    }
+
+    /// The smallest layout of an array that has tiles, where that is smaller.
+    fn smallest(&self, shape: ShapeId, target: &Target) -> Option<Footprint> {
+        let array = self.shapes.known(shape).shape.as_array()?;
+        if array.layout().is_none_or(|layout| layout.tiles().is_empty()) {
+            return None;
+        }
+        suggest(array, target).ok()?.smaller().next().cloned()
+    }
+
+    pub(crate) fn computation(&self, program: &Program, number: u32) -> Option<String> {
+        self.name(program.computation_names.get(number as usize).copied().unwrap_or(NONE))
+    }
+
+    pub(crate) fn by_computation(&self, program: &Program, entries: &[Entry], top: usize) -> Vec<Keyed> {
+        let mut sums: Map<u32, Sum> = Map::default();
+        for entry in entries {
+            sums.entry(entry.computation).or_default().add(entry.count, entry.allocated, entry.data);
+        }
+        let named = sums.into_iter().filter_map(|(key, sum)| Some((self.computation(program, key)?, sum)));
+        ranked(named.collect(), top)
+    }
+
+    pub(crate) fn by_source(&self, entries: &[Entry], top: usize) -> Vec<Keyed> {
+        let mut sums: Map<(Text, u32, Text), Sum> = Map::default();
+        for entry in entries {
+            let source = self.sources.source(entry.source);
+            let operation = if source.line > 0 { NONE } else { source.operation };
+            let key = (source.file, source.line, operation);
+            sums.entry(key).or_default().add(entry.count, entry.allocated, entry.data);
+        }
+        let named = sums.into_iter().filter_map(|((file, line, operation), sum)| {
+            let name = match line {
+                0 => self.name(operation)?,
+                line => format!("{}:{line}", self.texts.text(file)),
+            };
+            Some((name, sum))
+        });
+        ranked(named.collect(), top)
+    }
+}
+
+/// The most waste first.
+fn ranked(mut sums: Vec<(String, Sum)>, top: usize) -> Vec<Keyed> {
+    sums.sort_by(|a, b| {
+        (b.1.waste(), b.1.allocated).cmp(&(a.1.waste(), a.1.allocated)).then_with(|| a.0.cmp(&b.0))
+    });
+    sums.truncate(top);
+    sums.into_iter().map(|(name, sum)| Keyed { name, sum }).collect()
+}
+
+/// Whether a size that was printed with two decimals can be this one.
+fn is_near(printed: u64, exact: u64) -> bool {
+    printed.abs_diff(exact) <= (exact / 128).max(1 << 7)
+}
+
+impl Program {
+    /// Computations that exist within another instruction only, by number.
+    pub(crate) fn inner_computations(&self) -> Map<u32, ()> {
+        self.inner.keys().filter_map(|hash| Some((*self.computations.get(hash)?, ()))).collect()
+    }
+
+    /// Where each allocation begins, if those of a memory space stand one behind the other.
+    fn starts(&self) -> Vec<u64> {
+        let mut ends: Map<i64, u64> = Map::default();
+        let start = |allocation: &Allocation| {
+            let end = ends.entry(allocation.space).or_default();
+            std::mem::replace(end, end.saturating_add(allocation.size))
+        };
+        self.allocations.iter().map(start).collect()
+    }
+
+    /// Bytes of all allocations in a memory space; none if they are not known.
+    pub(crate) fn reserved(&self, space: i64) -> Option<u64> {
+        let own = self.allocations.iter().filter(|allocation| allocation.space == space);
+        self.has.assignment.then(|| own.map(|allocation| allocation.size).fold(0, u64::saturating_add))
+    }
+}

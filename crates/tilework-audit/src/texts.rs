@@ -1,0 +1,60 @@
+//! Names and other texts, each held once.
+
+use std::sync::Arc;
+
+use crate::hash::Map;
+
+/// The number of a text.
+pub(crate) type Text = u32;
+
+/// The empty text: what is not known.
+pub(crate) const NONE: Text = 0;
+
+/// The most bytes of texts that are held. Beyond it, new texts are not known.
+const LIMIT: usize = 256 << 20;
+
+/// Texts by number and numbers by text.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    numbers: Map<Arc<str>, Text>,
+    texts: Vec<Arc<str>>,
+    bytes: usize,
+}
+
+impl Default for Texts {
+    fn default() -> Texts {
+        let none: Arc<str> = Arc::from("");
+        Texts { numbers: Map::from_iter([(none.clone(), NONE)]), texts: vec![none], bytes: 0 }
+    }
+}
+
+impl Texts {
+    /// The number of this text; bytes that are no UTF-8 become U+FFFD.
+    #[inline]
+    pub(crate) fn number(&mut self, text: &[u8]) -> Text {
+        match std::str::from_utf8(text) {
+            Ok(text) => match self.numbers.get(text) {
+                Some(&number) => number,
+                None => self.add(text),
+            },
+            Err(_) => self.number(String::from_utf8_lossy(text).as_bytes()),
+        }
+    }
+
+    fn add(&mut self, text: &str) -> Text {
+        let Ok(number) = Text::try_from(self.texts.len()) else { return NONE };
+        if self.bytes + text.len() > LIMIT {
+            return NONE;
+        }
+        self.bytes += text.len();
+        let text: Arc<str> = Arc::from(text);
+        self.texts.push(text.clone());
+        self.numbers.insert(text, number);
+        number
+    }
+
+    /// The text with this number.
+    pub(crate) fn text(&self, number: Text) -> &str {
+        self.texts.get(number as usize).map_or("", |text| text)
+    }
+}

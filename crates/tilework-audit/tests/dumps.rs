@@ -1,0 +1,185 @@
+//! What the dumps of a real compiler say, and what comes of them.
+
+use std::path::PathBuf;
+
+use tilework_audit::{Audit, Basis, Findings, Operation};
+
+const MIB: u64 = 1 << 20;
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/dumps").join(folder);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| !path.to_string_lossy().contains("before"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read(folder: &str) -> Findings {
+    let mut audit = Audit::new();
+    for file in files(folder) {
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        let text = std::fs::read(&file).expect("the file can be read");
+        audit.read(&name, &text[..]).expect("memory is read");
+    }
+    audit.findings(usize::MAX)
+}
+
+#[test]
+fn every_size_that_the_layouts_say_is_the_compilers() {
+    let mut buffers = 0;
+    for folder in ["particles", "conv", "tr"] {
+        let found = read(folder);
+        let [program] = &found.programs[..] else { panic!("{folder}: {found:?}") };
+        assert_eq!(program.contradictions, [], "{folder}");
+        assert_eq!(program.basis, Basis::Assignment);
+        assert!(found.unread.is_empty(), "{:?}", found.unread);
+        buffers += program.buffers.len();
+        for buffer in &program.buffers {
+            let shape = tilework::xla::Shape::parse(&buffer.shape).expect("a shape");
+            if let Some(array) = shape.as_array() {
+                assert_eq!(array.lower().expect("a layout").bytes(), buffer.allocated, "{}", buffer.shape);
+            }
+        }
+    }
+    assert_eq!(buffers, 90);
+}
+
+#[test]
+fn particles_waste_nine_tenths_of_the_memory_at_the_peak() {
+    let found = read("particles");
+    let program = &found.programs[0];
+    assert_eq!(program.name, "jit_particles");
+    assert_eq!((program.total.allocated / MIB, program.total.data / MIB), (424, 141));
+    let peak = program.peak.as_ref().expect("live ranges");
+    assert_eq!(peak.sum.allocated, 162_607_616);
+    let worst = &program.shapes[0];
+    assert_eq!(worst.sum.buffers, 1);
+    assert!(worst.shape.ends_with("[300000,8]{1,0:T(8,128)}"), "{}", worst.shape);
+    assert_eq!((worst.sum.allocated, worst.sum.data), (153_600_000, 9_600_000));
+    assert_eq!((worst.growths[0].from, worst.growths[0].to), (8, 128));
+}
+
+#[test]
+fn the_convolution_allocates_twice_its_data() {
+    let found = read("conv");
+    let program = &found.programs[0];
+    assert_eq!((program.total.allocated / MIB, program.total.data / MIB), (452, 214));
+    // All that the compiler reserves in main memory is there at the peak.
+    let peak = program.peak.as_ref().expect("live ranges");
+    assert_eq!(peak.sum.allocated, 422_408_192);
+    assert_eq!(peak.instruction, "fusion.5");
+    let worst = &program.shapes[0];
+    assert_eq!(worst.shape, "bf16[32,224,224,64]{3,0,2,1:T(8,128)(2,1)}");
+    assert_eq!((worst.sum.allocated, worst.sum.data), (411_041_792, 205_520_896));
+    assert_eq!((worst.place.file.as_deref(), worst.place.line), (Some("example/corpus.py"), Some(13)));
+    let spaces: Vec<_> = program.spaces.iter().map(|space| (space.name.as_deref(), space.reserved)).collect();
+    let expected =
+        [(Some("default"), Some(422_408_192)), (Some("vmem"), Some(51_675_136)), (Some("smem"), Some(4))];
+    assert_eq!(spaces, expected);
+    let argument = &program.moves[0];
+    assert_eq!((argument.name.as_str(), argument.parameter.as_deref()), ("copy", Some("x.1")));
+    assert_eq!((argument.bytes, program.moved.changes, program.moved.fused), (9_633_792, 1, 1));
+}
+
+#[test]
+fn a_transpose_moves_what_its_copies_move() {
+    let found = read("tr");
+    let program = &found.programs[0];
+    let moves: Vec<_> = program.moves.iter().map(|each| (each.operation, each.bytes)).collect();
+    assert_eq!(moves, [(Operation::Reshape, 714_240), (Operation::Copy, 238_080)]);
+    assert_eq!((program.moved.free, program.moved.changes), (1, 2));
+    // The compiler's own peak counts no padding.
+    assert_eq!(program.compilers_peak, Some(1_190_400));
+    assert_eq!(program.peak.as_ref().map(|peak| peak.sum.allocated), Some(1_228_800));
+}
+
+#[test]
+fn a_module_alone_says_which_instructions_make_buffers() {
+    let file = files("conv").pop().expect("the module is the last file");
+    let mut audit = Audit::new();
+    audit.read("module.txt", &std::fs::read(file).expect("a file")[..]).expect("memory is read");
+    let found = audit.findings(usize::MAX);
+    let program = &found.programs[0];
+    assert_eq!((program.basis, program.peak.is_none()), (Basis::Instructions, true));
+    assert_eq!(program.shapes[0].shape, "bf16[32,224,224,64]{3,0,2,1:T(8,128)(2,1)}");
+    // Fused instructions have no buffers: the fusion's result is the only one of this shape.
+    assert_eq!(program.shapes[0].sum.buffers, 1);
+    assert_eq!(program.moved.changes, 1);
+    assert!(found.unread.is_empty(), "{:?}", found.unread);
+}
+
+#[test]
+fn all_files_in_one_stream_in_any_order_say_the_same() {
+    let apart = read("conv");
+    for reversed in [false, true] {
+        let mut names = files("conv");
+        if reversed {
+            names.reverse();
+        }
+        let text: Vec<u8> = names.iter().flat_map(|file| std::fs::read(file).expect("a file")).collect();
+        let mut audit = Audit::new();
+        audit.read("-", &text[..]).expect("memory is read");
+        let together = audit.findings(usize::MAX);
+        let [a, b] = [&apart, &together].map(|found| &found.programs[0]);
+        assert_eq!((a.total, &a.peak, a.moved), (b.total, &b.peak, b.moved));
+        assert_eq!(a.sources, b.sources);
+        assert_eq!(a.computations, b.computations);
+    }
+}
+
+#[test]
+fn compressed_files_are_read_as_what_they_hold() {
+    use std::io::Write;
+    let text = std::fs::read(&files("tr")[0]).expect("a file");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(&text).expect("memory is written");
+    let packed = encoder.finish().expect("memory is written");
+    let mut audit = Audit::new();
+    audit.read("a.txt.gz", &packed[..]).expect("memory is read");
+    assert_eq!(audit.findings(9).programs[0].total.buffers, 4);
+    // Cut off, it says so and keeps what it has.
+    let mut audit = Audit::new();
+    audit.read("a.txt.gz", &packed[..packed.len() / 2]).expect("an early end is no error");
+    assert_eq!(audit.unread()[0].reason, "the file ends in the middle");
+}
+
+#[test]
+fn a_size_that_the_layout_does_not_need_is_a_finding() {
+    let text = "BufferAssignment:\nallocation 0: size 24, page 0, preallocated-temp:\n \
+                value: <2 add.5 @0> (size=24,offset=0): f32[2,3]{1,0:T(2,4)}\n";
+    let mut audit = Audit::new();
+    audit.read("-", text.as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    let contradiction = &found.programs[0].contradictions[0];
+    assert_eq!((contradiction.says, contradiction.needs, contradiction.line), (24, 32, 3));
+    assert_eq!(contradiction.name.as_deref(), Some("add.5"));
+}
+
+/// The peak of buffers of a KiB each: name, offset, first and last instruction.
+fn peak_of(buffers: &[(&str, u64, u32, u32)]) -> (u32, u64) {
+    let mut text = "BufferAssignment:\nallocation 0: size 8192, page 0, preallocated-temp:\n".to_owned();
+    for (number, (name, offset, ..)) in buffers.iter().enumerate() {
+        text.push_str(&format!(" value: <{number} {name} @0> (size=1024,offset={offset}): f32[256]{{0}}\n"));
+    }
+    text.push_str("HloLiveRange (max 9):\n  BufferLiveRange:\n");
+    for (name, _, start, end) in buffers {
+        text.push_str(&format!("    {name}{{}}:{start}-{end}\n"));
+    }
+    let mut audit = Audit::new();
+    audit.read("-", text.as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    let peak = found.programs[0].peak.as_ref().expect("live ranges");
+    (peak.time, peak.sum.allocated)
+}
+
+#[test]
+fn a_buffer_is_there_while_its_last_reader_runs() {
+    assert_eq!(peak_of(&[("a", 0, 0, 2), ("b", 1024, 2, 3)]), (2, 2048));
+    assert_eq!(peak_of(&[("a", 0, 0, 2), ("b", 1024, 3, 4)]), (0, 1024));
+    assert_eq!(peak_of(&[("a", 0, 0, 9), ("b", 1024, 3, 4), ("c", 2048, 4, 5)]), (4, 3072));
+    // At the same place at the same time, two names are one buffer.
+    assert_eq!(peak_of(&[("a", 0, 0, 2), ("b", 0, 2, 5), ("c", 1024, 5, 6)]), (5, 2048));
+}

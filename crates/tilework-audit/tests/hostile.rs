@@ -1,0 +1,135 @@
+//! Dumps that are cut off, mixed up and changed: whatever can be read is, the rest is counted, and nothing panics.
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use tilework_audit::{Audit, Basis, Findings};
+
+/// The files of the dumps that are small enough to be changed many times.
+fn texts() -> Vec<Vec<u8>> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/dumps");
+    let mut files = Vec::new();
+    for folder in ["conv", "tr"] {
+        let entries = std::fs::read_dir(root.join(folder)).expect("the folder is there");
+        files.extend(entries.map(|entry| entry.expect("an entry").path()));
+    }
+    files.sort();
+    files.iter().map(|file| std::fs::read(file).expect("a file")).collect()
+}
+
+/// Reads and checks what must hold of any text.
+fn read(text: &[u8]) -> Findings {
+    let mut audit = Audit::new();
+    audit.read("text", text).expect("memory is read");
+    let found = audit.findings(7);
+    for program in &found.programs {
+        assert!(program.total.data <= program.total.allocated);
+        assert!((0.0..=1.0).contains(&program.main().share()));
+        assert!(program.buffers.iter().all(|buffer| buffer.data <= buffer.allocated));
+        assert!(
+            program
+                .buffers
+                .is_sorted_by_key(|b| std::cmp::Reverse((b.allocated - b.data).saturating_mul(b.count)))
+        );
+        assert!(program.buffers.len() <= 7 && program.moves.len() <= 7 && program.shapes.len() <= 7);
+    }
+    let lines = text.split(|&byte| byte == b'\n').count() as u64;
+    for unread in &found.unread {
+        assert!(
+            unread.count > 0 && unread.lines.iter().all(|&line| (1..=lines).contains(&line)),
+            "{unread:?}"
+        );
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_dump_that_is_cut_off_is_read_so_far(file in 0..10usize, share in 0.0..1.0) {
+        let texts = texts();
+        let text = &texts[file % texts.len()];
+        let cut = (text.len() as f64 * share) as usize;
+        let whole = read(text);
+        let part = read(&text[..cut]);
+        // Of a module that is cut off it is not known what is fused; of everything else, less is read.
+        if whole.programs.iter().any(|program| program.basis == Basis::Assignment) {
+            let sum = |found: &Findings| found.programs.iter().map(|program| program.total.buffers).sum::<u64>();
+            prop_assert!(sum(&part) <= sum(&whole));
+        }
+    }
+
+    #[test]
+    fn lines_of_several_dumps_in_any_order_are_read(picks in proptest::collection::vec((0..10usize, 0..200usize), 1..200)) {
+        let texts = texts();
+        let mut mixed = Vec::new();
+        for (file, line) in picks {
+            let text = &texts[file % texts.len()];
+            let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+            mixed.extend_from_slice(lines[line % lines.len()]);
+            mixed.push(b'\n');
+        }
+        read(&mixed);
+    }
+
+    #[test]
+    fn bytes_that_are_changed_do_no_harm(
+        file in 0..10usize,
+        changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..30),
+    ) {
+        let texts = texts();
+        let mut text = texts[file % texts.len()].clone();
+        for (at, byte) in changes {
+            let at = at % text.len();
+            text[at] = byte;
+        }
+        read(&text);
+    }
+
+    #[test]
+    fn numbers_that_are_changed_do_no_harm(file in 0..10usize, at in any::<usize>(), number in any::<u128>()) {
+        let texts = texts();
+        let text = &texts[file % texts.len()];
+        let digits: Vec<usize> = (0..text.len()).filter(|&at| text[at].is_ascii_digit()).collect();
+        let at = digits[at % digits.len()];
+        let mut changed = text[..at].to_vec();
+        changed.extend_from_slice(number.to_string().as_bytes());
+        changed.extend_from_slice(&text[at + 1..]);
+        read(&changed);
+    }
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_counted_by_number() {
+    let text = "HloModule m\n\nENTRY %main (x: f32[2]) -> f32[2] {\n  %x = f32[2]{0} parameter(0)\n  \
+                %y = q77[2]{0} add(%x, %x)\n  %z = f32[2]{0} new-thing(%x)\n  %w = f32[2]{0} copy(%nothing)\n";
+    let found = read(text.as_bytes());
+    let told: Vec<_> = found.unread.iter().map(|unread| (unread.reason, &unread.lines[..])).collect();
+    assert_eq!(
+        told,
+        [
+            ("an instruction with a shape that cannot be read", &[5][..]),
+            ("a copy or reshape of something that is not known", &[7]),
+            ("the file ends within a computation", &[7]),
+        ]
+    );
+    assert_eq!(found.programs[0].total.buffers, 2);
+}
+
+#[test]
+fn texts_made_to_be_slow_are_not() {
+    let started = std::time::Instant::now();
+    read("f32[".repeat(1 << 20).as_bytes());
+    read("f32[]{".repeat(1 << 19).as_bytes());
+    read("tensor<".repeat(1 << 19).as_bytes());
+    read("HloModule x\n".repeat(1 << 17).as_bytes());
+    read(format!("HloModule x\n%a = {}", "(".repeat(1 << 21)).as_bytes());
+    read(format!("HloModule x\n%a = f32[] copy(%b), metadata={{{}", "a=\"".repeat(1 << 20)).as_bytes());
+    let many: String = (0..20_000)
+        .map(|n| format!("allocation {n}: size 4, color {n}, preallocated-temp:\n value: <{n} x.{n} @{n}> (size=4,offset=0): f32[]\n"))
+        .collect();
+    let lives: String = (0..20_000).map(|n| format!("    x.{n}{{}}:{n}-{}\n", n + 3)).collect();
+    read(format!("BufferAssignment:\n{many}HloLiveRange (max 9):\n  BufferLiveRange:\n{lives}").as_bytes());
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}

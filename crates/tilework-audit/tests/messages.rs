@@ -1,0 +1,102 @@
+//! Out-of-memory messages, old and new, as people paste them.
+
+use tilework_audit::{Audit, Audited, Basis};
+
+const MIB: u64 = 1 << 20;
+
+fn read(text: &str) -> Audited {
+    let mut audit = Audit::new();
+    audit.read("message", text.as_bytes()).expect("memory is read");
+    let mut found = audit.findings(usize::MAX);
+    assert_eq!(found.programs.len(), 1, "{found:?}");
+    assert!(found.unread.is_empty(), "{:?}", found.unread);
+    found.programs.remove(0)
+}
+
+const OLD: &str = "\
+Compilation failure: Ran out of memory in memory space hbm. Used 17.60G of 16.00G hbm. Exceeded hbm capacity by 1.60G.
+
+Total hbm usage >= 17.60G:
+    reserved        528.00M
+    program          17.08G
+
+  Largest program allocations in hbm:
+
+  1. Size: 256.00M
+     Operator: op_type=\"OneHot\" op_name=\"one_hot\" source_file=\"model.py\" source_line=40
+     Shape: f32[4,128,128,8,18]{4,3,0,2,1:T(8,128)}
+     Unpadded size: 36.00M
+     Extra memory due to padding: 220.00M (7.1x expansion)
+     XLA label: %fusion.1668 = f32[4,128,128,8,18]{4,3,0,2,1:T(8,128)} fusion(s32[4]{0} %copy.130), kind=kLoop
+     Allocation type: HLO temp
+     ==========================
+
+  2. Size: 64.00M
+     Shape: f32[32,128,64,64]{3,0,2,1}
+     Unpadded size: 64.00M
+     XLA label: fusion.7 = fusion(copy.2), kind=kLoop
+     Allocation type: HLO temp
+     ==========================
+";
+
+#[test]
+fn the_old_message_lists_buffers_with_their_padding() {
+    let program = read(OLD);
+    assert_eq!(program.basis, Basis::Message);
+    assert_eq!(
+        (program.message.used, program.message.memory.as_deref()),
+        (Some(18_897_856_102), Some("hbm"))
+    );
+    assert_eq!(program.buffers.len(), 2);
+    let worst = &program.buffers[0];
+    // 4 × 128 × 128 × 8 × 128 elements of 4 bytes: exact, though the message rounds.
+    assert_eq!((worst.allocated, worst.data), (256 * MIB, 36 * MIB));
+    assert_eq!(worst.name.as_deref(), Some("fusion.1668"));
+    assert_eq!((worst.place.file.as_deref(), worst.place.line), (Some("model.py"), Some(40)));
+    assert_eq!(program.buffers[1].name.as_deref(), Some("fusion.7"));
+    assert_eq!(program.buffers[1].place.file, None);
+}
+
+#[test]
+fn what_stands_before_each_line_of_a_log_does_not_matter() {
+    let logged: String =
+        OLD.lines().map(|line| format!("2020-05-04 09:05:40.7 E 1578 xla_util.cc:76] {line}\n")).collect();
+    let (plain, logged) = (read(OLD), read(&logged));
+    assert_eq!((plain.total, plain.message), (logged.total, logged.message));
+}
+
+#[test]
+fn todays_message_has_sums_only() {
+    let program = read(
+        "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: \
+         HLO temporaries (32.88G) exceeds 15.75G of hbm\n",
+    );
+    assert_eq!(program.basis, Basis::Nothing);
+    assert_eq!(
+        (program.message.used.map(|used| used >> 30), program.message.capacity.map(|all| all >> 30)),
+        (Some(32), Some(15))
+    );
+}
+
+#[test]
+fn a_message_about_one_allocation_has_its_shape() {
+    let program = read(
+        "RESOURCE_EXHAUSTED: Ran out of memory in memory space vmem while allocating on stack for \
+         %kernel.18 = bf16[2048,3]{1,0:T(8,128)(2,1)} custom-call(...)",
+    );
+    assert_eq!(program.message.memory.as_deref(), Some("vmem"));
+    assert_eq!((program.shapes[0].sum.allocated, program.shapes[0].sum.data), (512 << 10, 12 << 10));
+}
+
+#[test]
+fn a_size_that_a_layout_without_its_tiles_cannot_explain_is_told() {
+    // Messages of 2018 print no tiles, so the layout as printed needs only the elements.
+    let program = read(
+        "Largest program allocations in hbm:\n\n  1. Size: 64.00M\n     Shape: f32[32,128,32,64]{3,0,2,1}\n     \
+         Unpadded size: 32.00M\n     Extra memory due to padding: 32.00M (2.0x expansion)\n",
+    );
+    let contradiction = &program.contradictions[0];
+    assert_eq!((contradiction.says, contradiction.needs, contradiction.rounded), (64 * MIB, 32 * MIB, true));
+    assert_eq!((program.total.allocated, program.total.data), (64 * MIB, 32 * MIB));
+    assert!(program.shapes[0].growths.is_empty());
+}

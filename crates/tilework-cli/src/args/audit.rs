@@ -1,0 +1,62 @@
+//! The arguments of `audit`.
+
+use std::ffi::OsString;
+
+pub const AUDIT_EXAMPLES: &str = "\
+A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read, of each module its last stage. Every file \
+is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO module, an out-of-memory \
+message; of any other text that is named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
+
+To get a dump from JAX, without running the program:
+  XLA_FLAGS='--xla_dump_to=dumps --xla_dump_hlo_as_text' python train.py
+
+Two folders, or two files of different programs, are compared: before a change and after it. More are read together.
+
+Padding is counted at the peak, when the main memory holds the most, where live ranges are read; else over all buffers \
+together. Sizes are the compiler's; what the layouts need is computed besides, and where the two differ it is told.
+
+Examples:
+  tilework audit dumps/                      everything about every program
+  tilework audit dumps/ --top 3              the worst of each
+  tilework audit before/ after/              what a change did
+  tilework audit < message.txt               a message that was pasted into a file
+  tilework audit dumps/ --fail-over 20%      exit code 1 if more is padding
+  tilework audit dumps/ --csv > buffers.csv  every buffer, for a spreadsheet
+  tilework audit dumps/ --html > audit.html  pictures of the memory, in a browser
+  tilework audit dumps/ --json | jq '.programs[0].sentence'
+  zcat log.gz | grep -A99 'Ran out of memory' | tilework audit
+
+Exit codes: 0 done, 1 more padding than --fail-over allows, 2 a file could not be read or holds no shapes. Lines that \
+could not be read are counted and told; they change no exit code.";
+
+#[derive(clap::Args)]
+pub struct AuditArgs {
+    /// Folders or files; none or `-`: standard input
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
+
+    /// How many of each kind are told [default: 5; all for --csv]
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+
+    /// Exit with 1 if a larger share of some program's memory is padding
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_over: Option<f64>,
+
+    /// Every buffer as comma-separated values
+    #[arg(long, conflicts_with_all = ["json", "html"])]
+    pub csv: bool,
+
+    /// One page for a browser: memory at the peak, buffers over time, the worst layouts
+    #[arg(long, conflicts_with = "json")]
+    pub html: bool,
+}
+
+/// A share of 1 from `20%` or `20`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    match number {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("0% to 100%, such as 20%".to_owned()),
+    }
+}

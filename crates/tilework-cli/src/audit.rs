@@ -1,0 +1,171 @@
+//! `tilework audit`: what a compiler's layouts cost.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use tilework::Error;
+use tilework_audit::{Audit, Findings, Selection, is_known, is_same_program};
+use tilework_explain::{
+    ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
+};
+
+use crate::args::AuditArgs;
+use crate::output::{Output, Stop};
+use crate::{BAD, NO};
+
+/// How much of a file is in memory at a time.
+const BUFFER: usize = 1 << 18;
+
+/// How deep folders are looked into.
+const DEPTH: usize = 16;
+
+/// How many of each kind a person is told.
+const TOP: usize = 5;
+
+pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
+    let stdin = [OsString::from("-")];
+    let paths = if args.paths.is_empty() { &stdin } else { &args.paths[..] };
+    let top = args.top.unwrap_or(if args.csv { usize::MAX } else { TOP });
+    let findings = match paths {
+        [before, after] if !args.csv && !args.html && are_two_dumps(before, after) => {
+            // All shapes are compared, and few are told.
+            let before = read(&[before], output)?.findings(usize::MAX);
+            let after = read(&[after], output)?.findings(usize::MAX);
+            match output.json {
+                true => output.object(&ChangeObject::new(&before, &after))?,
+                false => {
+                    let lines = explain_audit_change(&before, &after, top, output.width, output.look);
+                    output.lines(&lines)?;
+                }
+            }
+            after
+        }
+        paths => {
+            // A picture shows every buffer, however few are told.
+            let kept = if args.html { usize::MAX } else { top };
+            let findings = read(&paths.iter().collect::<Vec<_>>(), output)?.findings(kept);
+            tell(&findings, top, args, output)?;
+            findings
+        }
+    };
+    let share = findings.programs.iter().map(|program| program.main().share()).fold(0.0, f64::max);
+    if args.fail_over.is_some_and(|limit| share > limit) {
+        output.exit_with(NO);
+    }
+    if findings.programs.is_empty() && output.code() < BAD {
+        let error = Error::new("nothing that was read says how arrays lie in memory")
+            .accepts("a folder that XLA dumped to, one of its text files, an out-of-memory message, or shapes in any text");
+        output.bad(&error, "", None)?;
+    }
+    Ok(())
+}
+
+/// Whether two paths are a dump before a change and one after it, and not two files of one.
+fn are_two_dumps(before: &OsString, after: &OsString) -> bool {
+    let [a, b] = [before, after].map(Path::new);
+    let both = |is: fn(&Path) -> bool| is(a) && is(b);
+    let same = is_same_program(&a.to_string_lossy(), &b.to_string_lossy());
+    both(Path::is_dir) || (both(Path::is_file) && !same)
+}
+
+fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
+    if args.csv {
+        return audit_table(findings).iter().try_for_each(|line| output.text(line));
+    }
+    if args.html {
+        return output.text(audit_html(findings, top).trim_end());
+    }
+    if output.json {
+        return output.object(&FindingsObject::new(findings));
+    }
+    if findings.programs.is_empty() && findings.unread.is_empty() {
+        return Ok(());
+    }
+    let lines = explain_audit(findings, top, output.width, output.look);
+    output.lines(&lines)
+}
+
+fn read(paths: &[&OsString], output: &mut Output) -> Result<Audit, Stop> {
+    let mut audit = Audit::new();
+    paths.iter().try_for_each(|path| read_path(path, &mut audit, output))?;
+    Ok(audit)
+}
+
+/// Reads a folder, a file or standard input. What cannot be read is told, and the rest is read.
+fn read_path(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
+    if path == "-" {
+        let input = BufReader::with_capacity(BUFFER, io::stdin().lock());
+        return told("standard input", audit.read("standard input", input), output);
+    }
+    let path = Path::new(path);
+    if !path.is_dir() {
+        return file(path, audit, output);
+    }
+    let mut files = Vec::new();
+    walk(path, DEPTH, &mut files, output)?;
+    files.sort();
+    // Of all files only the beginning is read here.
+    files.retain(|file| begins_known(file).unwrap_or(true));
+    let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+    let selection = Selection::of(&names);
+    for &place in &selection.files {
+        file(&files[place], audit, output)?;
+    }
+    if selection.files.is_empty() {
+        let error = Error::new("there is no file of a dump in this folder").accepts(
+            "what XLA writes with --xla_dump_to=DIR --xla_dump_hlo_as_text; other texts by their names",
+        );
+        output.bad_in(&path.to_string_lossy(), &error, "")?;
+    }
+    Ok(())
+}
+
+fn file(path: &Path, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
+    let name = path.to_string_lossy();
+    let outcome = File::open(path).and_then(|file| audit.read(&name, BufReader::with_capacity(BUFFER, file)));
+    told(&name, outcome, output)
+}
+
+fn told(name: &str, outcome: io::Result<()>, output: &mut Output) -> Result<(), Stop> {
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(error) => output.bad_in(name, &Error::new(error.to_string()), ""),
+    }
+}
+
+/// All files below a folder. Links are followed to files and not to folders, so that the walk ends.
+fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, output: &mut Output) -> Result<(), Stop> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return told(&folder.to_string_lossy(), Err(error), output),
+    };
+    for entry in entries {
+        let (path, kind) = match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+            Ok(found) => found,
+            Err(error) => {
+                told(&folder.to_string_lossy(), Err(error), output)?;
+                continue;
+            }
+        };
+        if kind.is_dir() {
+            if depth > 0 {
+                walk(&path, depth - 1, files, output)?;
+            }
+        } else if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file begins like one of a dump; what cannot be opened is told when it is read.
+fn begins_known(path: &Path) -> io::Result<bool> {
+    let mut input = BufReader::with_capacity(1 << 12, File::open(path)?);
+    let start = input.fill_buf()?;
+    if start.starts_with(&[0x1f, 0x8b]) {
+        return Ok(path.extension().is_some_and(|extension| extension == "gz"));
+    }
+    Ok(is_known(start))
+}

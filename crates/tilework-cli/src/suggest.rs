@@ -1,0 +1,52 @@
+//! `suggest`: which layouts of an array would be smaller.
+
+use tilework::xla::{ArrayShape, Layout};
+use tilework::{Error, Result};
+use tilework_audit::Target;
+use tilework_explain::{Subject, Suggesting};
+
+use crate::args::{Args, SuggestArgs};
+use crate::input::{self, Given};
+use crate::output::{Output, Stop};
+
+/// Answers for each array.
+pub fn suggest(asked: &SuggestArgs, args: &Args, output: &mut Output) -> std::result::Result<(), Stop> {
+    let own =
+        (!asked.tile.is_empty()).then(|| Target::of_tiles(asked.tile.iter().map(|tiles| tiles.0.clone())));
+    let target = match own.transpose() {
+        Ok(own) => own.unwrap_or_else(|| asked.target.clone()),
+        Err(error) => return output.bad(&error, "", None),
+    };
+    let own_words = |layout: &&Layout| layout.strides().is_some() || layout.padding().is_some();
+    if let (true, Some(layout)) = (args.strict_xla, asked.what_if.iter().find(own_words)) {
+        let text = layout.to_string();
+        let error = Error::new("words of Tilework's own").at(0..text.len());
+        return output.bad(&error.rule("--strict-xla reads nothing but what XLA writes"), &text, None);
+    }
+    input::subjects(&asked.shapes, (None, args), output, |given, output| {
+        let answered = array(given).and_then(|array| {
+            let found = match asked.what_if.is_empty() {
+                true => Suggesting::new(array, &target, asked.top.into())?,
+                false => Suggesting::what_if(array, &asked.what_if)?,
+            };
+            Ok(match output.json {
+                true => output.object(&found.object()?),
+                false => output.lines(&found.explain(output.width, output.look)?),
+            })
+        });
+        answered.unwrap_or_else(|error| output.bad(&error.or_at(0..given.text.len()), given.text, given.line))
+    })
+}
+
+/// The array that is asked about.
+fn array<'a>(given: &'a Given) -> Result<&'a ArrayShape> {
+    if let Subject::Desc(_) = given.subject {
+        return Err(Error::new("a DirectML descriptor")
+            .at(0..given.text.len())
+            .rule("it says where its elements are by strides, and no compiler chooses them")
+            .accepts("a shape as XLA writes it"));
+    }
+    // What is no array has no layout, and the error says so.
+    given.subject.layout(given.text)?;
+    given.subject.as_array().ok_or_else(|| Error::new("no array").at(0..given.text.len()))
+}

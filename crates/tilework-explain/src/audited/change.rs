@@ -1,0 +1,165 @@
+//! Two audits side by side: before a change and after it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tilework_audit::{Audited, Findings, Sum};
+use tilework_picture::{Line, Look};
+
+use super::object::FindingsObject;
+use super::report::unread;
+use super::sentence::{percent, short};
+use crate::page::Page;
+
+/// What a change did to the layouts of a program, or of several; no line is wider than `width` columns. `top` is how many
+/// shapes are told. Programs are the same if they have the same name, or if there is one before and one after.
+pub fn explain_audit_change(
+    before: &Findings,
+    after: &Findings,
+    top: usize,
+    width: usize,
+    look: Look,
+) -> Vec<Line> {
+    let mut page = Page::new(width, look);
+    for pair in pairs(before, after) {
+        if !page.lines().is_empty() {
+            page.text("\n");
+        }
+        match pair {
+            (Some(before), Some(after)) => changed(&mut page, before, after, top),
+            (Some(before), None) => page.title(&format!("{}: only before.", before.name)),
+            (None, Some(after)) => page.title(&format!("{}: only after.", after.name)),
+            (None, None) => {}
+        }
+    }
+    if page.lines().is_empty() {
+        page.title("There are no shapes in what was read.");
+    }
+    for findings in [before, after] {
+        unread(&mut page, &findings.unread);
+    }
+    page.into_lines()
+}
+
+type Pair<'a> = (Option<&'a Audited>, Option<&'a Audited>);
+
+/// Programs before with those after; those with the most memory after first.
+fn pairs<'a>(before: &'a Findings, after: &'a Findings) -> Vec<Pair<'a>> {
+    if let ([before], [after]) = (&before.programs[..], &after.programs[..]) {
+        return vec![(Some(before), Some(after))];
+    }
+    let mut left: Vec<&Audited> = before.programs.iter().collect();
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
+    for after in &after.programs {
+        let same = left.iter().position(|before| before.name == after.name);
+        pairs.push((same.map(|place| left.remove(place)), Some(after)));
+    }
+    pairs.extend(left.into_iter().map(|before| (Some(before), None)));
+    pairs
+}
+
+fn changed(page: &mut Page, before: &Audited, after: &Audited, top: usize) {
+    page.title(&sentence(before, after));
+    let mut rows = Vec::new();
+    let mut row = |name: &str, before: u64, after: u64| {
+        rows.push((name.to_owned(), step(before, after)));
+    };
+    if let (Some(before), Some(after)) = (&before.peak, &after.peak) {
+        row("at the peak", before.sum.allocated, after.sum.allocated);
+        row("padding then", before.sum.waste(), after.sum.waste());
+    }
+    row("all buffers", before.total.allocated, after.total.allocated);
+    row("their padding", before.total.waste(), after.total.waste());
+    row("layout changes", before.moved.bytes, after.moved.bytes);
+    page.rows(&rows);
+    let shapes = shapes(before, after);
+    if shapes.is_empty() {
+        return;
+    }
+    page.heading("padding by shape, the largest change first");
+    let line = |change: &ShapeChange| {
+        format!("  {}: {}", step(change.before_waste, change.after_waste), change.shape)
+    };
+    let lines: Vec<String> = shapes.iter().take(top).map(line).collect();
+    page.text(&lines.join("\n"));
+}
+
+fn sentence(before: &Audited, after: &Audited) -> String {
+    let (a, b): (&Sum, &Sum) = (before.main(), after.main());
+    let name = if before.name == after.name || before.name.is_empty() {
+        after.name.clone()
+    } else {
+        format!("{} → {}", before.name, after.name)
+    };
+    let what = if before.peak.is_some() && after.peak.is_some() {
+        "memory at the peak"
+    } else {
+        "memory of all buffers"
+    };
+    let change = match a.allocated.cmp(&b.allocated) {
+        std::cmp::Ordering::Equal => format!("is {} as before", short(b.allocated)),
+        std::cmp::Ordering::Greater => {
+            format!("falls from {} to {}", short(a.allocated), short(b.allocated))
+        }
+        std::cmp::Ordering::Less => format!("grows from {} to {}", short(a.allocated), short(b.allocated)),
+    };
+    format!("{name}: {what} {change}; padding {} → {}.", percent(a.share()), percent(b.share()))
+}
+
+/// `3 MiB → 2 MiB, 1 MiB less`.
+fn step(before: u64, after: u64) -> String {
+    let change = match before.cmp(&after) {
+        std::cmp::Ordering::Equal => return format!("{}, as before", short(after)),
+        std::cmp::Ordering::Greater => format!("{} less", short(before - after)),
+        std::cmp::Ordering::Less => format!("{} more", short(after - before)),
+    };
+    format!("{} → {}, {change}", short(before), short(after))
+}
+
+/// A shape whose padding is not what it was.
+#[derive(Serialize)]
+struct ShapeChange {
+    program: String,
+    shape: String,
+    before_waste: u64,
+    after_waste: u64,
+}
+
+fn shapes(before: &Audited, after: &Audited) -> Vec<ShapeChange> {
+    let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for shape in &before.shapes {
+        sums.entry(&shape.shape).or_default().0 += shape.sum.waste();
+    }
+    for shape in &after.shapes {
+        sums.entry(&shape.shape).or_default().1 += shape.sum.waste();
+    }
+    let changed = sums.into_iter().filter(|(_, (before, after))| before != after);
+    let mut changes: Vec<ShapeChange> = changed
+        .map(|(shape, (before_waste, after_waste))| ShapeChange {
+            program: after.name.clone(),
+            shape: shape.to_owned(),
+            before_waste,
+            after_waste,
+        })
+        .collect();
+    changes.sort_by_key(|change| Reverse(change.before_waste.abs_diff(change.after_waste)));
+    changes
+}
+
+/// Two audits, as `tilework audit --json A B` prints them.
+#[derive(Serialize)]
+pub struct ChangeObject {
+    before: FindingsObject,
+    after: FindingsObject,
+    shapes: Vec<ShapeChange>,
+}
+
+impl ChangeObject {
+    /// All of it.
+    pub fn new(before: &Findings, after: &Findings) -> ChangeObject {
+        let pairs = pairs(before, after).into_iter();
+        let shapes = pairs.filter_map(|(before, after)| Some(shapes(before?, after?))).flatten().collect();
+        ChangeObject { before: FindingsObject::new(before), after: FindingsObject::new(after), shapes }
+    }
+}

@@ -1,0 +1,16 @@
+//! What an audit found, as a page, as an object and as a table.
+
+mod change;
+mod html;
+mod object;
+mod report;
+mod sentence;
+mod table;
+mod treemap;
+
+pub use change::{ChangeObject, explain_audit_change};
+pub use html::audit_html;
+pub use object::{AuditedObject, FindingsObject};
+pub use report::explain_audit;
+pub use sentence::{audit_sentence, space_name};
+pub use table::audit_table;

@@ -1,0 +1,366 @@
+//! The object of `audit --json`.
+
+use serde::Serialize;
+use tilework_audit::{Audited, Basis, Buffer, Findings, Keyed, Move, Place, Shared, SpaceSum, Sum, Unread};
+
+use super::sentence::audit_sentence;
+use crate::shown::Growing;
+
+/// What an audit found.
+#[derive(Serialize)]
+pub struct FindingsObject {
+    /// The programs, those with the most waste first.
+    pub programs: Vec<AuditedObject>,
+    unread: Vec<UnreadObject>,
+}
+
+impl FindingsObject {
+    /// All of it.
+    pub fn new(findings: &Findings) -> FindingsObject {
+        FindingsObject {
+            programs: findings.programs.iter().map(AuditedObject::new).collect(),
+            unread: findings.unread.iter().map(UnreadObject::new).collect(),
+        }
+    }
+}
+
+/// One program.
+#[derive(Serialize)]
+pub struct AuditedObject {
+    program: String,
+    sentence: String,
+    basis: &'static str,
+    padding_share: f64,
+    peak: Option<PeakObject>,
+    total: SumObject,
+    spaces: Vec<SpaceObject>,
+    shapes: Vec<SharedObject>,
+    buffers: Vec<BufferObject>,
+    moves: Vec<MoveObject>,
+    moved: MovedObject,
+    sources: Vec<KeyedObject>,
+    computations: Vec<KeyedObject>,
+    contradictions: Vec<ContradictionObject>,
+    contradiction_count: u64,
+    message: Option<MessageObject>,
+    compilers_peak_bytes: Option<u64>,
+    instructions: u64,
+    complete: bool,
+}
+
+impl AuditedObject {
+    /// All of it.
+    pub fn new(program: &Audited) -> AuditedObject {
+        let moved = program.moved;
+        let message = &program.message;
+        AuditedObject {
+            program: program.name.clone(),
+            sentence: audit_sentence(program).replace('\u{a0}', " "),
+            basis: basis(program.basis),
+            padding_share: program.main().share(),
+            peak: program.peak.as_ref().map(|peak| PeakObject {
+                memory_space: peak.space,
+                time: peak.time,
+                instruction: Some(peak.instruction.clone()).filter(|name| !name.is_empty()),
+                sum: SumObject::new(&peak.sum),
+            }),
+            total: SumObject::new(&program.total),
+            spaces: program.spaces.iter().map(SpaceObject::new).collect(),
+            shapes: program.shapes.iter().map(SharedObject::new).collect(),
+            buffers: program.buffers.iter().map(BufferObject::new).collect(),
+            moves: program.moves.iter().map(MoveObject::new).collect(),
+            moved: MovedObject {
+                changes: moved.changes,
+                bytes: moved.bytes,
+                fused: moved.fused,
+                fused_bytes: moved.fused_bytes,
+                free: moved.free,
+                between_spaces: moved.between_spaces,
+                between_spaces_bytes: moved.between_spaces_bytes,
+            },
+            sources: program.sources.iter().map(KeyedObject::new).collect(),
+            computations: program.computations.iter().map(KeyedObject::new).collect(),
+            contradictions: program
+                .contradictions
+                .iter()
+                .map(|each| ContradictionObject {
+                    buffer: each.name.clone(),
+                    shape: each.shape.clone(),
+                    says_bytes: each.says,
+                    needs_bytes: each.needs,
+                    rounded: each.rounded,
+                    dump_line: each.line,
+                })
+                .collect(),
+            contradiction_count: program.contradiction_count,
+            message: (*message != Default::default()).then(|| MessageObject {
+                memory: message.memory.clone(),
+                used_bytes: message.used,
+                capacity_bytes: message.capacity,
+            }),
+            compilers_peak_bytes: program.compilers_peak,
+            instructions: program.instructions,
+            complete: !program.overflowed,
+        }
+    }
+}
+
+fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Assignment => "assignment",
+        Basis::Message => "message",
+        Basis::Instructions => "instructions",
+        Basis::Shapes => "shapes",
+        Basis::Nothing => "nothing",
+    }
+}
+
+#[derive(Serialize)]
+struct SumObject {
+    buffers: u64,
+    allocated_bytes: u64,
+    data_bytes: u64,
+    waste_bytes: u64,
+}
+
+impl SumObject {
+    fn new(sum: &Sum) -> SumObject {
+        SumObject {
+            buffers: sum.buffers,
+            allocated_bytes: sum.allocated,
+            data_bytes: sum.data,
+            waste_bytes: sum.waste(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PeakObject {
+    memory_space: i64,
+    time: u32,
+    instruction: Option<String>,
+    #[serde(flatten)]
+    sum: SumObject,
+}
+
+#[derive(Serialize)]
+struct SpaceObject {
+    memory_space: i64,
+    name: Option<String>,
+    reserved_bytes: Option<u64>,
+    total: SumObject,
+    peak: Option<SumObject>,
+}
+
+impl SpaceObject {
+    fn new(space: &SpaceSum) -> SpaceObject {
+        SpaceObject {
+            memory_space: space.number,
+            name: space.name.clone(),
+            reserved_bytes: space.reserved,
+            total: SumObject::new(&space.total),
+            peak: space.peak.as_ref().map(SumObject::new),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PlaceObject {
+    operation: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+impl PlaceObject {
+    fn new(place: &Place) -> PlaceObject {
+        PlaceObject { operation: place.operation.clone(), file: place.file.clone(), line: place.line }
+    }
+}
+
+#[derive(Serialize)]
+struct SharedObject {
+    shape: String,
+    #[serde(flatten)]
+    sum: SumObject,
+    at_peak: Option<SumObject>,
+    causes: Vec<Growing>,
+    smallest: Option<SmallestObject>,
+    names: Vec<String>,
+    #[serde(flatten)]
+    place: PlaceObject,
+}
+
+impl SharedObject {
+    fn new(shared: &Shared) -> SharedObject {
+        SharedObject {
+            shape: shared.shape.clone(),
+            sum: SumObject::new(&shared.sum),
+            at_peak: shared.at_peak.as_ref().map(SumObject::new),
+            causes: shared.growths.iter().map(Growing::from).collect(),
+            smallest: shared.smallest.as_ref().map(|smallest| SmallestObject {
+                shape: smallest.shape.to_string(),
+                allocated_bytes: smallest.bytes,
+            }),
+            names: shared.names.clone(),
+            place: PlaceObject::new(&shared.place),
+        }
+    }
+}
+
+/// By footprint only: the compiler may need another order.
+#[derive(Serialize)]
+struct SmallestObject {
+    shape: String,
+    allocated_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct BufferObject {
+    name: Option<String>,
+    shape: String,
+    memory_space: i64,
+    offset_bytes: Option<u64>,
+    count: u64,
+    allocated_bytes: u64,
+    data_bytes: u64,
+    waste_bytes: u64,
+    at_peak: Option<bool>,
+    live: Option<(u32, u32)>,
+    computation: Option<String>,
+    #[serde(flatten)]
+    place: PlaceObject,
+    dump_line: u64,
+}
+
+impl BufferObject {
+    fn new(buffer: &Buffer) -> BufferObject {
+        BufferObject {
+            name: buffer.name.clone(),
+            shape: buffer.shape.clone(),
+            memory_space: buffer.space,
+            offset_bytes: buffer.at,
+            count: buffer.count,
+            allocated_bytes: buffer.allocated,
+            data_bytes: buffer.data,
+            waste_bytes: buffer.allocated - buffer.data,
+            at_peak: buffer.at_peak,
+            live: buffer.live,
+            computation: buffer.computation.clone(),
+            place: PlaceObject::new(&buffer.place),
+            dump_line: buffer.line,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct MoveObject {
+    operation: &'static str,
+    name: String,
+    count: u64,
+    from: String,
+    to: String,
+    bytes: u64,
+    kind: Option<String>,
+    run_bytes: Option<u64>,
+    nests: Option<usize>,
+    parameter: Option<String>,
+    fused: bool,
+    computation: Option<String>,
+    #[serde(flatten)]
+    place: MovePlace,
+    dump_line: u64,
+}
+
+/// A place whose operation is not that of the instruction.
+#[derive(Serialize)]
+struct MovePlace {
+    source_operation: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+impl MoveObject {
+    fn new(change: &Move) -> MoveObject {
+        let how = change.how.as_ref();
+        MoveObject {
+            operation: change.operation.name(),
+            name: change.name.clone(),
+            count: change.count,
+            from: change.from.clone(),
+            to: change.to.clone(),
+            bytes: change.bytes,
+            kind: how.map(|how| how.kind.clone()),
+            run_bytes: how.map(|how| how.run_bytes),
+            nests: how.map(|how| how.nests),
+            parameter: change.parameter.clone(),
+            fused: change.fused,
+            computation: change.computation.clone(),
+            place: MovePlace {
+                source_operation: change.place.operation.clone(),
+                file: change.place.file.clone(),
+                line: change.place.line,
+            },
+            dump_line: change.line,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct MovedObject {
+    changes: u64,
+    bytes: u64,
+    fused: u64,
+    fused_bytes: u64,
+    free: u64,
+    between_spaces: u64,
+    between_spaces_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct KeyedObject {
+    name: String,
+    #[serde(flatten)]
+    sum: SumObject,
+}
+
+impl KeyedObject {
+    fn new(keyed: &Keyed) -> KeyedObject {
+        KeyedObject { name: keyed.name.clone(), sum: SumObject::new(&keyed.sum) }
+    }
+}
+
+#[derive(Serialize)]
+struct ContradictionObject {
+    buffer: Option<String>,
+    shape: String,
+    says_bytes: u64,
+    needs_bytes: u64,
+    rounded: bool,
+    dump_line: u64,
+}
+
+#[derive(Serialize)]
+struct MessageObject {
+    memory: Option<String>,
+    used_bytes: Option<u64>,
+    capacity_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct UnreadObject {
+    file: String,
+    reason: &'static str,
+    count: u64,
+    lines: Vec<u64>,
+}
+
+impl UnreadObject {
+    fn new(unread: &Unread) -> UnreadObject {
+        UnreadObject {
+            file: unread.file.clone(),
+            reason: unread.reason,
+            count: unread.count,
+            lines: unread.lines.clone(),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The page of an audit.
+
+use tilework_audit::{Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
+use tilework_picture::{Line, Look};
+
+use super::sentence::{audit_sentence, percent, place, short, space_name};
+use crate::page::Page;
+use crate::size;
+
+/// The most causes of one shape that are told.
+const CAUSES: usize = 4;
+
+/// What an audit found, the sentence that matters first; no line is wider than `width` columns. `top` is how many of each
+/// kind are told.
+pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) -> Vec<Line> {
+    let mut page = Page::new(width, look);
+    if findings.programs.is_empty() {
+        page.title("There are no shapes in what was read.");
+    }
+    for program in findings.programs.iter().take(top.max(1)) {
+        if !page.lines().is_empty() {
+            page.text("");
+        }
+        page.title(&audit_sentence(program));
+        spaces(&mut page, program);
+        shapes(&mut page, program, top);
+        moves(&mut page, program, top);
+        sums(&mut page, "padding by line of the program", &program.sources, top);
+        if program.computations.len() > 1 {
+            sums(&mut page, "padding by computation", &program.computations, top);
+        }
+        contradictions(&mut page, program, top);
+        if program.overflowed {
+            page.paragraph("There was more than is kept; sums are of what was.");
+        }
+    }
+    let rest = &findings.programs[findings.programs.len().min(top.max(1))..];
+    if !rest.is_empty() {
+        let sum = |what: fn(&Audited) -> u64| short(rest.iter().map(what).fold(0, u64::saturating_add));
+        let waste = sum(|program| program.main().waste());
+        let (count, word) = (rest.len(), if rest.len() == 1 { "program" } else { "programs" });
+        let allocated = sum(|program| program.main().allocated);
+        page.paragraph(&format!("{count} more {word} with {allocated}, {waste} of it padding."));
+    }
+    unread(&mut page, &findings.unread);
+    page.into_lines()
+}
+
+/// Lines of a table, right-aligned but for the last column.
+fn table(page: &mut Page, rows: &[Vec<String>]) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let cells = row.iter().enumerate().map(|(column, cell)| match column {
+                0 => format!("{cell:<width$}", width = widths[0]),
+                _ => format!("{cell:>width$}", width = widths[column]),
+            });
+            // The spaces between columns must not break.
+            cells.collect::<Vec<String>>().join("  ").trim_end().replace(' ', "\u{a0}")
+        })
+        .collect();
+    page.text(&lines.join("\n"));
+}
+
+fn spaces(page: &mut Page, program: &Audited) {
+    let worth = program.basis == Basis::Assignment || program.spaces.len() > 1;
+    if !worth {
+        return;
+    }
+    let peak = program.spaces.iter().any(|space| space.peak.is_some());
+    let mut rows = vec![vec!["memory".to_owned()]];
+    if peak {
+        rows[0].extend(["at the peak", "padding", ""].map(str::to_owned));
+    }
+    rows[0].extend(["all buffers", "padding", ""].map(str::to_owned));
+    for space in &program.spaces {
+        rows.push(space_row(program, space, peak));
+    }
+    table(page, &rows);
+}
+
+fn space_row(program: &Audited, space: &SpaceSum, peak: bool) -> Vec<String> {
+    let mut row = vec![space_name(program, space.number)];
+    let sums = [space.peak.filter(|_| peak), Some(space.total)];
+    for sum in sums.into_iter().flatten() {
+        row.extend([short(sum.allocated), short(sum.waste()), percent(sum.share())]);
+    }
+    row
+}
+
+fn shapes(page: &mut Page, program: &Audited, top: usize) {
+    if program.shapes.is_empty() {
+        return;
+    }
+    page.heading(match program.peak {
+        Some(_) => "padding by shape, the worst at one time first",
+        None => "padding by shape",
+    });
+    let blocks: Vec<String> = program.shapes.iter().take(top).map(|shape| block(program, shape)).collect();
+    page.text(&blocks.join("\n"));
+    if program.shapes.iter().take(top).any(|shape| shape.smallest.is_some()) {
+        page.paragraph("Smallest means footprint only: the compiler may need this order.");
+    }
+    if program.shapes.len() >= top && top < 1000 {
+        page.paragraph(&format!("… and perhaps more: --top {}", top.saturating_mul(2).max(1)));
+    }
+}
+
+fn block(program: &Audited, shape: &Shared) -> String {
+    let sum = shape.sum;
+    let mut lines = vec![format!("  {} of {}: {}", short(sum.waste()), short(sum.allocated), shape.shape)];
+    let mut about = match (program.basis, sum.buffers) {
+        (Basis::Shapes, _) => String::new(),
+        (_, 1) => "1 buffer".to_owned(),
+        (_, count) => format!("{count} buffers"),
+    };
+    if let Some(peak) = shape.at_peak {
+        about.push_str(&match peak.buffers {
+            0 => ", none at the peak".to_owned(),
+            count if count == sum.buffers => ", at the peak".to_owned(),
+            count => format!(", {count} at the peak"),
+        });
+    }
+    if !shape.names.is_empty() {
+        let more = if sum.buffers > shape.names.len() as u64 { ", …" } else { "" };
+        about.push_str(&format!(": {}{more}", shape.names.join(", ")));
+    }
+    if let Some(place) = place(&shape.place) {
+        about.push_str(&format!("; {place}"));
+    }
+    if !about.is_empty() {
+        lines.push(format!("      {}", about.trim_start_matches("; ")));
+    }
+    for growth in shape.growths.iter().take(CAUSES) {
+        lines.push(format!("      {}", size::cause(growth)));
+    }
+    if let Some(smallest) = &shape.smallest {
+        lines.push(format!("      smallest: {} in {}", short(smallest.bytes), smallest.shape));
+    }
+    lines.join("\n")
+}
+
+fn moves(page: &mut Page, program: &Audited, top: usize) {
+    let moved = &program.moved;
+    if moved.changes + moved.fused == 0 {
+        return;
+    }
+    let mut head = match moved.changes {
+        0 => String::new(),
+        1 => format!("1 instruction changes a layout and moves {}", short(moved.bytes)),
+        count => format!("{count} instructions change a layout and move {}", short(moved.bytes)),
+    };
+    if moved.fused > 0 {
+        let bytes = short(moved.fused_bytes);
+        head.push_str(&match (moved.changes, moved.fused) {
+            (0, 1) => format!("1 instruction within a fusion changes a layout: {bytes}"),
+            (0, count) => format!("{count} instructions within fusions change a layout: {bytes}"),
+            (_, count) => format!("; {count} more within fusions, {bytes}"),
+        });
+    }
+    page.heading(&head);
+    let blocks: Vec<String> = program.moves.iter().take(top).map(movement).collect();
+    page.text(&blocks.join("\n"));
+    let mut rest = Vec::new();
+    if moved.free > 0 {
+        rest.push(match moved.free {
+            1 => "1 bitcast, reshape or transpose moves nothing".to_owned(),
+            count => format!("{count} bitcasts, reshapes and transposes move nothing"),
+        });
+    }
+    if moved.between_spaces > 0 {
+        let copies = match moved.between_spaces {
+            1 => "1 copy only changes".to_owned(),
+            count => format!("{count} copies only change"),
+        };
+        rest.push(format!("{copies} the place in memory ({})", short(moved.between_spaces_bytes)));
+    }
+    if !rest.is_empty() {
+        page.paragraph(&format!("{}.", rest.join("; ")));
+    }
+}
+
+fn movement(change: &Move) -> String {
+    let mut lines = vec![format!("  {} {}", short(change.bytes), name(change))];
+    lines.push(format!("      from {}", change.from));
+    lines.push(format!("      to {}", change.to));
+    if let Some(how) = &change.how {
+        lines.push(format!("      {}", how_words(&how.kind, how.run_bytes)));
+    }
+    lines.join("\n")
+}
+
+fn name(change: &Move) -> String {
+    let mut text = match change.name.starts_with(change.operation.name()) {
+        true => change.name.clone(),
+        false => format!("{} {}", change.operation.name(), change.name),
+    };
+    if change.count > 1 {
+        text.push_str(&format!(" and {} more like it", change.count - 1));
+    }
+    if let Some(parameter) = &change.parameter {
+        text.push_str(&format!(": the argument {parameter}"));
+    }
+    if change.fused {
+        text.push_str(", within a fusion");
+    }
+    if let Some(place) = place(&change.place) {
+        text.push_str(&format!("; {place}"));
+    }
+    text
+}
+
+/// How elements move, in words.
+fn how_words(kind: &str, run_bytes: u64) -> String {
+    match kind {
+        "rows" => format!("in runs of {}", short(run_bytes)),
+        "transpose" => "transposed: neighbours on one side are apart on the other".to_owned(),
+        kind => format!("by {kind}, in runs of {}", short(run_bytes)),
+    }
+}
+
+fn sums(page: &mut Page, heading: &str, sums: &[Keyed], top: usize) {
+    let wasting: Vec<&Keyed> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
+    if wasting.is_empty() {
+        return;
+    }
+    page.heading(heading);
+    let lines: Vec<String> = wasting
+        .iter()
+        .map(|keyed| {
+            format!("  {} of {}: {}", short(keyed.sum.waste()), short(keyed.sum.allocated), keyed.name)
+        })
+        .collect();
+    page.text(&lines.join("\n"));
+}
+
+fn contradictions(page: &mut Page, program: &Audited, top: usize) {
+    if program.contradiction_count == 0 {
+        return;
+    }
+    page.heading("sizes that are not what the layout needs");
+    let words = |each: &tilework_audit::Contradiction| {
+        let name = each.name.as_deref().map_or(String::new(), |name| format!("{name}, "));
+        let about = if each.rounded { "about " } else { "" };
+        format!(
+            "  line {}: {name}{}: the dump says {about}{}, the layout needs {}",
+            each.line, each.shape, each.says, each.needs
+        )
+    };
+    let mut lines: Vec<String> = program.contradictions.iter().take(top).map(words).collect();
+    let more = program.contradiction_count.saturating_sub(lines.len() as u64);
+    if more > 0 {
+        lines.push(format!("  and {more} more"));
+    }
+    page.text(&lines.join("\n"));
+}
+
+pub(super) fn unread(page: &mut Page, unread: &[Unread]) {
+    if unread.is_empty() {
+        return;
+    }
+    page.heading("what could not be read");
+    let words = |each: &Unread| {
+        let lines: Vec<String> = each.lines.iter().take(5).map(u64::to_string).collect();
+        let more = if each.count > 5 { ", …" } else { "" };
+        let word = if each.count == 1 { "line" } else { "lines" };
+        format!("  {}: {} {word} ({}{more}): {}", each.file, each.count, lines.join(", "), each.reason)
+    };
+    let mut lines: Vec<String> = unread.iter().take(10).map(words).collect();
+    if unread.len() > 10 {
+        lines.push(format!("  and {} more reasons", unread.len() - 10));
+    }
+    page.text(&lines.join("\n"));
+}
