@@ -19,6 +19,17 @@ pub struct Findings {
     pub programs: Vec<Audited>,
     /// What could not be read.
     pub unread: Vec<Unread>,
+    /// Which layouts are supposed, if the target's are: see [`Audit::suppose_target`].
+    pub assumed: Option<Assumed>,
+}
+
+/// What is supposed of arrays that have no tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumed {
+    /// The target's name.
+    pub target: String,
+    /// How many shapes are laid out as it usually does.
+    pub shapes: usize,
 }
 
 /// What the layouts of one program cost.
@@ -289,7 +300,7 @@ impl Audit {
             let main = program.main();
             Reverse((main.waste(), program.moved.bytes, main.allocated))
         });
-        Findings { programs, unread: self.complaints.list.clone() }
+        Findings { programs, unread: self.complaints.list.clone(), assumed: self.assumed.clone() }
     }
 
     fn audited(&self, program: &Program, top: usize) -> Audited {

@@ -47,6 +47,7 @@ mod select;
 mod shapes;
 mod suggest;
 mod sums;
+mod suppose;
 mod target;
 mod texts;
 mod unread;
@@ -55,7 +56,8 @@ mod usage;
 pub use array::{Change, Rearranged};
 pub use audit::{Audit, is_same_program};
 pub use findings::{
-    Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared, SpaceSum, Sum,
+    Assumed, Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared,
+    SpaceSum, Sum,
 };
 pub use program::{Message, Operation};
 pub use select::{Selection, is_known};

@@ -11,6 +11,7 @@ use crate::shown::Growing;
 pub struct FindingsObject {
     /// The programs, those with the most waste first.
     pub programs: Vec<AuditedObject>,
+    assumed: Option<AssumedObject>,
     unread: Vec<UnreadObject>,
 }
 
@@ -19,9 +20,20 @@ impl FindingsObject {
     pub fn new(findings: &Findings) -> FindingsObject {
         FindingsObject {
             programs: findings.programs.iter().map(AuditedObject::new).collect(),
+            assumed: findings
+                .assumed
+                .as_ref()
+                .map(|assumed| AssumedObject { target: assumed.target.clone(), shapes: assumed.shapes }),
             unread: findings.unread.iter().map(UnreadObject::new).collect(),
         }
     }
+}
+
+/// Layouts of a target, supposed for shapes without tiles.
+#[derive(Serialize)]
+struct AssumedObject {
+    target: String,
+    shapes: usize,
 }
 
 /// One program.

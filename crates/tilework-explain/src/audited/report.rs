@@ -1,6 +1,6 @@
 //! The page of an audit.
 
-use tilework_audit::{Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
+use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
 use tilework_picture::{Line, Look};
 
 use super::sentence::{audit_sentence, percent, place, short, space_name};
@@ -17,11 +17,14 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
     if findings.programs.is_empty() {
         page.title("There are no shapes in what was read.");
     }
-    for program in findings.programs.iter().take(top.max(1)) {
+    for (number, program) in findings.programs.iter().take(top.max(1)).enumerate() {
         if !page.lines().is_empty() {
             page.text("");
         }
         page.title(&audit_sentence(program));
+        if let (0, Some(assumed)) = (number, &findings.assumed) {
+            page.paragraph(&assumption(assumed));
+        }
         spaces(&mut page, program);
         shapes(&mut page, program, top);
         moves(&mut page, program, top);
@@ -44,6 +47,18 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
     }
     unread(&mut page, &findings.unread);
     page.into_lines()
+}
+
+/// Which layouts are supposed.
+pub(super) fn assumption(assumed: &Assumed) -> String {
+    let target = &assumed.target;
+    match assumed.shapes {
+        0 => format!(
+            "Every array has tiles of its own, or {target} has none for it: sizes are as they are written."
+        ),
+        1 => format!("1 shape without tiles is counted as {target} usually lays it out."),
+        count => format!("{count} shapes without tiles are counted as {target} usually lays them out."),
+    }
 }
 
 /// Lines of a table, right-aligned but for the last column.

@@ -1,5 +1,6 @@
 //! The one sentence that matters, and the words it is made of.
 
+use tilework::Growth;
 use tilework_audit::{Audited, Basis, Place, Shared};
 
 use crate::size;
@@ -83,11 +84,15 @@ fn over(program: &Audited) -> String {
     format!(". The program needs {} and there are {}{memory}{fits}", short(used), short(capacity))
 }
 
-/// Why a shape has padding.
+/// Why a shape has padding: what makes it largest, and what else makes it several times as large.
 fn because(worst: &Shared) -> String {
-    match worst.growths.iter().max_by(|a, b| a.factor().total_cmp(&b.factor())) {
-        Some(growth) => format!("because {}", size::cause(growth)),
-        None => "and its layout as printed does not say why".to_owned(),
+    let mut growths: Vec<&Growth> = worst.growths.iter().collect();
+    growths.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+    let told = growths.iter().enumerate().filter(|(place, growth)| *place == 0 || growth.factor() >= 2.0);
+    let causes: Vec<String> = told.map(|(_, growth)| size::cause(growth)).collect();
+    match causes.is_empty() {
+        true => "and its layout as printed does not say why".to_owned(),
+        false => format!("because {}", causes.join(", and ")),
     }
 }
 
