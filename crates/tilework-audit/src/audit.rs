@@ -190,7 +190,7 @@ impl Audit {
             }
             Header::Hlo => {
                 self.begin(|has| &mut has.module);
-                Section::Hlo(Box::new(self.module(line)))
+                Section::Hlo(Box::new(self.hlo(line)))
             }
         }
     }

@@ -34,6 +34,7 @@ mod bytes;
 mod findings;
 mod hash;
 mod hlo;
+mod instruction;
 mod lines;
 mod live;
 mod message;
