@@ -55,6 +55,8 @@ pub struct Audited {
     pub sources: Vec<Keyed>,
     /// Instructions that change a layout, those that move the most bytes first.
     pub moves: Vec<Move>,
+    /// Those that move an argument of the program, by bytes moved, within fusions or not.
+    pub arguments: Vec<Move>,
     /// What these come to, with those that are not listed.
     pub moved: Moved,
     /// Sizes that are not what the layout needs.
@@ -207,7 +209,7 @@ pub struct Shared {
 pub struct Moved {
     /// Instructions that change a layout.
     pub changes: u64,
-    /// Bytes that they move.
+    /// Bytes that they move, in all their runs.
     pub bytes: u64,
     /// Those within a fused computation, whose bytes move on the way of others.
     pub fused: u64,
@@ -219,6 +221,12 @@ pub struct Moved {
     pub between_spaces: u64,
     /// Their bytes.
     pub between_spaces_bytes: u64,
+    /// Of those that change a layout, within fusions or not, those that move an argument of the program.
+    pub arguments: u64,
+    /// Their bytes.
+    pub arguments_bytes: u64,
+    /// Loops for which nothing says how often they run; what is in them counts once.
+    pub unknown_loops: u64,
 }
 
 /// An instruction that changes a layout.
@@ -230,16 +238,18 @@ pub struct Move {
     pub name: String,
     /// How many are alike.
     pub count: u64,
+    /// How often each runs while the program does: in loops, as often as their conditions say, counted from 0.
+    pub runs: u64,
     /// What is read.
     pub from: String,
     /// What is written.
     pub to: String,
-    /// Bytes of elements that move, all of them together.
+    /// Bytes of elements that move, of all of them and all their runs together.
     pub bytes: u64,
     /// How they move; none if that is not decided.
     pub how: Option<How>,
     /// The program's argument that is moved, if it is one.
-    pub parameter: Option<String>,
+    pub argument: Option<String>,
     /// Whether it is part of a fused computation.
     pub fused: bool,
     /// The computation.
@@ -310,7 +320,7 @@ impl Audit {
         for entry in &entries {
             total.add(entry.count, entry.allocated, entry.data);
         }
-        let (moves, moved) = self.moves(program, top);
+        let (moves, arguments, moved) = self.moves(program, top);
         let (contradictions, contradiction_count) = self.contradictions(program, top);
         let name = match self.texts.text(program.name) {
             "" => program.group.clone(),
@@ -327,6 +337,7 @@ impl Audit {
             computations: self.by_computation(program, &entries, top),
             sources: self.by_source(&entries, top),
             moves,
+            arguments,
             moved,
             contradictions,
             contradiction_count,

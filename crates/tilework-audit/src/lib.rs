@@ -31,6 +31,7 @@ mod array;
 mod assignment;
 mod audit;
 mod bytes;
+mod calls;
 mod findings;
 mod hash;
 mod hlo;

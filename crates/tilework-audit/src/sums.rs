@@ -74,9 +74,9 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
     let mut basis = Basis::Nothing;
     if !program.made.is_empty() {
         basis = Basis::Instructions;
-        let inner = program.inner_computations();
+        let calls = program.calls();
         for (made, tally) in &program.made {
-            if !inner.contains_key(&made.computation) {
+            if !calls.is_inner(made.computation) {
                 push(audit, made.shape, tally.count, tally.name, made.computation, made.source, tally.line);
             }
         }
@@ -327,11 +327,6 @@ fn is_near(printed: u64, exact: u64) -> bool {
 }
 
 impl Program {
-    /// Computations that exist within another instruction only, by number.
-    pub(crate) fn inner_computations(&self) -> Map<u32, ()> {
-        self.inner.keys().filter_map(|hash| Some((*self.computations.get(hash)?, ()))).collect()
-    }
-
     /// Where each allocation begins, if those of a memory space stand one behind the other.
     fn starts(&self) -> Vec<u64> {
         let mut ends: Map<i64, u64> = Map::default();

@@ -80,7 +80,7 @@ fn the_convolution_allocates_twice_its_data() {
         [(Some("default"), Some(422_408_192)), (Some("vmem"), Some(51_675_136)), (Some("smem"), Some(4))];
     assert_eq!(spaces, expected);
     let argument = &program.moves[0];
-    assert_eq!((argument.name.as_str(), argument.parameter.as_deref()), ("copy", Some("x.1")));
+    assert_eq!((argument.name.as_str(), argument.argument.as_deref()), ("copy", Some("x.1")));
     assert_eq!((argument.bytes, program.moved.changes, program.moved.fused), (9_633_792, 1, 1));
 }
 

@@ -196,9 +196,33 @@ fn moves(page: &mut Page, program: &Audited, top: usize) {
         };
         rest.push(format!("{copies} the place in memory ({})", short(moved.between_spaces_bytes)));
     }
+    if moved.unknown_loops > 0 {
+        rest.push(match moved.unknown_loops {
+            1 => "what is in 1 loop counts once, as nothing says how often it runs".to_owned(),
+            count => format!("what is in {count} loops counts once, as nothing says how often they run"),
+        });
+    }
     if !rest.is_empty() {
         page.paragraph(&format!("{}.", rest.join("; ")));
     }
+    arguments(page, program, top);
+}
+
+/// The arguments that are moved: whoever gives them can spare the program that.
+fn arguments(page: &mut Page, program: &Audited, top: usize) {
+    let (count, bytes) = (program.moved.arguments, short(program.moved.arguments_bytes));
+    if count == 0 {
+        return;
+    }
+    page.heading(&match count {
+        1 => format!("1 of these moves an argument because of its layout, {bytes}"),
+        count => format!("{count} of these move arguments because of their layouts, {bytes}"),
+    });
+    let line = |change: &Move| {
+        let argument = change.argument.as_deref().unwrap_or_default();
+        format!("  {} {argument}: needed as {}", short(change.bytes), change.to)
+    };
+    page.text(&program.arguments.iter().take(top).map(line).collect::<Vec<String>>().join("\n"));
 }
 
 fn movement(change: &Move) -> String {
@@ -219,8 +243,11 @@ fn name(change: &Move) -> String {
     if change.count > 1 {
         text.push_str(&format!(" and {} more like it", change.count - 1));
     }
-    if let Some(parameter) = &change.parameter {
-        text.push_str(&format!(": the argument {parameter}"));
+    if change.runs > 1 {
+        text.push_str(&format!(", run {} times", change.runs));
+    }
+    if let Some(argument) = &change.argument {
+        text.push_str(&format!(": the argument {argument}"));
     }
     if change.fused {
         text.push_str(", within a fusion");

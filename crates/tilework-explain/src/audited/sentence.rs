@@ -66,6 +66,13 @@ pub fn audit_sentence(program: &Audited) -> String {
             format!("{} of it is", percent(part))
         };
         text.push_str(&format!(" {part} in {}, {}.", worst.shape, because(worst)));
+    } else if program.moved.changes > 0 {
+        // Without padding, this is what layouts cost.
+        let bytes = short(program.moved.bytes);
+        text.push_str(&match program.moved.changes {
+            1 => format!(" 1 instruction changes a layout and moves {bytes}."),
+            count => format!(" {count} instructions change a layout and move {bytes}."),
+        });
     }
     text
 }
