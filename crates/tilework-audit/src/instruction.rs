@@ -286,21 +286,25 @@ impl Audit {
 
     /// Notes an instruction that makes a buffer, where no buffer assignment says which do.
     fn made(&mut self, body: &Body, instruction: &Instruction<'_>, made: Option<ShapeId>, source: u32) {
-        let Audit { programs, texts, .. } = self;
+        let Audit { programs, texts, shapes, .. } = self;
         let Some(program) = programs.last_mut() else { return };
         let &Instruction { name, hash, line, .. } = instruction;
         if program.origins.len() < ORIGINS {
             program.origins.insert(hash, Origin { computation: body.computation, source });
         }
-        let Some(shape) = made else { return };
-        let key = Made { computation: body.computation, shape, source };
-        if program.made.len() < PLACES || program.made.contains_key(&key) {
-            program.made.entry(key).or_default().add(line, || texts.number(name));
-        } else {
-            program.overflowed = true;
-            // The sums stay whole: only where it comes from is lost.
-            let key = Made { computation: 0, source: 0, ..key };
-            program.made.entry(key).or_default().add(line, || NONE);
+        let Some(made) = made else { return };
+        // What is in a tuple has a buffer each.
+        let parts = if shapes.known(made).shape.is_tuple() { shapes.parts(made) } else { &[made] };
+        for &shape in parts {
+            let key = Made { computation: body.computation, shape, source };
+            if program.made.len() < PLACES || program.made.contains_key(&key) {
+                program.made.entry(key).or_default().add(line, || texts.number(name));
+            } else {
+                program.overflowed = true;
+                // The sums stay whole: only where it comes from is lost.
+                let key = Made { computation: 0, source: 0, ..key };
+                program.made.entry(key).or_default().add(line, || NONE);
+            }
         }
     }
 

@@ -55,6 +55,8 @@ impl Known {
 pub(crate) struct Shapes {
     numbers: Map<Box<[u8]>, Option<ShapeId>>,
     known: Vec<Known>,
+    /// The arrays in a tuple, for the tuples of which they were asked for.
+    parts: Map<ShapeId, Box<[ShapeId]>>,
     bytes: usize,
     arrays: usize,
 }
@@ -99,6 +101,17 @@ impl Shapes {
     /// The number of a shape that is part of another.
     pub(crate) fn number_of(&mut self, shape: &Shape) -> Option<ShapeId> {
         self.number(shape.to_string().as_bytes())
+    }
+
+    /// The arrays in a tuple; what of them cannot be held is left out.
+    pub(crate) fn parts(&mut self, number: ShapeId) -> &[ShapeId] {
+        if !self.parts.contains_key(&number) {
+            let shape = self.known(number).shape.clone();
+            let arrays = shape.flatten_tuple().into_iter().filter(|part| part.as_array().is_some());
+            let parts = arrays.filter_map(|part| self.number_of(part)).collect();
+            self.parts.insert(number, parts);
+        }
+        &self.parts[&number]
     }
 
     /// The shape with this number.

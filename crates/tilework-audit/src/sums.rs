@@ -9,7 +9,7 @@ use crate::findings::{Basis, Buffer, Contradiction, Shared, SpaceSum, Sum};
 use crate::hash::Map;
 use crate::peak::Peaks;
 use crate::program::{Allocation, Program, Value};
-use crate::shapes::ShapeId;
+use crate::shapes::{Cost, Known, ShapeId};
 use crate::suggest::{Footprint, suggest};
 use crate::texts::{NONE, Text};
 
@@ -99,7 +99,7 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
 impl Audit {
     fn entry_of(&self, program: &Program, value: &Value) -> Entry {
         let known = self.shapes.known(value.shape);
-        let cost = known.cost.unwrap_or_default();
+        let cost = known.cost_of(value).unwrap_or_default();
         let origin = program.origins.get(&self.seed.of(self.texts.text(value.name).as_bytes()));
         // What is rounded is exact where the layout says the same; what is supposed was not in the dump.
         let is_computed = known.supposed || (value.rounded && is_near(value.size, cost.allocated));
@@ -147,8 +147,9 @@ impl Audit {
         if known.supposed {
             return None;
         }
-        let needs = known.cost?.allocated;
+        let needs = known.cost_of(value)?.allocated;
         let agrees = match &known.shape {
+            _ if value.rounded => is_near(value.size, needs),
             // A table of pointers of 4 or 8 bytes.
             Shape::Tuple(elements) => {
                 let count = elements.len() as u64;
@@ -156,7 +157,6 @@ impl Audit {
                     .iter()
                     .any(|&bytes| value.size == bytes || value.size == bytes.max(1).next_multiple_of(TABLE))
             }
-            _ if value.rounded => is_near(value.size, needs),
             // What is in front of an array of dynamic sizes is up to the machine.
             Shape::Array(array) if !array.is_static() => value.size >= needs,
             _ => value.size == needs,
@@ -324,6 +324,13 @@ fn ranked(mut sums: Vec<(String, Sum)>, top: usize) -> Vec<Keyed> {
 /// Whether a size that was printed with two decimals can be this one.
 fn is_near(printed: u64, exact: u64) -> bool {
     printed.abs_diff(exact) <= (exact / 128).max(1 << 7)
+}
+
+impl Known {
+    /// What a buffer costs: to a message, a tuple is all that is in it.
+    fn cost_of(&self, value: &Value) -> Option<Cost> {
+        if value.rounded { self.leaves } else { self.cost }
+    }
 }
 
 impl Program {

@@ -61,8 +61,9 @@ impl Audit {
         let is_meant = |array: &ArrayShape| {
             array.element_type() == instead.element_type() && array.dims() == instead.dims()
         };
-        let is_there = |(_, leaf): (_, &Shape)| matches!(leaf, Shape::Array(array) | Shape::Buffer(array) if is_meant(array));
-        if !self.shapes.iter().any(|shape| shape.leaf_shapes().any(is_there)) {
+        let is_there =
+            |shape: &Shape| shape.flatten_tuple().iter().any(|part| part.as_array().is_some_and(is_meant));
+        if !self.shapes.iter().any(is_there) {
             let bare = instead.clone().without_layout();
             return Err(Error::new(format!("no array {bare} in what was read"))
                 .accepts("a layout, which stands for the worst array of its rank, or an array that was read, with another layout"));

@@ -147,3 +147,15 @@ fn computations_that_call_each_other_in_a_circle_end() {
     // What runs more often than can be counted is not made small by it.
     assert_eq!((moves[0].runs, moves[0].bytes), (u64::MAX, u64::MAX));
 }
+
+#[test]
+fn what_is_in_a_tuple_has_a_buffer_each() {
+    let program = read(
+        "HloModule m\nENTRY %main (x: f32[8,3]) -> (f32[8,3], (f32[8,3], token[])) {\n  \
+         %x = f32[8,3]{1,0:T(8,128)} parameter(0)\n  %f = (f32[8,3]{1,0:T(8,128)}, (f32[8,3]{0,1:T(4,128)}, token[])) \
+         custom-call(%x)\n  ROOT %e = () tuple()\n}\n",
+    );
+    assert_eq!((program.total.buffers, program.total.allocated), (3, 4096 + 4096 + 2048));
+    assert_eq!(program.shapes[0].shape, "f32[8,3]{1,0:T(8,128)}");
+    assert_eq!(program.shapes[0].sum.buffers, 2);
+}
