@@ -85,13 +85,22 @@ fn stage(name: &str) -> usize {
     STAGES.iter().position(|stage| group.ends_with(stage)).unwrap_or(STAGES.len())
 }
 
-/// `module_0000.jit_f` of any file about it, with its folder.
+/// `module_0000.jit_f` of any file about it, with its folder: of files that are called so, and of those in a folder that
+/// is, such as the text that was given to the compiler.
 fn module(name: &str) -> Option<&str> {
-    let folder = name.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
-    let file = &name[folder..];
-    let mut parts = file.strip_prefix("module_")?.match_indices('.');
-    let end = parts.nth(1)?.0 + "module_".len();
-    Some(&name[..folder + end])
+    let slash = |path: &str| path.rfind(['/', '\\']);
+    let file = slash(name).map_or(0, |slash| slash + 1);
+    let folder = &name[..file.saturating_sub(1)];
+    let parent = slash(folder).map_or(0, |slash| slash + 1);
+    let end = |start: usize, end: usize| {
+        let mut parts = name[start..end].strip_prefix("module_")?.match_indices('.');
+        let numbered = parts.next()?.0;
+        let named = parts.next().map(|(dot, _)| dot);
+        Some(start + "module_".len() + named.unwrap_or(end - start - "module_".len()))
+            .filter(|_| numbered > 0)
+    };
+    let end = end(file, name.len()).or_else(|| end(parent, folder.len()))?;
+    Some(&name[..end])
 }
 
 #[cfg(test)]
@@ -126,6 +135,12 @@ mod tests {
         ];
         let mut names: Vec<String> = stages.iter().map(|stage| format!("{tpu}{stage}")).collect();
         assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3], earlier: 5 });
+        names.extend([
+            "d/module_0000.jit_f.cl_1/module.mlir".to_owned(),
+            "d/module_0007.jit_g/module.mlir".to_owned(),
+        ]);
+        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 9], earlier: 6 });
+        names.truncate(stages.len());
         // Without an assignment there is nothing to say which is the last, but for the names.
         names.drain(1..=4);
         assert_eq!(Selection::of(&names), Selection { files: vec![0], earlier: 3 });
