@@ -31,6 +31,7 @@ mod array;
 mod assignment;
 mod audit;
 mod bytes;
+mod figures;
 mod findings;
 mod hash;
 mod hlo;
@@ -57,7 +58,7 @@ pub use audit::{Audit, is_same_program};
 pub use findings::{
     Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared, SpaceSum, Sum,
 };
-pub use program::{Message, Operation};
+pub use program::{Message, Operation, Part};
 pub use select::{Selection, is_known};
 pub use suggest::{Footprint, KEPT, ORDER_LIMIT, Suggestions, suggest};
 pub use sums::Keyed;
