@@ -39,6 +39,7 @@ mod lines;
 mod live;
 mod message;
 mod metadata;
+mod mlir;
 mod moves;
 mod peak;
 mod program;
