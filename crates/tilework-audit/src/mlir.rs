@@ -115,11 +115,12 @@ fn bound(sizes: &mut [String], attributes: &[u8]) {
 fn layout(attributes: &[u8], sizes: &[String]) -> Option<String> {
     let sizes: Vec<Option<u64>> = sizes.iter().map(|size| size.parse().ok()).collect();
     let (mut order, mut tail): (Vec<usize>, String) = ((0..sizes.len()).rev().collect(), String::new());
-    if let Some(strided) = after(attributes, b"strided<[") {
-        if after(&strided[..end_of_type(strided)], b"offset: ").is_some_and(|offset| !is_zero(offset)) {
+    if let Some(strided) = after(attributes, b"strided<") {
+        let strided = &strided[..end_of_type(strided)];
+        if after(strided, b"offset: ").is_some_and(|offset| !is_zero(offset)) {
             return None;
         }
-        order = packed_order(&sizes, &numbers(strided)?)?;
+        order = packed_order(&sizes, &numbers(strided.strip_prefix(b"[")?)?)?;
     } else if let Some(tiled) = after(attributes, b"#tpu.tiled<") {
         let (tiles, strides) = split(tiled, b",[")?;
         if !tiles.starts_with(b"(") || !is_whole(&sizes, tiles, &numbers(strides)?)? {
