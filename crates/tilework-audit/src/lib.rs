@@ -32,6 +32,8 @@ mod assignment;
 mod audit;
 mod bytes;
 mod findings;
+#[cfg(feature = "proto")]
+mod graph;
 mod hash;
 mod hlo;
 mod instruction;
@@ -43,8 +45,13 @@ mod moves;
 mod peak;
 mod program;
 mod reach;
+mod recognise;
 mod scan;
+#[cfg(feature = "proto")]
+mod schedule;
 mod select;
+#[cfg(feature = "proto")]
+mod serial;
 mod shapes;
 mod suggest;
 mod sums;

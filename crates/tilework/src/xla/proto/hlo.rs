@@ -218,7 +218,7 @@ pub enum EventKind {
 }
 
 /// A message cannot be longer, as protobuf has it.
-const LONGEST: usize = i32::MAX as usize;
+pub(super) const LONGEST: usize = i32::MAX as usize;
 
 impl Hlo {
     /// Reads an `HloProto`.
@@ -246,7 +246,7 @@ impl HloModule {
         decode(bytes).map(HloModule::from_raw)
     }
 
-    fn from_raw(raw: raw::HloModuleProto) -> HloModule {
+    pub(super) fn from_raw(raw: raw::HloModuleProto) -> HloModule {
         let stack_frames = raw.stack_frame_index.into_option().unwrap_or_default();
         let computations = raw.computations.into_iter();
         let sequences = raw.schedule.into_option().unwrap_or_default().sequences.into_iter();
@@ -266,7 +266,7 @@ impl HloModule {
 }
 
 impl Computation {
-    fn from_raw(raw: raw::HloComputationProto, frames: &raw::StackFrameIndexProto) -> Computation {
+    pub(super) fn from_raw(raw: raw::HloComputationProto, frames: &raw::StackFrameIndexProto) -> Computation {
         let instructions = raw.instructions.into_iter();
         Computation {
             name: raw.name,
@@ -279,7 +279,7 @@ impl Computation {
 }
 
 impl Instruction {
-    fn from_raw(raw: raw::HloInstructionProto, frames: &raw::StackFrameIndexProto) -> Instruction {
+    pub(super) fn from_raw(raw: raw::HloInstructionProto, frames: &raw::StackFrameIndexProto) -> Instruction {
         let metadata = raw.metadata.into_option().unwrap_or_default();
         let source = match metadata.source_file.is_empty() {
             true => source_of_frame(frames, metadata.stack_frame_id),
@@ -323,7 +323,7 @@ impl BufferAssignment {
 }
 
 impl LogicalBuffer {
-    fn from_raw(raw: raw::LogicalBufferProto) -> LogicalBuffer {
+    pub(super) fn from_raw(raw: raw::LogicalBufferProto) -> LogicalBuffer {
         let location = raw.defined_at.into_option().unwrap_or_default();
         LogicalBuffer {
             id: raw.id,
@@ -337,7 +337,7 @@ impl LogicalBuffer {
 }
 
 impl Allocation {
-    fn from_raw(raw: raw::BufferAllocationProto) -> Allocation {
+    pub(super) fn from_raw(raw: raw::BufferAllocationProto) -> Allocation {
         let assigned = raw.assigned.into_iter().map(|raw| Assigned {
             logical_buffer_id: raw.logical_buffer_id,
             offset: raw.offset,
@@ -383,15 +383,19 @@ impl HeapTrace {
 }
 
 /// Names cost more memory than bytes, so the limit grows with the input: an empty instruction is two bytes of it.
-fn decode<M: buffa::Message>(bytes: &[u8]) -> Result<M> {
+pub(super) fn decode<M: buffa::Message>(bytes: &[u8]) -> Result<M> {
     if bytes.len() > LONGEST {
-        return Err(Error::new(format!("a message of {} bytes", bytes.len())).accepts("less than 2 GiB"));
+        return Err(too_long(bytes.len()));
     }
     let memory = bytes.len().saturating_mul(MEMORY_PER_BYTE).saturating_add(1 << 20);
     let options = DecodeOptions::new().with_recursion_limit(32).with_element_memory_limit(memory);
     options.decode_from_slice(bytes).map_err(|error| {
         Error::new(error.to_string()).field("HloProto").rule("the bytes are not a compiled module")
     })
+}
+
+pub(super) fn too_long(bytes: usize) -> Error {
+    Error::new(format!("a message of {bytes} bytes")).accepts("less than 2 GiB")
 }
 
 /// Elements of lists in memory for each byte of input.
