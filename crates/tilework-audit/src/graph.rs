@@ -113,10 +113,6 @@ pub(crate) struct Called {
     pub(crate) root: i64,
     /// Its instructions.
     pub(crate) nodes: Range<u32>,
-    /// How many of them are no parameters.
-    instructions: u32,
-    /// Whether it stands within the instruction that starts it when it is written as text.
-    pub(crate) is_part: bool,
 }
 
 impl Graph {
@@ -127,7 +123,7 @@ impl Graph {
             return self.overflowed = true;
         }
         self.computation_by_id.insert(id, self.computations.len() as u32);
-        self.computations.push(Called { name, root, nodes: next..next, instructions: 0, is_part: false });
+        self.computations.push(Called { name, root, nodes: next..next });
     }
 
     /// Adds an instruction to the computation that was begun last.
@@ -149,30 +145,13 @@ impl Graph {
         self.calls.extend_from_slice(calls);
         node.calls = first..self.calls.len() as u32;
         node.computation = last as u32;
-        computation.instructions += u32::from(!matches!(node.flow, Flow::Parameter(_)));
         let number = self.nodes.len() as u32;
         self.by_id.insert(node.id, number);
         if let Flow::Parameter(parameter) = node.flow {
             self.parameters.insert((node.computation, parameter), number);
         }
         computation.nodes.end = number + 1;
-        if node.flow == Flow::AsyncStart
-            && self.starts_one(calls)
-            && let Some(started) = self.call(&node, 0)
-        {
-            self.computations[started as usize].is_part = true;
-        }
         self.nodes.push(node);
-    }
-
-    /// Whether a computation is one instruction and parameters for it.
-    fn is_single(&self, computation: u32) -> bool {
-        self.computations.get(computation as usize).is_some_and(|called| called.instructions == 1)
-    }
-
-    /// Whether an instruction that starts a computation is written as the one instruction in it, with `-start`.
-    pub(crate) fn starts_one(&self, calls: &[i64]) -> bool {
-        calls.first().and_then(|&id| self.computation_number(id)).is_some_and(|called| self.is_single(called))
     }
 
     /// An instruction by its number.

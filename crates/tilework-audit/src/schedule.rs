@@ -28,8 +28,8 @@ pub(crate) struct Schedule<'a> {
     times: Vec<u32>,
     /// From when to when computations run.
     spans: Map<u32, (u32, u32)>,
-    /// Computations that run meanwhile, and the instruction that waits for their end.
-    meanwhile: Map<u32, u32>,
+    /// Computations that run meanwhile: the instruction that starts them, and the one that waits for their end.
+    meanwhile: Map<u32, (u32, u32)>,
     users: Vec<User>,
     /// The instructions that call a computation.
     callers: Map<u32, Vec<u32>>,
@@ -94,8 +94,8 @@ impl<'a> Schedule<'a> {
                     steps.push(Step::Run(number));
                     let Some(node) = graph.at(number) else { continue };
                     if matches!(node.flow, Flow::AsyncStart) {
-                        let waits = schedule.waits_for(number);
-                        schedule.meanwhile.extend(graph.calls(node).map(|called| (called, waits)));
+                        let both = (number, schedule.waits_for(number));
+                        schedule.meanwhile.extend(graph.calls(node).map(|called| (called, both)));
                     }
                     match node.flow {
                         // The body is named first and runs last.
@@ -151,10 +151,11 @@ impl<'a> Schedule<'a> {
         let (begins, ends) = *self.spans.get(&node.computation)?;
         let time = self.time(value.node)?;
         let is_parameter = matches!(node.flow, Flow::Parameter(_));
-        let start = if is_parameter { begins } else { time };
+        let mut start = if is_parameter { begins } else { time };
         let mut end = if self.graph.root(node.computation) == Some(value.node) { ends } else { time };
-        if let Some(done) = self.meanwhile.get(&node.computation).and_then(|&done| self.time(done)) {
-            end = end.max(done);
+        if let Some(&(starts, done)) = self.meanwhile.get(&node.computation) {
+            start = self.time(starts).unwrap_or(start);
+            end = end.max(self.time(done).unwrap_or(end));
         }
         if is_parameter && value.is_kept {
             end = self.order.len() as u32;
@@ -367,27 +368,4 @@ impl Following<'_, '_> {
             open.push((node, way));
         }
     }
-}
-
-/// When the values take the most bytes, without padding, and how many: what `*-live-range.txt` says at its end. Given are
-/// lives and bytes.
-///
-/// As there, what begins is counted before what ended is taken away.
-pub(crate) fn compilers_peak(values: &[((u32, u32), u64)]) -> Option<(u32, u64)> {
-    let mut events = Vec::new();
-    for &((start, end), bytes) in values {
-        events.push((u64::from(start), false, bytes));
-        events.push((u64::from(end) + 1, true, bytes));
-    }
-    events.sort_unstable();
-    let (mut now, mut most, mut peak) = (0_u128, 0, None);
-    for (time, ends, bytes) in events {
-        now = if ends { now.saturating_sub(bytes.into()) } else { now + u128::from(bytes) };
-        if now > most {
-            (most, peak) = (now, Some(time));
-        }
-    }
-    let time = u32::try_from(peak?).ok()?;
-    let there = values.iter().filter(|((start, end), _)| (*start..=*end).contains(&time));
-    Some((time, there.fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes))))
 }

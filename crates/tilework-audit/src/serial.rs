@@ -81,7 +81,7 @@ impl Audit {
                 }
                 let flow = Flow::of(&read.opcode, read.parameter_number, read.tuple_index);
                 let name = self.texts.number(read.name.as_bytes());
-                let node = Node::new(read.id, name, shape, flow, meaning(&graph, &read), place);
+                let node = Node::new(read.id, name, shape, flow, Meaning::of(read.opcode.as_bytes()), place);
                 graph.node(node, &read.operand_ids, &read.called_computation_ids);
             }
         }
@@ -183,16 +183,13 @@ impl Audit {
         let names = schedule.order.iter().take(LIMIT).filter_map(|&node| schedule.graph.at(node));
         self.program().sequence = names.map(|node| node.name).collect();
         let first = self.program().values.len() - stored.len();
-        let mut bytes = Vec::new();
         for (number, life) in lives.into_iter().enumerate() {
             let Some(life) = life else { continue };
             let value = &self.program().values[first + number];
-            let (name, index, shape) = (value.name, value.index, value.shape);
+            let (name, index) = (value.name, value.index);
             let key = self.live_key(self.texts.text(name).as_bytes(), self.texts.text(index).as_bytes());
             self.program().lives.insert(key, life);
-            bytes.push((life, self.shapes.known(shape).cost.map_or(0, |cost| cost.data)));
         }
-        self.program().compilers_peak = crate::schedule::compilers_peak(&bytes);
     }
 
     /// Notes all instructions, in the order in which a text has them.
@@ -206,10 +203,6 @@ impl Audit {
         let mut body = self.module(parts.module().name.as_bytes());
         let mut line = 0;
         for (number, computation) in (0..).zip(&graph.computations) {
-            // It stands within the instruction that calls it.
-            if computation.is_part {
-                continue;
-            }
             let name = self.texts.shared(computation.name);
             self.computation_begins(&mut body, name.as_bytes(), Some(number) == entry);
             let in_order = sequences
@@ -281,14 +274,6 @@ impl Audit {
         }
         let part = part.clone();
         self.shapes.number_of(&part)
-    }
-}
-
-/// What an operation means. One that starts another one is written in a text as that with `-start`.
-fn meaning(graph: &Graph, read: &Serial) -> Meaning {
-    match read.opcode.as_str() {
-        "async-start" if graph.starts_one(&read.called_computation_ids) => Meaning::of(b"any-start"),
-        opcode => Meaning::of(opcode.as_bytes()),
     }
 }
 
