@@ -14,8 +14,9 @@
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::audit::Audit;
-use crate::bytes::end_of_shape;
-use crate::instruction::{Body, Calls, Instruction, Meaning, Named};
+use crate::bytes::{after, end_of_shape, number};
+use crate::calls::Times;
+use crate::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
 use crate::metadata::Tables;
 use crate::texts::{NONE, Text};
 
@@ -89,7 +90,10 @@ impl Audit {
 
     #[inline]
     fn instruction_line(&mut self, hlo: &mut Hlo, line: u64, text: &[u8]) -> Result<(), &'static str> {
-        let text = text.strip_prefix(b"ROOT ").unwrap_or(text);
+        let (is_root, text) = match text.strip_prefix(b"ROOT ") {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
         let equals = memchr(b' ', text).filter(|&at| text[at..].starts_with(b" = "));
         let equals = equals.ok_or("an instruction without a name")?;
         let name = text[..equals].strip_prefix(b"%").unwrap_or(&text[..equals]);
@@ -105,14 +109,28 @@ impl Audit {
         let (operation, rest) = (&text[..open], &text[open + 1..]);
 
         let meaning = Meaning::of(operation);
-        match meaning.calls {
-            Calls::Nothing => {}
-            Calls::Fused => self.calls(&hlo.calls, rest),
-            Calls::Applied => self.calls(&hlo.applies, rest),
-        }
+        self.calls(hlo, meaning.calls, rest);
         let operand = if meaning.asks_for_operand() { self.operand(&hlo.body, rest) } else { None };
         let hash = self.seed.of(name);
-        let instruction = Instruction { name, hash, key: hash, meaning, shape, operand, line };
+        match operation {
+            b"constant" => {
+                // Of an array it is `{1, 2}`, and of a fraction it goes on.
+                if let Some(end) = memchr(b')', &rest[..rest.len().min(24)])
+                    && rest[..end].iter().all(u8::is_ascii_digit)
+                    && let Some(number) = number(rest)
+                {
+                    hlo.body.is_number(hash, number);
+                }
+            }
+            b"compare" if is_root => self.condition(&hlo.body, rest),
+            _ => {}
+        }
+        let parameter = match meaning.makes {
+            Makes::Parameter if !hlo.body.entry => number(rest),
+            _ => None,
+        };
+        let parameter = parameter.and_then(|place| u32::try_from(place).ok()?.checked_add(1)).unwrap_or(0);
+        let instruction = Instruction { name, hash, key: hash, meaning, shape, operand, parameter, line };
         let Hlo { tables, metadata, body, .. } = hlo;
         let source = |audit: &mut Audit| audit.source(tables, metadata, rest);
         self.instruction(body, &instruction, |audit| audit.order(rest), source)
@@ -131,37 +149,117 @@ impl Audit {
     /// What the first operand is.
     #[inline]
     fn operand(&self, body: &Body, rest: &[u8]) -> Option<Named> {
-        body.operand(self.seed.of(first_operand(rest)?))
+        body.operand(self.seed.of(first_operand(rest)?.0))
     }
 
-    /// Notes the computations that this instruction calls: what they make has no buffer.
-    fn calls(&mut self, mark: &memmem::Finder<'_>, rest: &[u8]) {
-        let Some(at) = mark.find(rest) else { return };
+    /// Notes the computations that this instruction calls.
+    #[inline]
+    fn calls(&mut self, hlo: &Hlo, called: Called, rest: &[u8]) {
+        match called {
+            Called::Nothing => {}
+            Called::Fused => {
+                if let Some(callee) = self.callee(&hlo.calls, rest) {
+                    self.call(&hlo.body, callee, Times::Within);
+                    if hlo.body.entry {
+                        self.arguments(&hlo.body, callee, rest);
+                    }
+                }
+            }
+            Called::Applied => {
+                if let Some(callee) = self.callee(&hlo.applies, rest) {
+                    self.call(&hlo.body, callee, Times::Within);
+                }
+            }
+            Called::Once => self.calls_once(hlo, rest),
+            Called::Loop => {
+                let says = after(rest, b"known_trip_count").and_then(|rest| after(rest, b"\"n\":\""));
+                let says = says.and_then(number);
+                let named = |mark| after(rest, mark).map(|name| self.seed.of(computation_name(name)));
+                if let (Some(condition), Some(callee)) = (named(b"condition="), named(b"body=")) {
+                    self.call(&hlo.body, callee, Times::Loop { says, condition });
+                }
+            }
+        }
+    }
+
+    /// Notes what a call, an asynchronous operation or a choice calls.
+    fn calls_once(&mut self, hlo: &Hlo, rest: &[u8]) {
+        for mark in [&b" calls="[..], b" to_apply=", b" true_computation=", b" false_computation="] {
+            if let Some(name) = after(rest, mark) {
+                let callee = self.seed.of(computation_name(name));
+                self.call(&hlo.body, callee, Times::Once);
+            }
+        }
+        let branches = after(rest, b"branch_computations={").unwrap_or_default();
+        let end = memchr(b'}', branches).unwrap_or(0);
+        for name in branches[..end].split(|&byte| byte == b',') {
+            let callee = self.seed.of(computation_name(name.trim_ascii()));
+            self.call(&hlo.body, callee, Times::Once);
+        }
+    }
+
+    /// The hash of the name behind a mark.
+    fn callee(&self, mark: &memmem::Finder<'_>, rest: &[u8]) -> Option<u64> {
+        let at = mark.find(rest)?;
         let name = &rest[at + mark.needle().len()..];
-        let name = name.strip_prefix(b"{").unwrap_or(name);
-        let end = name.iter().position(|byte| matches!(byte, b',' | b'}' | b' ')).unwrap_or(name.len());
-        self.is_inner(name[..end].strip_prefix(b"%").unwrap_or(&name[..end]));
+        Some(self.seed.of(computation_name(name)))
+    }
+
+    /// Notes which operands of a fusion are arguments of the program.
+    fn arguments(&mut self, body: &Body, callee: u64, mut rest: &[u8]) {
+        let mut place = 0;
+        while let Some((name, end)) = first_operand(rest) {
+            let argument = body.operand(self.seed.of(name)).map_or(NONE, |operand| operand.parameter);
+            self.given(callee, place, argument);
+            if rest.get(end) != Some(&b',') {
+                break;
+            }
+            rest = rest[end + 1..].trim_ascii_start();
+            place += 1;
+        }
+    }
+
+    /// Notes what a condition such as `compare(%i, %constant), direction=LT` compares with.
+    fn condition(&mut self, body: &Body, rest: &[u8]) {
+        if after(rest, b"direction=").is_none_or(|direction| !direction.starts_with(b"LT")) {
+            return;
+        }
+        let Some((_, end)) = first_operand(rest) else { return };
+        let second = rest.get(end + 1..).unwrap_or_default().trim_ascii_start();
+        let limit = first_operand(second).and_then(|(name, _)| body.number(self.seed.of(name)));
+        if let Some(limit) = limit {
+            self.counts_to(body, limit);
+        }
     }
 
     /// The numbers in `dimensions={2,0,1}`.
     fn order(&mut self, rest: &[u8]) -> Text {
-        let order = crate::bytes::after(rest, b"dimensions={");
+        let order = after(rest, b"dimensions={");
         let order = order.and_then(|order| Some(&order[..memchr(b'}', order)?]));
         order.map_or(NONE, |order| self.texts.number(order))
     }
 }
 
-/// The name of the first operand: `%x` of `%x, %y)`, of `f32[2]{0} %x)` and of `x)`.
+/// The name of a computation that a text begins with: of `%add, …`, of `{%a, %b}` and of `add}`.
+fn computation_name(text: &[u8]) -> &[u8] {
+    let text = text.strip_prefix(b"{").unwrap_or(text);
+    let text = text.strip_prefix(b"%").unwrap_or(text);
+    let end = text.iter().position(|byte| matches!(byte, b',' | b'}' | b' ')).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// The name of the first operand, and where it ends: `%x` of `%x, %y)`, of `f32[2]{0} %x)` and of `x)`.
 #[inline]
-fn first_operand(rest: &[u8]) -> Option<&[u8]> {
+fn first_operand(rest: &[u8]) -> Option<(&[u8], usize)> {
     if let Some(name) = rest.strip_prefix(b"%") {
-        return Some(&name[..memchr2(b',', b')', name)?]);
+        let end = memchr2(b',', b')', name)?;
+        return Some((&name[..end], end + 1));
     }
     let end = end_of_operand(rest)?;
     let operand = rest[..end].trim_ascii();
     let name = memrchr(b' ', operand).map_or(operand, |space| &operand[space + 1..]);
     let name = name.strip_prefix(b"%").unwrap_or(name);
-    (!name.is_empty()).then_some(name)
+    (!name.is_empty()).then_some((name, end))
 }
 
 /// Where the first operand ends: at a comma or a parenthesis that belongs to no bracket in it.
@@ -188,7 +286,7 @@ mod tests {
     #[test]
     fn operands_are_found_in_every_way_of_writing() {
         let name = |text: &str| {
-            first_operand(text.as_bytes()).map(|name| String::from_utf8_lossy(name).into_owned())
+            first_operand(text.as_bytes()).map(|(name, _)| String::from_utf8_lossy(name).into_owned())
         };
         assert_eq!(name("%x.1), metadata={}").as_deref(), Some("x.1"));
         assert_eq!(name("%x, %y)").as_deref(), Some("x"));

@@ -16,6 +16,9 @@ const ORIGINS: usize = 1 << 18;
 /// The most instructions of one computation that are known as operands.
 const NAMES: usize = 1 << 23;
 
+/// The most numbers of one computation that are known as operands: a condition has a few.
+const NUMBERS: usize = 16;
+
 /// The most computations of a program.
 const COMPUTATIONS: usize = 1 << 20;
 
@@ -27,7 +30,7 @@ pub(crate) struct Meaning {
     pub(crate) moves: Option<Operation>,
     /// Whether its value is its operand's, or a part of it.
     pub(crate) passes: bool,
-    pub(crate) calls: Calls,
+    pub(crate) calls: Called,
 }
 
 /// Which buffer an instruction makes.
@@ -43,22 +46,26 @@ pub(crate) enum Makes {
     Nothing,
 }
 
-/// The computations of which an instruction consists, whose values have no buffers.
+/// The computations that an instruction calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Calls {
-    /// There are none, or they have buffers of their own.
+pub(crate) enum Called {
+    /// None that matter.
     Nothing,
-    /// What a fusion fuses.
+    /// What a fusion fuses: values in it have no buffers.
     Fused,
-    /// What is applied to elements, such as the addition of a sum.
+    /// What is applied to elements, such as the addition of a sum: values in it have no buffers.
     Applied,
+    /// One or several, once each at most.
+    Once,
+    /// The body of a loop.
+    Loop,
 }
 
 impl Meaning {
     /// That of an operation by its name.
     #[inline]
     pub(crate) fn of(operation: &[u8]) -> Meaning {
-        let plain = Meaning { makes: Makes::Value, moves: None, passes: false, calls: Calls::Nothing };
+        let plain = Meaning { makes: Makes::Value, moves: None, passes: false, calls: Called::Nothing };
         let moving = |moves| Meaning { moves: Some(moves), ..plain };
         match operation {
             b"parameter" => Meaning { makes: Makes::Parameter, ..plain },
@@ -68,7 +75,7 @@ impl Meaning {
             b"copy-start" => Meaning { makes: Makes::Element(0), ..moving(Operation::CopyStart) },
             b"bitcast" => Meaning { makes: Makes::Nothing, passes: true, ..moving(Operation::Bitcast) },
             b"get-tuple-element" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
-            b"fusion" => Meaning { calls: Calls::Fused, ..plain },
+            b"fusion" => Meaning { calls: Called::Fused, ..plain },
             b"reduce"
             | b"reduce-window"
             | b"scatter"
@@ -77,16 +84,14 @@ impl Meaning {
             | b"map"
             | b"all-reduce"
             | b"all-reduce-start"
-            | b"reduce-scatter" => Meaning { calls: Calls::Applied, ..plain },
-            b"tuple"
-            | b"while"
-            | b"conditional"
-            | b"call"
-            | b"optimization-barrier"
-            | b"after-all"
-            | b"add-dependency"
-            | b"domain"
-            | b"async-start" => Meaning { makes: Makes::Nothing, ..plain },
+            | b"reduce-scatter" => Meaning { calls: Called::Applied, ..plain },
+            b"while" => Meaning { makes: Makes::Nothing, calls: Called::Loop, ..plain },
+            b"conditional" | b"call" | b"async-start" => {
+                Meaning { makes: Makes::Nothing, calls: Called::Once, ..plain }
+            }
+            b"tuple" | b"optimization-barrier" | b"after-all" | b"add-dependency" | b"domain" => {
+                Meaning { makes: Makes::Nothing, ..plain }
+            }
             _ if operation.ends_with(b"-done") || operation.ends_with(b"-update") => {
                 Meaning { makes: Makes::Nothing, ..plain }
             }
@@ -106,10 +111,14 @@ impl Meaning {
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     pub(crate) computation: u32,
+    /// The hash of its name.
+    pub(crate) hash: u64,
     /// Whether it is the program itself.
     pub(crate) entry: bool,
     /// What its instructions are, by what operands are written as: a number, or the hash of a name.
     names: Map<u64, Named>,
+    /// Numbers of the computation, by what operands are written as.
+    numbers: Map<u64, u64>,
     /// The hashes of the names of instructions that make buffers, if that is known beforehand.
     wanted: Option<Map<u64, ()>>,
     /// The element of a tuple that an asynchronous operation makes, by the tuple and the number.
@@ -122,6 +131,8 @@ pub(crate) struct Named {
     pub(crate) shape: ShapeId,
     /// The program's argument that it is.
     pub(crate) parameter: Text,
+    /// Which parameter of another computation it is, counted from 1; 0 if it is none.
+    pub(crate) operand: u32,
 }
 
 /// An instruction that was read.
@@ -136,6 +147,8 @@ pub(crate) struct Instruction<'a> {
     pub(crate) shape: ShapeId,
     /// What its first operand is, if the meaning asks for it.
     pub(crate) operand: Option<Named>,
+    /// Which parameter of the computation it is, counted from 1; 0 if it is none or that is not known.
+    pub(crate) parameter: u32,
     /// Where it stands.
     pub(crate) line: u64,
 }
@@ -145,6 +158,18 @@ impl Body {
     #[inline]
     pub(crate) fn operand(&self, key: u64) -> Option<Named> {
         self.names.get(&key).copied()
+    }
+
+    /// Notes that an instruction is this number, and nothing else.
+    pub(crate) fn is_number(&mut self, key: u64, number: u64) {
+        if self.numbers.len() < NUMBERS {
+            self.numbers.insert(key, number);
+        }
+    }
+
+    /// The number that is written so, if it is one.
+    pub(crate) fn number(&self, key: u64) -> Option<u64> {
+        self.numbers.get(&key).copied()
     }
 }
 
@@ -178,19 +203,11 @@ impl Audit {
         let place = (program.computation_names.len() - 1) as u32;
         program.computations.insert(hash, place);
         body.names.clear();
+        body.numbers.clear();
         if body.names.capacity() > 1 << 16 {
             body.names = Map::default();
         }
-        (body.computation, body.entry) = (place, entry);
-    }
-
-    /// Notes that what a computation makes has no buffer, by its name.
-    pub(crate) fn is_inner(&mut self, name: &[u8]) {
-        let hash = self.seed.of(name);
-        let inner = &mut self.program().inner;
-        if inner.len() < COMPUTATIONS {
-            inner.insert(hash, ());
-        }
+        (body.computation, body.hash, body.entry) = (place, hash, entry);
     }
 
     /// Notes an instruction: what it makes and what it moves. The order of a transpose, and where the instruction comes
@@ -203,12 +220,17 @@ impl Audit {
         order: impl FnOnce(&mut Audit) -> Text,
         source: impl Fn(&mut Audit) -> u32,
     ) -> Result<(), &'static str> {
-        let Instruction { name, hash, key, meaning, shape, operand, line } = *instruction;
+        let Instruction { name, hash, key, meaning, shape, operand, line, .. } = *instruction;
         self.program().instructions += 1;
         let parameter = match meaning.makes {
             Makes::Parameter if body.entry => self.texts.number(name),
             _ if meaning.passes => operand.map_or(NONE, |operand| operand.parameter),
             _ => NONE,
+        };
+        let number = match meaning.makes {
+            Makes::Parameter if !body.entry => instruction.parameter,
+            _ if meaning.passes => operand.map_or(0, |operand| operand.operand),
+            _ => 0,
         };
         let mut found = None;
         if let Some(operation) = meaning.moves {
@@ -225,8 +247,8 @@ impl Audit {
                 let source = *found.insert(source(self));
                 let computation = body.computation;
                 let from = operand.shape;
-                let parameter = operand.parameter;
-                let key = MoveKey { operation, from, to, order, computation, source, parameter };
+                let Named { parameter, operand, .. } = operand;
+                let key = MoveKey { operation, from, to, order, computation, source, parameter, operand };
                 let Audit { programs, texts, .. } = self;
                 if let Some(program) = programs.last_mut() {
                     if program.moves.len() < PLACES || program.moves.contains_key(&key) {
@@ -238,7 +260,7 @@ impl Audit {
             }
         }
         if body.names.len() < NAMES {
-            body.names.insert(key, Named { shape, parameter });
+            body.names.insert(key, Named { shape, parameter, operand: number });
         }
         match &body.wanted {
             Some(wanted) => {
@@ -264,21 +286,25 @@ impl Audit {
 
     /// Notes an instruction that makes a buffer, where no buffer assignment says which do.
     fn made(&mut self, body: &Body, instruction: &Instruction<'_>, made: Option<ShapeId>, source: u32) {
-        let Audit { programs, texts, .. } = self;
+        let Audit { programs, texts, shapes, .. } = self;
         let Some(program) = programs.last_mut() else { return };
         let &Instruction { name, hash, line, .. } = instruction;
         if program.origins.len() < ORIGINS {
             program.origins.insert(hash, Origin { computation: body.computation, source });
         }
-        let Some(shape) = made else { return };
-        let key = Made { computation: body.computation, shape, source };
-        if program.made.len() < PLACES || program.made.contains_key(&key) {
-            program.made.entry(key).or_default().add(line, || texts.number(name));
-        } else {
-            program.overflowed = true;
-            // The sums stay whole: only where it comes from is lost.
-            let key = Made { computation: 0, source: 0, ..key };
-            program.made.entry(key).or_default().add(line, || NONE);
+        let Some(made) = made else { return };
+        // What is in a tuple has a buffer each.
+        let parts = if shapes.known(made).shape.is_tuple() { shapes.parts(made) } else { &[made] };
+        for &shape in parts {
+            let key = Made { computation: body.computation, shape, source };
+            if program.made.len() < PLACES || program.made.contains_key(&key) {
+                program.made.entry(key).or_default().add(line, || texts.number(name));
+            } else {
+                program.overflowed = true;
+                // The sums stay whole: only where it comes from is lost.
+                let key = Made { computation: 0, source: 0, ..key };
+                program.made.entry(key).or_default().add(line, || NONE);
+            }
         }
     }
 

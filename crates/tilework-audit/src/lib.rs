@@ -31,6 +31,7 @@ mod array;
 mod assignment;
 mod audit;
 mod bytes;
+mod calls;
 mod findings;
 #[cfg(feature = "proto")]
 mod graph;
@@ -55,6 +56,7 @@ mod serial;
 mod shapes;
 mod suggest;
 mod sums;
+mod suppose;
 mod target;
 mod texts;
 mod unread;
@@ -63,7 +65,8 @@ mod usage;
 pub use array::{Change, Rearranged};
 pub use audit::{Audit, is_same_program};
 pub use findings::{
-    Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared, SpaceSum, Sum,
+    Assumed, Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared,
+    SpaceSum, Sum,
 };
 pub use program::{Message, Operation};
 pub use select::{Selection, is_known};
