@@ -38,11 +38,25 @@ pub(crate) struct Node {
     pub(crate) shape: Option<ShapeId>,
     pub(crate) flow: Flow,
     pub(crate) meaning: Meaning,
+    /// What decides how often a loop runs.
+    pub(crate) counts: Counts,
     pub(crate) computation: u32,
     /// Where it stands in the file.
     pub(crate) place: Range<usize>,
     operands: Range<u32>,
     calls: Range<u32>,
+}
+
+/// What an instruction says about how often a loop runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    Nothing,
+    /// It is this number.
+    Number(u64),
+    /// It is true while its first operand is below its second.
+    Below,
+    /// It is a loop that runs as often.
+    Runs(u64),
 }
 
 /// What becomes of the values of operands.
@@ -227,9 +241,10 @@ impl Node {
         shape: Option<ShapeId>,
         flow: Flow,
         meaning: Meaning,
+        counts: Counts,
         place: Range<usize>,
     ) -> Node {
-        Node { id, name, shape, flow, meaning, computation: 0, place, operands: 0..0, calls: 0..0 }
+        Node { id, name, shape, flow, meaning, counts, computation: 0, place, operands: 0..0, calls: 0..0 }
     }
 }
 

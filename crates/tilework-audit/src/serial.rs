@@ -9,15 +9,17 @@ use tilework::xla::Shape;
 use tilework::xla::proto::{HloParts, Instruction as Serial};
 
 use crate::audit::Audit;
-use crate::graph::{Flow, Graph, Node, Ways};
+use crate::bytes::{after, number};
+use crate::calls::Times;
+use crate::graph::{Counts, Flow, Graph, Node, Ways};
 use crate::hash::Map;
-use crate::instruction::{Body, Calls, Instruction, Meaning};
+use crate::instruction::{Body, Called, Instruction, Meaning};
 use crate::metadata::Source;
 use crate::program::{Allocation, Value};
 use crate::recognise::Serialised;
 use crate::schedule::{Schedule, Stored};
 use crate::shapes::ShapeId;
-use crate::texts::Text;
+use crate::texts::{NONE, Text};
 
 /// The most buffers of one program.
 const LIMIT: usize = 1 << 22;
@@ -81,7 +83,15 @@ impl Audit {
                 }
                 let flow = Flow::of(&read.opcode, read.parameter_number, read.tuple_index);
                 let name = self.texts.number(read.name.as_bytes());
-                let node = Node::new(read.id, name, shape, flow, Meaning::of(read.opcode.as_bytes()), place);
+                let node = Node::new(
+                    read.id,
+                    name,
+                    shape,
+                    flow,
+                    Meaning::of(read.opcode.as_bytes()),
+                    counts(&read),
+                    place,
+                );
                 graph.node(node, &read.operand_ids, &read.called_computation_ids);
             }
         }
@@ -228,13 +238,16 @@ impl Audit {
     ) {
         let Some(shape) = node.shape else { return };
         let meaning = node.meaning;
-        if meaning.calls != Calls::Nothing {
-            for called in graph.calls(node) {
-                if let Some(called) = graph.computations.get(called as usize) {
-                    let name = self.texts.shared(called.name);
-                    self.is_inner(name.as_bytes());
+        self.serial_calls(graph, body, node);
+        match node.counts {
+            Counts::Number(number) => body.is_number(key.into(), number),
+            Counts::Below if graph.root(node.computation) == Some(key) => {
+                let limit = graph.operands(node).nth(1).flatten();
+                if let Some(limit) = limit.and_then(|operand| body.number(operand.into())) {
+                    self.counts_to(body, limit);
                 }
             }
+            _ => {}
         }
         let operand = match meaning.asks_for_operand() {
             true => graph.operands(node).next().flatten().and_then(|operand| body.operand(operand.into())),
@@ -246,9 +259,46 @@ impl Audit {
         let name = self.texts.shared(node.name);
         let name = name.as_bytes();
         let hash = self.seed.of(name);
-        let instruction = Instruction { name, hash, key: key.into(), meaning, shape, operand, line };
+        let parameter = match node.flow {
+            Flow::Parameter(number) if !body.entry => number.saturating_add(1),
+            _ => 0,
+        };
+        let instruction =
+            Instruction { name, hash, key: key.into(), meaning, shape, operand, parameter, line };
         if let Err(reason) = self.instruction(body, &instruction, order, source) {
             self.complaints.add_at(node.place.start, reason);
+        }
+    }
+
+    /// Notes the computations that an instruction calls, and what of the program's arguments a fusion is given.
+    fn serial_calls(&mut self, graph: &Graph, body: &Body, node: &Node) {
+        let hash_of = |audit: &Audit, called: u32| {
+            let called = graph.computations.get(called as usize);
+            called.map(|called| audit.seed.of(audit.texts.text(called.name).as_bytes()))
+        };
+        let times = match node.meaning.calls {
+            Called::Nothing => return,
+            Called::Fused | Called::Applied => Times::Within,
+            Called::Once => Times::Once,
+            Called::Loop => {
+                // The body is named first.
+                let mut called = graph.calls(node).filter_map(|called| hash_of(self, called));
+                if let (Some(callee), Some(condition)) = (called.next(), called.next()) {
+                    let says = if let Counts::Runs(times) = node.counts { Some(times) } else { None };
+                    self.call(body, callee, Times::Loop { says, condition });
+                }
+                return;
+            }
+        };
+        for called in graph.calls(node) {
+            let Some(callee) = hash_of(self, called) else { continue };
+            self.call(body, callee, times);
+            if body.entry && node.meaning.calls == Called::Fused {
+                for (place, operand) in (0..).zip(graph.operands(node)) {
+                    let argument = operand.and_then(|operand| body.operand(operand.into()));
+                    self.given(callee, place, argument.map_or(NONE, |argument| argument.parameter));
+                }
+            }
         }
     }
 
@@ -275,6 +325,18 @@ impl Audit {
         let part = part.clone();
         self.shapes.number_of(&part)
     }
+}
+
+/// What an instruction says about how often a loop runs.
+fn counts(read: &Serial) -> Counts {
+    let says = |config: &[u8]| number(after(after(config, b"known_trip_count")?, b"\"n\":\"")?);
+    let found = match read.opcode.as_str() {
+        "constant" => read.number.and_then(|number| u64::try_from(number).ok()).map(Counts::Number),
+        "compare" if read.comparison == "LT" => Some(Counts::Below),
+        "while" => says(&read.backend_config).map(Counts::Runs),
+        _ => None,
+    };
+    found.unwrap_or(Counts::Nothing)
 }
 
 /// `{0,1}`, as the index of a buffer is written.
