@@ -194,6 +194,10 @@ impl Audit {
             let text = line.text;
             self.bytes += text.len() as u64 + 1;
             if let Some(header) = Header::of(text) {
+                if let Section::Message(_) = section {
+                    self.end_message();
+                    self.another();
+                }
                 section = self.section(header, text);
                 if header != Header::Usage {
                     continue;
@@ -218,11 +222,12 @@ impl Audit {
                 }
             }
         };
-        if outcome.is_ok()
-            && let Section::Hlo(hlo) = &section
-            && hlo.is_open()
-        {
-            self.complaints.add(lines.number, "the file ends within a computation");
+        match &section {
+            Section::Hlo(hlo) if outcome.is_ok() && hlo.is_open() => {
+                self.complaints.add(lines.number, "the file ends within a computation");
+            }
+            Section::Message(_) => self.end_message(),
+            _ => {}
         }
         outcome
     }
@@ -257,10 +262,15 @@ impl Audit {
     /// Notes that this is read of the program; of another one if it was read of this one before.
     pub(crate) fn begin(&mut self, what: impl Fn(&mut crate::program::Has) -> &mut bool) {
         if *what(&mut self.program().has) {
-            let group = self.program().group.clone();
-            self.programs.push(Program { group, ..Program::default() });
+            self.another();
         }
         *what(&mut self.program().has) = true;
+    }
+
+    /// Begins another program of the same files.
+    fn another(&mut self) {
+        let group = self.program().group.clone();
+        self.programs.push(Program { group, ..Program::default() });
     }
 
     /// Makes the program that this file is about the last one.

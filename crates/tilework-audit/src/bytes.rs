@@ -80,6 +80,7 @@ pub(crate) fn rounded(text: &[u8]) -> Option<f64> {
         Some(b'G') => 30,
         Some(b'T') => 40,
         Some(b'P') => 50,
+        Some(b'E') => 60,
         _ => 0,
     };
     Some(value * (1_u64 << scale) as f64)

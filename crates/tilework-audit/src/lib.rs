@@ -32,6 +32,7 @@ mod assignment;
 mod audit;
 mod bytes;
 mod calls;
+mod figures;
 mod findings;
 #[cfg(feature = "proto")]
 mod graph;
@@ -42,6 +43,7 @@ mod lines;
 mod live;
 mod message;
 mod metadata;
+mod mlir;
 mod moves;
 mod peak;
 mod program;
@@ -68,7 +70,7 @@ pub use findings::{
     Assumed, Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared,
     SpaceSum, Sum,
 };
-pub use program::{Message, Operation};
+pub use program::{Message, Operation, Part};
 pub use select::{Selection, is_known};
 pub use suggest::{Footprint, KEPT, ORDER_LIMIT, Suggestions, suggest};
 pub use sums::Keyed;

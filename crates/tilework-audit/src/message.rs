@@ -11,24 +11,63 @@
 //!      XLA label: %fusion.1668 = f32[4,128,128,9,18]{4,3,0,2,1:T(8,128)} fusion(…)
 //! ```
 //!
+//! So says a TPU; of all others the list is
+//!
+//! ```text
+//! Out of memory while trying to allocate 9031036208 bytes.
+//! Peak buffers:
+//!         Buffer 1:
+//!                 Size: 1.52GiB
+//!                 Operator: op_name="jit(f)/add" source_file="a.py" source_line=1446
+//!                 XLA Label: fusion
+//!                 Shape: f32[5120,1248,64]
+//!         Buffer 2:
+//!                 Size: 384.0KiB
+//!                 Entry Parameter Subshape: f32[256,128,3]
+//! ```
+//!
 //! Today's message (`E1000`) says only the sums. Logs put the time and more before each line, so the words are looked
-//! for anywhere in it.
+//! for anywhere in it. They also repeat messages, which are counted once.
 
 use memchr::memmem;
 
 use crate::audit::Audit;
 use crate::bytes::{after, end_of_shape, rounded_bytes, split};
-use crate::program::{Allocation, Value};
-use crate::texts::NONE;
+use crate::program::{Allocation, Program, Value};
+use crate::texts::{NONE, Text};
 
 /// The most buffers of one message.
 const LIMIT: usize = 1 << 16;
 
+/// Lists of the largest buffers.
+const LISTS: [&[u8]; 2] = [b"Largest program allocations in ", b"Peak buffers:"];
+
+/// What a message begins with.
+const FIRST: [&[u8]; 12] = [
+    b"Ran out of memory in memory space",
+    b"Ran out of memory on ",
+    b"HbmOom",
+    b"VmemOom",
+    b"Scoped allocation with size ",
+    b"ut of memory while trying to allocate ",
+    b"ut of memory allocating ",
+    b"ailed to allocate request for ",
+    b" would exceed memory (size=",
+    b"exceeding available bytes: ",
+    b"Attempting to allocate ",
+    b"Attempting to reserve ",
+];
+
+/// What may stand alone of a message.
+const PARTS: [&[u8]; 3] =
+    [b"Total hbm usage >= ", b"unlikely to have enough memory", b"CompiledMemoryStats("];
+
 /// What begins a message.
 pub(crate) fn begins(line: &[u8]) -> bool {
-    // Most lines of most texts have none of these, and are told by one search for a rare word.
-    let has = |mark: &[u8]| memmem::find(line, mark).is_some();
-    has(b"Ran out of memory in memory space") || has(b"Largest program allocations in") || has(b"HbmOom")
+    // Most lines of most texts have none of these, and are told by a few searches for rare words.
+    const RARE: [&[u8]; 6] = [b"emory", b"lloca", b"Oom", b"Peak b", b"bm usage", b"to reserve"];
+    let has = |mark: &&[u8]| memmem::find(line, mark).is_some();
+    RARE.iter().any(has) && [&FIRST[..], &LISTS, &PARTS].concat().iter().any(has)
 }
 
 /// The entry that is being read.
@@ -37,6 +76,8 @@ pub(crate) struct Entry {
     size: Option<u64>,
     /// The buffer, once its shape was read.
     value: Option<usize>,
+    /// The name that stands before the shape.
+    name: Text,
     memory: i64,
     listed: bool,
 }
@@ -44,69 +85,101 @@ pub(crate) struct Entry {
 impl Audit {
     /// Reads a line of a message.
     pub(crate) fn message_line(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
-        self.figures(line);
-        if let Some(memory) = after(line, b"Largest program allocations in ") {
-            entry.memory = if memory.starts_with(b"vmem") { 1 } else { 0 };
+        if self.begins_again(line) {
+            self.end_message();
+            self.begin(|has| &mut has.message);
+            *entry = Entry::default();
+        }
+        self.program().message.figures(line);
+        if let Some(module) = after(line, b"HLO module: ") {
+            let end = module.iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(module.len());
+            let name = &module[..end.min(1 << 10)];
+            let name = self.texts.number(name.strip_suffix(b".").unwrap_or(name));
+            self.program().name = name;
+        }
+        if let Some(memory) = after(line, LISTS[0]) {
+            let spaces: [(&[u8], i64); 3] = [(b"vmem", 1), (b"smem", 2), (b"host", 5)];
+            entry.memory =
+                spaces.iter().find(|(name, _)| memory.starts_with(name)).map_or(0, |space| space.1);
             entry.listed = true;
-        } else if let Some(size) = after(line, b". Size: ") {
-            *entry = Entry { size: rounded_bytes(size), memory: entry.memory, ..Entry::default() };
+        } else if memmem::find(line, LISTS[1]).is_some() {
             entry.listed = true;
-        } else if let Some(shape) = after(line, b" Shape: ") {
+        } else if let Some(size) = field(line, b"Size: ") {
+            *entry =
+                Entry { size: rounded_bytes(size), memory: entry.memory, listed: true, ..Entry::default() };
+            self.message_source = 0;
+        } else if let Some(shape) =
+            field(line, b"Shape: ").or_else(|| field(line, b"Entry Parameter Subshape: "))
+        {
             self.entry(entry, line_number, shape);
-        } else if let Some(operator) = after(line, b" Operator: ") {
+        } else if let Some(operator) = field(line, b"Operator: ") {
             // This stands before the shape, and belongs to what the shape begins.
             let source = crate::metadata::Tables::default().source(operator, &mut self.texts);
             self.message_source = self.sources.number(source);
-        } else if let Some(label) = after(line, b" XLA label: ") {
+        } else if let Some(label) = field(line, b"XLA label: ").or_else(|| field(line, b"XLA Label: ")) {
             let label = label.strip_prefix(b"%").unwrap_or(label);
-            let name = split(label, b" = ").map(|(name, _)| name).filter(|name| name.len() < 1 << 10);
-            let name = self.texts.number(name.unwrap_or(b""));
+            let name = split(label, b" = ").map_or(label, |(name, _)| name);
+            entry.name = self.texts.number(if name.len() < 1 << 10 { name } else { b"" });
             if let Some(value) = entry.value
-                && let Some(value) = self.program().values.get_mut(value)
+                && let Some(value) =
+                    self.programs.last_mut().and_then(|program| program.values.get_mut(value))
             {
-                value.name = name;
+                value.name = entry.name;
             }
         } else if !entry.listed {
             self.text_line(line_number, line);
         }
     }
 
-    /// `Used 17.60G of 16.00G hbm`, or `HLO temporaries (32.88G) exceeds 15.75G`.
-    fn figures(&mut self, line: &[u8]) {
-        if let Some(rest) = after(line, b"Ran out of memory in memory space ") {
-            let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
-            let memory = String::from_utf8_lossy(&rest[..end.min(32)]).into_owned();
-            self.program().message.memory = Some(memory);
+    /// Whether this is the first line of another message than the one that is being read.
+    fn begins_again(&mut self, line: &[u8]) -> bool {
+        let has = |mark: &&[u8]| memmem::find(line, mark).is_some();
+        let program = self.program();
+        match LISTS.iter().any(has) {
+            true => !program.values.is_empty(),
+            // What is needed and the list of it may be told one after the other.
+            false => FIRST.iter().any(has) && (!program.values.is_empty() || program.message.used.is_some()),
         }
-        let used = after(line, b"Used ").and_then(|rest| split(rest, b" of "));
-        if let Some((used, capacity)) = used
-            && let (Some(used), Some(capacity)) = (rounded_bytes(used), rounded_bytes(capacity))
-        {
-            let message = &mut self.program().message;
-            (message.used, message.capacity) = (Some(used), Some(capacity));
-        }
-        if let Some((before, limit)) = split(line, b" exceeds ")
-            && let Some(limit) = rounded_bytes(limit)
-        {
-            let used = memchr::memrchr(b'(', before).and_then(|open| rounded_bytes(&before[open + 1..]));
-            let message = &mut self.program().message;
-            message.capacity = message.capacity.or(Some(limit));
-            message.used = message.used.or(used);
+    }
+
+    /// Forgets the message that was read last if it says the same as one before, or the one before if this says more.
+    pub(crate) fn end_message(&mut self) {
+        let Some(last) = self.programs.pop() else { return };
+        let is_same = |other: &Program| {
+            let (a, b) = (&other.message, &last.message);
+            let buffers = |program: &Program| -> Vec<_> {
+                program.values.iter().map(|value| (value.shape, value.size, value.space)).collect()
+            };
+            let say_nothing_else =
+                other.values.is_empty() || last.values.is_empty() || buffers(other) == buffers(&last);
+            other.has.message
+                && other.group == last.group
+                && is_near(a.used, b.used)
+                && is_near(a.capacity, b.capacity)
+                && say_nothing_else
+        };
+        match self.programs.iter().rposition(is_same) {
+            None => self.programs.push(last),
+            Some(place) => {
+                let other = self.programs.remove(place);
+                let says = |program: &Program| (program.values.len(), program.message.parts.len());
+                self.programs.push(if says(&last) > says(&other) { last } else { other });
+            }
         }
     }
 
     fn entry(&mut self, entry: &mut Entry, line: u64, shape: &[u8]) {
         let shape = shape.trim_ascii();
         let shape = &shape[..end_of_shape(shape)];
+        let source = std::mem::take(&mut self.message_source);
         let Some(shape) = self.shapes.number(shape) else {
             return self.complaints.add(line, "a buffer with a shape that cannot be read");
         };
-        let source = std::mem::take(&mut self.message_source);
         let cost = self.shapes.known(shape).leaves;
         let Some(size) = entry.size.or(cost.map(|cost| cost.allocated)) else {
             return self.complaints.add(line, "a buffer without a size");
         };
-        let memory = entry.memory;
+        let (name, memory) = (entry.name, entry.memory);
         let program = self.program();
         if program.values.len() >= LIMIT {
             program.overflowed = true;
@@ -116,7 +189,7 @@ impl Audit {
         let allocation = program.allocations.len() as u32;
         program.allocations.push(Allocation { size, space: memory, temporary: true });
         program.values.push(Value {
-            name: NONE,
+            name,
             index: NONE,
             shape,
             size,
@@ -128,4 +201,15 @@ impl Audit {
             source,
         });
     }
+}
+
+/// Whether two sizes may be one, as one may be rounded.
+fn is_near(a: Option<u64>, b: Option<u64>) -> bool {
+    a == b || a.zip(b).is_some_and(|(a, b)| a.abs_diff(b) <= a / 128)
+}
+
+/// What stands behind a mark that is a word of its own.
+fn field<'a>(line: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
+    let found = memmem::find_iter(line, mark).find(|&at| at == 0 || line[at - 1].is_ascii_whitespace())?;
+    Some(&line[found + mark.len()..])
 }

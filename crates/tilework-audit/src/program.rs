@@ -186,4 +186,16 @@ pub struct Message {
     pub used: Option<u64>,
     /// Bytes that there are.
     pub capacity: Option<u64>,
+    /// What they are needed for, in the order of the message.
+    pub parts: Vec<Part>,
+}
+
+/// What memory is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// `reserved`, `program`, `code`, `arguments`, `constants`, `output`, `output in arguments`, `temporaries` or
+    /// `fragmentation`. Some are parts of others.
+    pub name: &'static str,
+    /// How many bytes, rounded as the message does.
+    pub bytes: u64,
 }

@@ -1,10 +1,11 @@
-//! Shapes anywhere in a text: XLA's, and MLIR's tensors, which are row-major.
+//! Shapes anywhere in a text: XLA's, those of JAX and PyTorch, and types of MLIR.
 
 use memchr::{memchr_iter, memrchr};
 use tilework::xla::PrimitiveType;
 
 use crate::audit::Audit;
 use crate::bytes::end_of_shape;
+use crate::mlir;
 use crate::texts::NONE;
 
 /// The most different shapes that are kept.
@@ -22,15 +23,20 @@ impl Audit {
             if open < next {
                 continue;
             }
-            let Some(start) = start_of_type(line, open) else { continue };
+            let Some((start, named)) = start_of_type(line, open) else { continue };
             let end = start + end_of_array(&line[start..]);
-            if self.loose(number, &line[start..end]) {
+            let is_read = match named {
+                Named::ByXla => self.loose(number, &line[start..end]),
+                Named::ByOthers(name) => self.loose(number, &[name.as_bytes(), &line[open..end]].concat()),
+            };
+            if is_read {
                 next = end;
             }
         }
         for open in memchr_iter(b'<', line) {
-            if (line[..open].ends_with(b"tensor") || line[..open].ends_with(b"memref"))
-                && let Some(shape) = row_major(&line[open + 1..])
+            let is_memory = line[..open].ends_with(b"memref");
+            if (is_memory || line[..open].ends_with(b"tensor"))
+                && let Some(shape) = mlir::shape(&line[open + 1..line.len().min(open + LONGEST)], is_memory)
             {
                 self.loose(number, shape.as_bytes());
             }
@@ -50,22 +56,50 @@ impl Audit {
     }
 }
 
-/// Where the name of an element type begins that ends before `open`.
-fn start_of_type(line: &[u8], open: usize) -> Option<usize> {
-    let word = line[..open].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).take(24).count();
-    let start = open - word;
-    // `x_f32[2]` and `a.f32[2]` are names of something else.
+/// Where the name of an element type begins that ends before `open`, and what XLA calls it.
+fn start_of_type(line: &[u8], open: usize) -> Option<(usize, Named)> {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let start = open - line[..open].iter().rev().take_while(is_part).take(24).count();
+    // `a.f32[2]` is the name of something else.
     if start > 0 && matches!(line[start - 1], b'_' | b'.' | b'$' | b'%') {
         return None;
     }
     let name = std::str::from_utf8(&line[start..open]).ok()?;
-    let kind = PrimitiveType::from_name(name)
-        .or_else(|| PrimitiveType::from_name(&name.to_ascii_lowercase()).filter(|_| is_upper(name)));
-    kind.is_some_and(|kind| kind.is_array_type()).then_some(start)
+    let is_element = |name: &str| PrimitiveType::from_name(name).is_some_and(PrimitiveType::is_array_type);
+    let is_upper = || !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    if is_element(name) || is_upper() && is_element(&name.to_ascii_lowercase()) {
+        return Some((start, Named::ByXla));
+    }
+    // Of a name that programs use as well, only what can be nothing else is an array: sizes that are numbers.
+    let close = open + 1 + memchr::memchr(b']', &line[open + 1..line.len().min(open + LONGEST)])?;
+    let sizes = line[open + 1..close].split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let are_numbers = sizes.clone().all(|size| !size.is_empty() && size.iter().all(u8::is_ascii_digit));
+    let name = element_of_numpy(name).filter(|name| are_numbers && is_element(name))?;
+    Some((start, Named::ByOthers(name)))
 }
 
-fn is_upper(name: &str) -> bool {
-    !name.bytes().any(|byte| byte.is_ascii_lowercase())
+/// How an element type is written.
+enum Named {
+    ByXla,
+    /// What XLA calls it.
+    ByOthers(String),
+}
+
+/// XLA's name of what JAX and NumPy call `float32` and `float8_e4m3fn`, and JAX and PyTorch for short `i32` and `b8`.
+fn element_of_numpy(name: &str) -> Option<String> {
+    let name = match name {
+        "bool" | "b8" => return Some("pred".to_owned()),
+        "complex64" => return Some("c64".to_owned()),
+        "complex128" => return Some("c128".to_owned()),
+        _ => name,
+    };
+    let short = [("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("i", "s"), ("f", "f")];
+    short.iter().find_map(|(long, short)| {
+        let rest = name.strip_prefix(long)?;
+        let is_width = rest.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
+        // `float8_e4m3fn` is `f8e4m3fn`.
+        is_width.then(|| format!("{short}{}", rest.replacen('_', "", 1)))
+    })
 }
 
 /// Where the array ends that a text begins with: behind its sizes, and its layout if one follows at once.
@@ -83,36 +117,6 @@ fn end_of_array(text: &[u8]) -> usize {
         }
         _ => sizes,
     }
-}
-
-/// XLA's text of `300000x8xf32>…`.
-fn row_major(text: &[u8]) -> Option<String> {
-    let text = &text[..text.len().min(LONGEST)];
-    let end = memchr::memchr3(b'>', b',', b' ', text)?;
-    let text = std::str::from_utf8(&text[..end]).ok()?;
-    let (sizes, element) = match text.rfind('x') {
-        Some(at) => (&text[..at], &text[at + 1..]),
-        None => ("", text),
-    };
-    let element = element_of_mlir(element)?;
-    let sizes: Vec<&str> = sizes.split('x').filter(|size| !size.is_empty()).collect();
-    let known = |size: &&str| *size == "?" || size.bytes().all(|byte| byte.is_ascii_digit());
-    (sizes.iter().all(known) && sizes.len() <= 64).then(|| format!("{element}[{}]", sizes.join(",")))
-}
-
-/// XLA's name of an element type of MLIR.
-fn element_of_mlir(name: &str) -> Option<String> {
-    let bits = |name: &str| name.parse::<u32>().ok();
-    let name = match name {
-        "i1" => "pred".to_owned(),
-        "index" => "s64".to_owned(),
-        _ => match (name.strip_prefix("ui"), name.strip_prefix("si").or_else(|| name.strip_prefix('i'))) {
-            (Some(width), _) => format!("u{}", bits(width)?),
-            (_, Some(width)) => format!("s{}", bits(width)?),
-            _ => name.to_ascii_lowercase(),
-        },
-    };
-    PrimitiveType::from_name(&name).filter(|kind| kind.is_array_type()).map(|_| name)
 }
 
 #[cfg(test)]
@@ -142,12 +146,58 @@ mod tests {
     }
 
     #[test]
+    fn shapes_of_python_are_found_where_their_sizes_are_numbers() {
+        assert_eq!(
+            found(
+                "ShapedArray(float32[8,128]) a:i32[2,3] bfloat16[4]{0} bool[7] \"f32[8, 1]cuda\", complex64[2]"
+            ),
+            ["f32[8,128]{1,0}", "s32[2,3]{1,0}", "bf16[4]{0}", "pred[7]{0}", "f32[8,1]{1,0}", "c64[2]{0}"]
+        );
+        assert_eq!(found("f8_e4m3fn[3] float8_e5m2[2] uint4[9] b8[1] i64[5]").len(), 5);
+        let programs =
+            "bool[] int32[i] float32[n, 3] i[3] my_float32[3] i32[2, ] np.int8[3] int[4] float[2] i33[1]";
+        assert_eq!(found(programs), Vec::<String>::new());
+        let mut audit = Audit::new();
+        audit.read("text", programs.as_bytes()).expect("memory is read");
+        assert!(audit.unread().is_empty(), "{:?}", audit.unread());
+    }
+
+    #[test]
     fn tensors_of_mlir_are_row_major() {
         let line = "%0 = stablehlo.add %a : (tensor<300000x8xf32>, tensor<i1>) -> tensor<?x3xui8, #enc>";
         assert_eq!(found(line), ["f32[300000,8]{1,0}", "pred[]", "u8[?,3]{1,0}"]);
-        assert_eq!(
-            found("tensor<2x!quant.uniform> tensor<2x*xf32> tensor<4xcomplex<f32>> tensor<"),
-            Vec::<String>::new()
-        );
+        let elements = "tensor<2x!quant.uniform<i8:f32, 0.1:-1>> tensor<4x!quant.uniform<u8<1:255>:f32:0, {0.1,0.2}>> \
+                        tensor<4xcomplex<f32>> tensor<3xcomplex<f64>> tensor<7xf8E4M3FN> tensor<5xindex> tensor<9xui2>";
+        let expected =
+            ["s8[2]{0}", "u8[4]{0}", "c64[4]{0}", "c128[3]{0}", "f8e4m3fn[7]{0}", "s64[5]{0}", "u2[9]{0}"];
+        assert_eq!(found(elements), expected);
+        let bounds =
+            "tensor<2x?xf32, #stablehlo.bounds<?, 4>> tensor<?x3xi8, #mhlo.type_extensions<bounds = [9, ?]>>";
+        assert_eq!(found(bounds), ["f32[2,<=4]{1,0}", "s8[<=9,3]{1,0}"]);
+        let none = "tensor<2x*xf32> tensor<*xf32> tensor< tensor<2x!tf_type.string> tensor<2xtf32> vector<8x128xf32> \
+                    tensor<3xcomplex<i8>> tensor<4xf32 tensor<!quant tensor<2x!quant.uniform<";
+        assert_eq!(found(none), Vec::<String>::new());
+    }
+
+    #[test]
+    fn memories_of_mlir_have_their_tiles_and_order() {
+        let tiled = "memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, \
+                     memref<1024x300xbf16, #tpu.tiled<(8,128)(2,1),[3, 1]>, #tpu.memory_space<hbm>>, \
+                     memref<3x16x7xi32, #tpu.tiled<(8,128),[2,1,1]>, #tpu.memory_space<smem>> memref<6xi4, 3>";
+        let expected = [
+            "f32[8,128]{1,0:T(8,128)S(1)}",
+            "bf16[1024,300]{1,0:T(8,128)(2,1)}",
+            "s32[3,16,7]{2,1,0:T(8,128)S(2)}",
+            "s4[6]{0}",
+        ];
+        assert_eq!(found(tiled), expected);
+        let strided = "memref<32x24x1xf32, strided<[1, 32, 1], offset: 0>> memref<2x8xvector<4xf32>>\
+                       memref<5x2xf32, strided<[2, 1]>, #gpu.address_space<workgroup>>";
+        assert_eq!(found(strided), ["f32[32,24,1]{2,0,1}", "f32[2,8,4]{2,1,0}", "f32[5,2]{1,0}"]);
+        let parts = "memref<32x24xf32, strided<[48, 1]>> memref<4xf32, strided<[1], offset: 8>> \
+                     memref<4xf32, strided<[?], offset: ?>> memref<16x256xf32, #tpu.tiled<(8,128),[4,1]>> \
+                     memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>> memref<2x!tpu.semaphore> \
+                     memref<4xi32, #tpu.memory_space<semaphore_mem>>";
+        assert_eq!(found(parts), Vec::<String>::new());
     }
 }

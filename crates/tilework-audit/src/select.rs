@@ -1,5 +1,7 @@
 //! Which files of a folder belong to an audit, and in which order they are best read.
 
+use std::collections::HashMap;
+
 use crate::audit::group;
 
 /// Whether a text begins like a file of a dump: then it is read in a folder where it is not named.
@@ -13,8 +15,13 @@ pub fn is_known(start: &[u8]) -> bool {
         b"module attributes",
         b"module {",
     ];
+    // MLIR may name locations, maps and types first.
+    let names_something = |line: &[u8]| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//");
     let start = start.trim_ascii_start();
-    BEGINNINGS.iter().any(|beginning| start.starts_with(beginning))
+    let mut lines = start.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    lines
+        .find(|line| !names_something(line))
+        .is_some_and(|line| BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)))
 }
 
 /// The files of a folder that are read, in this order.
@@ -22,31 +29,37 @@ pub fn is_known(start: &[u8]) -> bool {
 pub struct Selection {
     /// Their places in the list that was given.
     pub files: Vec<usize>,
-    /// How many are earlier stages of programs that are read.
+    /// How many are other stages of programs that are read.
     pub earlier: usize,
 }
 
 impl Selection {
     /// Chooses from the names of the files of a dump.
     ///
-    /// A compiler may dump a module before, between and after its optimisations. Only the last stage says what is
-    /// allocated. Of one program, the buffer assignment is read first: then it is known which instructions matter.
+    /// A compiler may dump a module many times before, between and after its optimisations. Only the last stage says what
+    /// is allocated, and what is written once more of it would be counted once more. Of one program, the buffer
+    /// assignment is read first: then it is known which instructions matter.
     ///
     /// ```
     /// use tilework_audit::Selection;
     /// let names = ["module_0000.jit_f.after_optimizations.txt",
     ///     "module_0000.jit_f.after_optimizations-buffer-assignment.txt",
-    ///     "module_0000.jit_f.before_optimizations.txt"];
-    /// assert_eq!(Selection::of(&names), Selection { files: vec![1, 0], earlier: 1 });
+    ///     "module_0000.jit_f.before_optimizations.txt",
+    ///     "module_0000.jit_f.after_codegen.txt"];
+    /// assert_eq!(Selection::of(&names), Selection { files: vec![1, 0], earlier: 2 });
     /// ```
     pub fn of(names: &[impl AsRef<str>]) -> Selection {
-        const LAST: &str = "after_optimizations";
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-        let finished: std::collections::HashSet<&str> =
-            names.iter().filter(|name| name.contains(LAST)).filter_map(|name| module(name)).collect();
-        let is_earlier =
-            |name: &str| !name.contains(LAST) && module(name).is_some_and(|module| finished.contains(module));
-        let mut files: Vec<usize> = (0..names.len()).filter(|&place| !is_earlier(names[place])).collect();
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for name in &names {
+            let Some(module) = module(name) else { continue };
+            let stage = stage(name);
+            last.entry(module).and_modify(|last| *last = stage.min(*last)).or_insert(stage);
+        }
+        let is_last = |name: &str| {
+            module(name).and_then(|module| last.get(module)).is_none_or(|&last| stage(name) == last)
+        };
+        let mut files: Vec<usize> = (0..names.len()).filter(|&place| is_last(names[place])).collect();
         let earlier = names.len() - files.len();
         let rank = |name: &str| match name {
             name if name.contains("-buffer-assignment") => 0,
@@ -59,13 +72,35 @@ impl Selection {
     }
 }
 
-/// `module_0000.jit_f` of any file about it, with its folder.
+/// How late a stage is: 0 is the one whose buffers are assigned.
+fn stage(name: &str) -> usize {
+    // Of `cpu_after_optimizations` and `sm_90_gpu_after_optimizations`, the end counts.
+    const STAGES: [&str; 4] = [
+        "after_optimizations",
+        "after_optimizations_after_buffer_assignment",
+        "after_codegen",
+        "after_optimizations_before_buffer_assignment",
+    ];
+    let group = group(name);
+    STAGES.iter().position(|stage| group.ends_with(stage)).unwrap_or(STAGES.len())
+}
+
+/// `module_0000.jit_f` of any file about it, with its folder: of files that are called so, and of those in a folder that
+/// is, such as the text that was given to the compiler.
 fn module(name: &str) -> Option<&str> {
-    let folder = name.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
-    let file = &name[folder..];
-    let mut parts = file.strip_prefix("module_")?.match_indices('.');
-    let end = parts.nth(1)?.0 + "module_".len();
-    Some(&name[..folder + end])
+    let slash = |path: &str| path.rfind(['/', '\\']);
+    let file = slash(name).map_or(0, |slash| slash + 1);
+    let folder = &name[..file.saturating_sub(1)];
+    let parent = slash(folder).map_or(0, |slash| slash + 1);
+    let end = |start: usize, end: usize| {
+        let mut parts = name[start..end].strip_prefix("module_")?.match_indices('.');
+        let numbered = parts.next()?.0;
+        let named = parts.next().map(|(dot, _)| dot);
+        Some(start + "module_".len() + named.unwrap_or(end - start - "module_".len()))
+            .filter(|_| numbered > 0)
+    };
+    let end = end(file, name.len()).or_else(|| end(parent, folder.len()))?;
+    Some(&name[..end])
 }
 
 #[cfg(test)]
@@ -86,9 +121,47 @@ mod tests {
     }
 
     #[test]
+    fn of_what_todays_compilers_dump_each_program_is_read_once() {
+        let tpu = "d/module_0000.jit_f.cl_1.";
+        let stages = [
+            "after_codegen.txt",
+            "after_optimizations-buffer-assignment.txt",
+            "after_optimizations-live-range.txt",
+            "after_optimizations.txt",
+            "after_optimizations_after_buffer_assignment.txt",
+            "after_optimizations_before_buffer_assignment.txt",
+            "before_optimizations.txt",
+            "oom_intermediate_module.txt",
+        ];
+        let mut names: Vec<String> = stages.iter().map(|stage| format!("{tpu}{stage}")).collect();
+        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3], earlier: 5 });
+        names.extend([
+            "d/module_0000.jit_f.cl_1/module.mlir".to_owned(),
+            "d/module_0007.jit_g/module.mlir".to_owned(),
+        ]);
+        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 9], earlier: 6 });
+        names.truncate(stages.len());
+        // Without an assignment there is nothing to say which is the last, but for the names.
+        names.drain(1..=4);
+        assert_eq!(Selection::of(&names), Selection { files: vec![0], earlier: 3 });
+        let of_processors = [
+            "d/module_0001.jit_g.cpu_after_optimizations-buffer-assignment.txt",
+            "d/module_0001.jit_g.cpu_after_optimizations.txt",
+            "d/module_0001.jit_g.before_optimizations.txt",
+            "d/module_0002.h.sm_9.0_gpu_after_optimizations.txt.gz",
+            "d/module_0002.h.before_optimizations.txt",
+        ];
+        assert_eq!(Selection::of(&of_processors), Selection { files: vec![0, 1, 3], earlier: 2 });
+    }
+
+    #[test]
     fn files_of_dumps_are_known_by_their_beginning() {
         assert!(is_known(b"HloModule jit_f, is_scheduled=true"));
         assert!(is_known(b"\n  module @jit_f attributes {"));
+        assert!(is_known(
+            b"#loc = loc(unknown)\n#map = affine_map<(d0) -> (d0)>\n\nmodule @jit_f attributes {"
+        ));
         assert!(!is_known(b"digraph G {"));
+        assert!(!is_known(b"# notes\nof no module @jit_f"));
     }
 }

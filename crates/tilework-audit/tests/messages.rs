@@ -110,3 +110,100 @@ fn a_tuple_in_a_message_is_all_that_is_in_it() {
     assert_eq!((program.total.allocated, program.total.data), (8192, 192));
     assert_eq!(program.contradiction_count, 0);
 }
+
+const OTHERS: &str = "\
+jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 18912512 bytes.
+BufferAssignment OOM Debugging.
+BufferAssignment stats:
+             parameter allocation:    6.38MiB
+              constant allocation:         0B
+        maybe_live_out allocation:    6.00MiB
+     preallocated temp allocation:   18.04MiB
+                 total allocation:   30.41MiB
+              total fragmentation:         0B (0.00%)
+Peak buffers:
+\tBuffer 1:
+\t\tSize: 6.00MiB
+\t\tOperator: op_name=\"jit(main)/concatenate[dimension=0]\" source_file=\"models.py\" source_line=689
+\t\tXLA Label: concatenate
+\t\tShape: f32[4096,128,3]{2,1,0}
+\t\t==========================
+
+\tBuffer 2:
+\t\tSize: 384.0KiB
+\t\tEntry Parameter Subshape: f32[256,128,3]
+\t\t==========================
+
+";
+
+#[test]
+fn the_list_of_a_gpu_or_cpu_is_read_too() {
+    let program = read(OTHERS);
+    assert_eq!((program.basis, program.message.used), (Basis::Message, Some(18_912_512)));
+    assert_eq!(program.buffers.len(), 2);
+    assert_eq!(program.total.allocated, 4 * 3 * 128 * (4096 + 256));
+    let find = |shape: &str| program.buffers.iter().find(|buffer| buffer.shape == shape).expect("a buffer");
+    let worst = find("f32[4096,128,3]{2,1,0}");
+    assert_eq!(worst.name.as_deref(), Some("concatenate"));
+    assert_eq!((worst.place.file.as_deref(), worst.place.line), (Some("models.py"), Some(689)));
+    // What was said of one buffer is not said of the next.
+    let argument = find("f32[256,128,3]{2,1,0}");
+    assert_eq!((argument.name.as_deref(), argument.place.file.as_deref()), (None, None));
+    let parts: Vec<_> = program.message.parts.iter().map(|part| part.name).collect();
+    assert_eq!(parts, ["arguments", "constants", "output", "temporaries", "program", "fragmentation"]);
+}
+
+#[test]
+fn a_message_that_a_log_repeats_is_counted_once() {
+    // The summary, the message, and the message of another worker.
+    let workers: String =
+        OLD.lines().map(|line| format!("(EngineCore pid=9) ERROR 06-03 [core.py:1184] {line}\n")).collect();
+    let first = OLD.lines().next().expect("a line");
+    for repeated in
+        [OLD.repeat(3), format!("{first}\n{OLD}"), format!("{OLD}{first}\n"), format!("{OLD}{workers}")]
+    {
+        let program = read(&repeated);
+        assert_eq!((program.total, program.message), (read(OLD).total, read(OLD).message));
+    }
+    let other = OLD.replace("Used 17.60G", "Used 27.60G");
+    let mut audit = Audit::new();
+    audit.read("log", format!("{OLD}{other}{OTHERS}{OLD}").as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    let mut used: Vec<_> =
+        found.programs.iter().map(|program| program.message.used.map(|used| used >> 20)).collect();
+    used.sort();
+    assert_eq!(used, [Some(18), Some(18_022), Some(28_262)]);
+    assert!(found.programs.iter().all(|program| program.buffers.len() == 2));
+}
+
+#[test]
+fn a_dump_behind_a_message_is_a_program_of_its_own() {
+    let dump = "BufferAssignment:\nallocation 0: size 32, page 0, preallocated-temp:\n \
+                value: <2 add.5 @0> (size=32,offset=0): f32[2,3]{1,0:T(2,4)}\n";
+    let mut audit = Audit::new();
+    audit.read("log", format!("{OLD}{dump}").as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    let bases: Vec<_> = found.programs.iter().map(|program| (program.basis, program.total.buffers)).collect();
+    assert_eq!(bases, [(Basis::Message, 2), (Basis::Assignment, 1)]);
+    assert!(found.programs.iter().all(|program| program.contradictions.is_empty()));
+}
+
+#[test]
+fn a_message_of_today_names_the_program_and_its_memory() {
+    let program = read(
+        "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO \
+         temporaries (32.00G) exceeds available HBM (15.75G). HLO module: jit_f.\n\
+         See https://openxla.org/xla/errors/error_1000 for more details.\n",
+    );
+    assert_eq!((program.name.as_str(), program.message.memory.as_deref()), ("jit_f", Some("hbm")));
+    assert_eq!((program.message.used, program.message.capacity), (Some(32 << 30), Some(63 << 28)));
+    let kernel = read(
+        "RESOURCE_EXHAUSTED: Allocation (size=268435456) would exceed memory (size=134217728) :: #allocation3 [shape = \
+         'u8[268435456]{0}', space=vmem, size = 0x10000000, scoped, tag = 'input window allocation for operator input \
+         0. The window shape is f32[8192,8192], while the full shape is f32[8192,8192]. The u8 shape/size shown above \
+         represents the raw byte size of this window in VMEM. This allocation is single buffered.'] :: f.1\n",
+    );
+    assert_eq!((kernel.message.used, kernel.message.capacity), (Some(256 * MIB), Some(128 * MIB)));
+    assert_eq!(kernel.message.memory.as_deref(), Some("vmem"));
+    assert!(kernel.shapes.is_empty());
+}

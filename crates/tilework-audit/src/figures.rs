@@ -1,0 +1,249 @@
+//! The sums in out-of-memory messages: how much is needed, how much there is, and what it is needed for.
+//!
+//! ```text
+//! Ran out of memory in memory space hbm. Used 17.60G of 16.00G hbm. Exceeded hbm capacity by 1.60G.
+//! Total hbm usage >= 17.60G:
+//!     reserved        528.00M
+//!     arguments         7.04G
+//! Output size 6.0K; shares 0B with arguments.
+//!     HLO temp          1.68G (66.7% utilization: Unpadded (1.12G) Padded (1.67G), 0.5% fragmentation (7.92M))
+//! ```
+
+use memchr::memrchr;
+
+use crate::bytes::{after, number, number_after, rounded_bytes, split};
+use crate::program::{Message, Part};
+
+/// Lines of a table: what stands before the size, and what it is called here. Of TPUs, then of all others.
+const TABLE: [(&[u8], &str); 13] = [
+    (b"reserved  ", "reserved"),
+    (b"program  ", "program"),
+    (b"arguments  ", "arguments"),
+    (b"Output size ", "output"),
+    (b"; shares ", "output in arguments"),
+    (b"HLO temp  ", "temporaries"),
+    (b"% fragmentation (", "fragmentation"),
+    (b"parameter allocation: ", "arguments"),
+    (b"constant allocation: ", "constants"),
+    (b"maybe_live_out allocation: ", "output"),
+    (b"preallocated temp allocation: ", "temporaries"),
+    (b"total allocation: ", "program"),
+    (b"total fragmentation: ", "fragmentation"),
+];
+
+/// Fields of JAX's `CompiledMemoryStats(…)`, which are exact.
+const STATISTICS: [(&[u8], &str); 5] = [
+    (b"generated_code_size_in_bytes=", "code"),
+    (b", argument_size_in_bytes=", "arguments"),
+    (b", output_size_in_bytes=", "output"),
+    (b", alias_size_in_bytes=", "output in arguments"),
+    (b", temp_size_in_bytes=", "temporaries"),
+];
+
+impl Message {
+    /// Reads whatever sums a line says.
+    pub(crate) fn figures(&mut self, line: &[u8]) {
+        let memory = after(line, b"Ran out of memory in memory space ")
+            .or_else(|| after(line, b"Ran out of memory on "))
+            .or_else(|| after(line, b" would exceed memory ").and_then(|rest| after(rest, b"space=")));
+        if let Some(memory) = memory {
+            let end = memory.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(memory.len());
+            self.memory = Some(String::from_utf8_lossy(&memory[..end.min(32)]).to_ascii_lowercase());
+        }
+        if let Some((used, capacity)) = used_and_capacity(line) {
+            (self.used, self.capacity) = (Some(used), Some(capacity));
+        } else if self.used.is_none() {
+            self.used = used_alone(line);
+        }
+        if let Some(statistics) = after(line, b"CompiledMemoryStats(") {
+            for (mark, name) in STATISTICS {
+                self.part(name, number_after(statistics, mark));
+            }
+            return;
+        }
+        for (mark, name) in TABLE {
+            if let Some(size) = after(line, mark) {
+                self.part(name, rounded_bytes(size));
+            }
+        }
+    }
+
+    fn part(&mut self, name: &'static str, bytes: Option<u64>) {
+        // The table of the program says again what is reserved, and the sums come first.
+        if let Some(bytes) = bytes
+            && self.parts.iter().all(|part| part.name != name)
+        {
+            self.parts.push(Part { name, bytes });
+        }
+    }
+}
+
+/// What is needed and what there is, in the ways in which messages say both.
+fn used_and_capacity(line: &[u8]) -> Option<(u64, u64)> {
+    // Used 17.60G of 16.00G hbm
+    let first = after(line, b"Used ").and_then(|rest| both(rest, b" of "));
+    // Scoped allocation with size 19.85M and limit 16.00M exceeded …
+    let scoped = || both(after(line, b"llocation with size ")?, b" and limit ");
+    // Attempting to allocate 8.00M. That was not possible. There are 6.43M free.
+    let attempt = || {
+        let rest =
+            after(line, b"Attempting to allocate ").or_else(|| after(line, b"Attempting to reserve "))?;
+        both(rest, b"There are ")
+    };
+    // Requires 3.47E, has 14.49G available.
+    let early = || both(after(line, b"Requires ")?, b", has ");
+    // Allocation (size=268435456) would exceed memory (size=134217728)
+    let kernel = || {
+        let (before, rest) = split(line, b") would exceed memory (size=")?;
+        Some((number(&before[memrchr(b'=', before)? + 1..])?, number(rest)?))
+    };
+    // TPU TensorCore Hbm usage: 34.82G, SparseCore Hbm usage 174.10G, exceeding available bytes: 95.74G
+    let cores = || {
+        let (uses, available) = split(line, b"exceeding available bytes: ")?;
+        let (dense, sparse) = split(after(uses, b"TensorCore Hbm usage: ")?, b"SparseCore Hbm usage ")?;
+        Some((rounded_bytes(dense)?.checked_add(rounded_bytes(sparse)?)?, rounded_bytes(available)?))
+    };
+    // HLO temporaries (32.88G) exceeds 15.75G, or available HBM (15.75G)
+    let temporaries = || {
+        let (before, limit) = split(line, b" exceeds ")?;
+        let used = rounded_bytes(&before[memrchr(b'(', before)? + 1..])?;
+        let limit = match limit.first()?.is_ascii_digit() {
+            true => limit,
+            false => split(limit, b"(")?.1,
+        };
+        Some((used, rounded_bytes(limit)?))
+    };
+    first.or_else(scoped).or_else(attempt).or_else(early).or_else(kernel).or_else(cores).or_else(temporaries)
+}
+
+/// A size that the text begins with, and one behind a mark.
+fn both(text: &[u8], mark: &[u8]) -> Option<(u64, u64)> {
+    let (first, second) = split(text, mark)?;
+    Some((rounded_bytes(first)?, rounded_bytes(second)?))
+}
+
+/// What is needed where it is not said how much there is.
+fn used_alone(line: &[u8]) -> Option<u64> {
+    const MARKS: [&[u8]; 4] = [
+        b"ut of memory while trying to allocate ",
+        b"ut of memory allocating ",
+        b"ailed to allocate request for ",
+        b"Total hbm usage >= ",
+    ];
+    MARKS.iter().find_map(|mark| after(line, mark).and_then(rounded_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: f64 = (1_u64 << 30) as f64;
+
+    fn read(lines: &str) -> Message {
+        let mut message = Message::default();
+        lines.lines().for_each(|line| message.figures(line.as_bytes()));
+        message
+    }
+
+    #[test]
+    fn what_is_needed_and_what_there_is_are_read_in_every_way_of_saying_it() {
+        let gib = |gib: f64| (gib * GIB) as u64;
+        for (line, used, capacity, memory) in [
+            ("Ran out of memory in memory space hbm. Used 17.60G of 16.00G hbm.", 17.6, 16.0, Some("hbm")),
+            (
+                "E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO temporaries \
+                 (32.00G) exceeds available HBM (15.75G). HLO module: jit_f.",
+                32.0,
+                15.75,
+                Some("hbm"),
+            ),
+            ("HLO temporaries (32.88G) exceeds 15.75G of hbm", 32.88, 15.75, None),
+            (
+                "TPU TensorCore Hbm usage: 34.82G, SparseCore Hbm usage 174.10G, exceeding available bytes: 95.74G",
+                34.82 + 174.10,
+                95.74,
+                None,
+            ),
+            (
+                "Scoped allocation with size 0.25G and limit 0.125G exceeded scoped vmem limit",
+                0.25,
+                0.125,
+                None,
+            ),
+            ("Attempting to allocate 8.00G. That was not possible. There are 6.50G free.", 8.0, 6.5, None),
+            ("Attempting to reserve 9.50G at the bottom of memory. … There are 1.25G free", 9.5, 1.25, None),
+            (
+                "Allocation (size=268435456) would exceed memory (size=134217728) :: #allocation3 \
+                 [shape = 'u8[268435456]{0}', space=vmem, size = 0x10000000]",
+                0.25,
+                0.125,
+                Some("vmem"),
+            ),
+            ("unlikely to have enough memory. Requires 3.00E, has 14.50G available.", 3.0 * GIB, 14.5, None),
+        ] {
+            let message = read(line);
+            let near = |found: Option<u64>, gib: u64| found.is_some_and(|found| found.abs_diff(gib) < 9);
+            assert!(
+                near(message.used, gib(used)) && near(message.capacity, gib(capacity)),
+                "{line}: {message:?}"
+            );
+            assert_eq!(message.memory.as_deref(), memory, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_needed_alone_is_read_and_nothing_else_taken_for_it() {
+        assert_eq!(
+            read("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12345 bytes.").used,
+            Some(12345)
+        );
+        assert_eq!(read("Out of memory while trying to allocate 1.50GiB.").used, Some(3 << 29));
+        assert_eq!(read("Out of memory allocating 77 bytes").used, Some(77));
+        assert_eq!(read("Used to be one of those. It exceeds (all) limits of 5G").used, None);
+        assert_eq!(read("Used 5 of them"), Message::default());
+    }
+
+    #[test]
+    fn the_table_says_what_it_is_needed_for() {
+        let parts = |text: &str| -> Vec<(&str, u64)> {
+            read(text).parts.iter().map(|part| (part.name, part.bytes)).collect()
+        };
+        let tpu = "    reserved         18.00M \n    program           1.50G \n    arguments       unknown size \n\n\
+                   Output size 6.0K; shares 4.0K with arguments.\n\nProgram hbm requirement 1.50G:\n    \
+                   reserved           4.0K\n    HLO temp          1.25G (66.7% utilization: Unpadded (1.12G) \
+                   Padded (1.67G), 0.5% fragmentation (7.50M))\n";
+        let expected = [
+            ("reserved", 18 << 20),
+            ("program", 3 << 29),
+            ("output", 6144),
+            ("output in arguments", 4096),
+            ("temporaries", 5 << 28),
+            ("fragmentation", 15 << 19),
+        ];
+        assert_eq!(parts(tpu), expected);
+        let others = "             parameter allocation:    6.00MiB\n              constant allocation:         0B\n        \
+                      maybe_live_out allocation:    6.00MiB\n     preallocated temp allocation:    1.00KiB\n  \
+                      preallocated temp fragmentation:         3B (0.00%)\n                 total allocation:   12.00MiB\n              \
+                      total fragmentation:         2B (0.00%)\n";
+        let expected = [
+            ("arguments", 6 << 20),
+            ("constants", 0),
+            ("output", 6 << 20),
+            ("temporaries", 1024),
+            ("program", 12 << 20),
+            ("fragmentation", 2),
+        ];
+        assert_eq!(parts(others), expected);
+        let statistics = "CompiledMemoryStats(generated_code_size_in_bytes=150, argument_size_in_bytes=12, \
+                          output_size_in_bytes=32, alias_size_in_bytes=2, temp_size_in_bytes=10, \
+                          host_argument_size_in_bytes=99)";
+        let expected = [
+            ("code", 150),
+            ("arguments", 12),
+            ("output", 32),
+            ("output in arguments", 2),
+            ("temporaries", 10),
+        ];
+        assert_eq!(parts(statistics), expected);
+    }
+}
