@@ -4,6 +4,7 @@ use std::io::{self, BufRead};
 
 use flate2::bufread::MultiGzDecoder;
 
+use crate::findings::Assumed;
 use crate::hash::Seed;
 use crate::hlo::Hlo;
 use crate::lines::Lines;
@@ -12,6 +13,7 @@ use crate::message::{self, Entry};
 use crate::metadata::Sources;
 use crate::program::Program;
 use crate::shapes::Shapes;
+use crate::target::Target;
 use crate::texts::Texts;
 use crate::unread::{Complaints, Unread};
 
@@ -34,6 +36,10 @@ pub struct Audit {
     pub(crate) sources: Sources,
     pub(crate) programs: Vec<Program>,
     pub(crate) complaints: Complaints,
+    /// Whose layouts are suggested.
+    pub(crate) target: Target,
+    /// Whether its layouts are supposed too.
+    pub(crate) assumed: Option<Assumed>,
     /// The operator that a message named for the buffer whose shape comes next.
     pub(crate) message_source: u32,
     /// Bytes of text that were read.
@@ -189,7 +195,7 @@ impl Audit {
             }
             Header::Hlo => {
                 self.begin(|has| &mut has.module);
-                Section::Hlo(Box::new(self.module(line)))
+                Section::Hlo(Box::new(self.hlo(line)))
             }
         }
     }

@@ -19,6 +19,17 @@ pub struct Findings {
     pub programs: Vec<Audited>,
     /// What could not be read.
     pub unread: Vec<Unread>,
+    /// Which layouts are supposed, if the target's are: see [`Audit::suppose_target`].
+    pub assumed: Option<Assumed>,
+}
+
+/// What is supposed of arrays that have no tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumed {
+    /// The target's name.
+    pub target: String,
+    /// How many shapes are laid out as it usually does.
+    pub shapes: usize,
 }
 
 /// What the layouts of one program cost.
@@ -44,6 +55,8 @@ pub struct Audited {
     pub sources: Vec<Keyed>,
     /// Instructions that change a layout, those that move the most bytes first.
     pub moves: Vec<Move>,
+    /// Those that move an argument of the program, by bytes moved, within fusions or not.
+    pub arguments: Vec<Move>,
     /// What these come to, with those that are not listed.
     pub moved: Moved,
     /// Sizes that are not what the layout needs.
@@ -196,7 +209,7 @@ pub struct Shared {
 pub struct Moved {
     /// Instructions that change a layout.
     pub changes: u64,
-    /// Bytes that they move.
+    /// Bytes that they move, in all their runs.
     pub bytes: u64,
     /// Those within a fused computation, whose bytes move on the way of others.
     pub fused: u64,
@@ -208,6 +221,12 @@ pub struct Moved {
     pub between_spaces: u64,
     /// Their bytes.
     pub between_spaces_bytes: u64,
+    /// Of those that change a layout, within fusions or not, those that move an argument of the program.
+    pub arguments: u64,
+    /// Their bytes.
+    pub arguments_bytes: u64,
+    /// Loops for which nothing says how often they run; what is in them counts once.
+    pub unknown_loops: u64,
 }
 
 /// An instruction that changes a layout.
@@ -219,16 +238,18 @@ pub struct Move {
     pub name: String,
     /// How many are alike.
     pub count: u64,
+    /// How often each runs while the program does: in loops, as often as their conditions say, counted from 0.
+    pub runs: u64,
     /// What is read.
     pub from: String,
     /// What is written.
     pub to: String,
-    /// Bytes of elements that move, all of them together.
+    /// Bytes of elements that move, of all of them and all their runs together.
     pub bytes: u64,
     /// How they move; none if that is not decided.
     pub how: Option<How>,
     /// The program's argument that is moved, if it is one.
-    pub parameter: Option<String>,
+    pub argument: Option<String>,
     /// Whether it is part of a fused computation.
     pub fused: bool,
     /// The computation.
@@ -289,7 +310,7 @@ impl Audit {
             let main = program.main();
             Reverse((main.waste(), program.moved.bytes, main.allocated))
         });
-        Findings { programs, unread: self.complaints.list.clone() }
+        Findings { programs, unread: self.complaints.list.clone(), assumed: self.assumed.clone() }
     }
 
     fn audited(&self, program: &Program, top: usize) -> Audited {
@@ -299,7 +320,7 @@ impl Audit {
         for entry in &entries {
             total.add(entry.count, entry.allocated, entry.data);
         }
-        let (moves, moved) = self.moves(program, top);
+        let (moves, arguments, moved) = self.moves(program, top);
         let (contradictions, contradiction_count) = self.contradictions(program, top);
         let name = match self.texts.text(program.name) {
             "" => program.group.clone(),
@@ -316,6 +337,7 @@ impl Audit {
             computations: self.by_computation(program, &entries, top),
             sources: self.by_source(&entries, top),
             moves,
+            arguments,
             moved,
             contradictions,
             contradiction_count,

@@ -14,49 +14,22 @@
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::audit::Audit;
-use crate::bytes::end_of_shape;
-use crate::hash::Map;
+use crate::bytes::{after, end_of_shape, number};
+use crate::calls::Times;
+use crate::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
 use crate::metadata::Tables;
-use crate::program::{Made, MoveKey, Operation, Origin};
-use crate::shapes::ShapeId;
 use crate::texts::{NONE, Text};
-
-/// The most places of a program that are told apart.
-const PLACES: usize = 1 << 20;
-
-/// The most instructions whose origin is kept before it is known which make buffers.
-const ORIGINS: usize = 1 << 18;
-
-/// The most instructions of one computation that are known as operands.
-const NAMES: usize = 1 << 23;
-
-/// The most computations of a program.
-const COMPUTATIONS: usize = 1 << 20;
 
 /// A module that is being read.
 #[derive(Debug)]
 pub(crate) struct Hlo {
     tables: Tables,
-    computation: u32,
+    /// Whether a computation has begun and not ended.
     inside: bool,
-    entry: bool,
-    /// What the instructions of this computation are, by the hash of the name.
-    names: Map<u64, Named>,
-    /// The hashes of the names of instructions that make buffers, if that is known beforehand.
-    wanted: Option<Map<u64, ()>>,
+    body: Body,
     metadata: memmem::Finder<'static>,
     calls: memmem::Finder<'static>,
     applies: memmem::Finder<'static>,
-    /// The element of a tuple that an asynchronous operation makes, by the tuple and the number.
-    elements: Map<(ShapeId, usize), Option<ShapeId>>,
-}
-
-/// What an operand is.
-#[derive(Clone, Copy, Debug)]
-struct Named {
-    shape: ShapeId,
-    /// The program's argument that it is.
-    parameter: Text,
 }
 
 impl Hlo {
@@ -68,29 +41,16 @@ impl Hlo {
 
 impl Audit {
     /// Begins a module.
-    pub(crate) fn module(&mut self, line: &[u8]) -> Hlo {
+    pub(crate) fn hlo(&mut self, line: &[u8]) -> Hlo {
         let name = line.strip_prefix(b"HloModule ").unwrap_or(line);
-        let name = self.texts.number(name[..memchr2(b',', b' ', name).unwrap_or(name.len())].trim_ascii());
-        let (seed, texts) = (self.seed, &self.texts);
-        let program = self.programs.last_mut();
-        let wanted = program.filter(|program| program.has.assignment).map(|program| {
-            program.values.iter().map(|value| (seed.of(texts.text(value.name).as_bytes()), ())).collect()
-        });
-        let program = self.program();
-        program.name = name;
-        // What stands outside of a computation has a place as well.
-        program.computation_names.push(NONE);
+        let name = name[..memchr2(b',', b' ', name).unwrap_or(name.len())].trim_ascii();
         Hlo {
             tables: Tables::default(),
-            computation: (self.program().computation_names.len() - 1) as u32,
             inside: false,
-            entry: false,
-            names: Map::default(),
-            wanted,
+            body: self.module(name),
             metadata: memmem::Finder::new(b"metadata={"),
             calls: memmem::Finder::new(b"calls="),
             applies: memmem::Finder::new(b"to_apply="),
-            elements: Map::default(),
         }
     }
 
@@ -99,14 +59,14 @@ impl Audit {
     pub(crate) fn hlo_line(&mut self, hlo: &mut Hlo, number: u64, line: &[u8]) {
         let text = line.trim_ascii();
         if text.first() == Some(&b'}') {
-            (hlo.inside, hlo.entry) = (false, false);
+            (hlo.inside, hlo.body.entry) = (false, false);
             return;
         }
         if text.last() == Some(&b'{') {
-            return self.computation_begins(hlo, text);
+            return self.computation_line(hlo, text);
         }
         if hlo.inside || memmem::find(text, b" = ").is_some() {
-            match self.instruction(hlo, number, text) {
+            match self.instruction_line(hlo, number, text) {
                 Ok(()) => {}
                 Err(_) if text.is_empty() => {}
                 Err(reason) => self.complaints.add(number, reason),
@@ -117,33 +77,23 @@ impl Audit {
     }
 
     /// `%fused_computation.5 (param_0.11: bf16[7,7,3,64]) -> bf16[7,7,3,64] {`
-    fn computation_begins(&mut self, hlo: &mut Hlo, text: &[u8]) {
+    fn computation_line(&mut self, hlo: &mut Hlo, text: &[u8]) {
         let (entry, text) = match text.strip_prefix(b"ENTRY ") {
             Some(text) => (true, text),
             None => (false, text),
         };
         let end = memchr2(b' ', b'(', text).unwrap_or(text.len());
         let name = text[..end].strip_prefix(b"%").unwrap_or(&text[..end]);
-        let hash = self.seed.of(name);
-        let name = self.texts.number(name);
-        let program = self.program();
-        if program.computation_names.len() < COMPUTATIONS {
-            program.computation_names.push(name);
-        } else {
-            program.overflowed = true;
-        }
-        let place = (program.computation_names.len() - 1) as u32;
-        program.computations.insert(hash, place);
-        hlo.names.clear();
-        if hlo.names.capacity() > 1 << 16 {
-            hlo.names = Map::default();
-        }
-        (hlo.computation, hlo.inside, hlo.entry) = (place, true, entry);
+        self.computation_begins(&mut hlo.body, name, entry);
+        hlo.inside = true;
     }
 
     #[inline]
-    fn instruction(&mut self, hlo: &mut Hlo, line: u64, text: &[u8]) -> Result<(), &'static str> {
-        let text = text.strip_prefix(b"ROOT ").unwrap_or(text);
+    fn instruction_line(&mut self, hlo: &mut Hlo, line: u64, text: &[u8]) -> Result<(), &'static str> {
+        let (is_root, text) = match text.strip_prefix(b"ROOT ") {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
         let equals = memchr(b' ', text).filter(|&at| text[at..].starts_with(b" = "));
         let equals = equals.ok_or("an instruction without a name")?;
         let name = text[..equals].strip_prefix(b"%").unwrap_or(&text[..equals]);
@@ -157,139 +107,39 @@ impl Audit {
         let text = text[end..].trim_ascii_start();
         let open = memchr(b'(', text).ok_or("an instruction without an operation")?;
         let (operation, rest) = (&text[..open], &text[open + 1..]);
-        self.program().instructions += 1;
 
+        let meaning = Meaning::of(operation);
+        self.calls(hlo, meaning.calls, rest);
+        let operand = if meaning.asks_for_operand() { self.operand(&hlo.body, rest) } else { None };
         let hash = self.seed.of(name);
-        let mut named = Named { shape, parameter: NONE };
-        let mut moves = None;
-        let mut made = Some(shape);
         match operation {
-            b"parameter" => {
-                if hlo.entry {
-                    named.parameter = self.texts.number(name);
-                } else {
-                    made = None;
+            b"constant" => {
+                // Of an array it is `{1, 2}`, and of a fraction it goes on.
+                if let Some(end) = memchr(b')', &rest[..rest.len().min(24)])
+                    && rest[..end].iter().all(u8::is_ascii_digit)
+                    && let Some(number) = number(rest)
+                {
+                    hlo.body.is_number(hash, number);
                 }
             }
-            b"copy" => moves = Some(Operation::Copy),
-            b"transpose" => moves = Some(Operation::Transpose),
-            b"reshape" => moves = Some(Operation::Reshape),
-            b"copy-start" => {
-                moves = Some(Operation::CopyStart);
-                made = self.element(hlo, shape, 0);
-            }
-            b"bitcast" => {
-                moves = Some(Operation::Bitcast);
-                made = None;
-            }
-            b"get-tuple-element" => {
-                if hlo.entry {
-                    named.parameter = self.operand(hlo, rest).map_or(NONE, |named| named.parameter);
-                }
-                made = None;
-            }
-            b"fusion" => self.calls(&hlo.calls, rest),
-            b"reduce"
-            | b"reduce-window"
-            | b"scatter"
-            | b"select-and-scatter"
-            | b"sort"
-            | b"map"
-            | b"all-reduce"
-            | b"all-reduce-start"
-            | b"reduce-scatter" => self.calls(&hlo.applies, rest),
-            // These have no buffer of their own: their operands', or that of what they call.
-            b"tuple"
-            | b"while"
-            | b"conditional"
-            | b"call"
-            | b"optimization-barrier"
-            | b"after-all"
-            | b"add-dependency"
-            | b"domain"
-            | b"async-start" => made = None,
-            _ if operation.ends_with(b"-done") || operation.ends_with(b"-update") => made = None,
-            _ if operation.ends_with(b"-start") => made = self.element(hlo, shape, 1),
+            b"compare" if is_root => self.condition(&hlo.body, rest),
             _ => {}
         }
-        let mut source = None;
-        if let Some(operation) = moves {
-            let operand =
-                self.operand(hlo, rest).ok_or("a copy or reshape of something that is not known")?;
-            if operation == Operation::Bitcast {
-                named.parameter = operand.parameter;
-            }
-            let to = match operation {
-                Operation::CopyStart => self.element(hlo, shape, 0).unwrap_or(shape),
-                _ => shape,
-            };
-            if operand.shape != to {
-                let order = match operation {
-                    Operation::Transpose => self.order(rest),
-                    _ => NONE,
-                };
-                let source = *source.insert(self.source(hlo, rest));
-                let key = MoveKey {
-                    operation,
-                    from: operand.shape,
-                    to,
-                    order,
-                    computation: hlo.computation,
-                    source,
-                    parameter: operand.parameter,
-                };
-                let Audit { programs, texts, .. } = self;
-                if let Some(program) = programs.last_mut() {
-                    if program.moves.len() < PLACES || program.moves.contains_key(&key) {
-                        program.moves.entry(key).or_default().add(line, || texts.number(name));
-                    } else {
-                        program.overflowed = true;
-                    }
-                }
-            }
-        }
-        if hlo.names.len() < NAMES {
-            hlo.names.insert(hash, named);
-        }
-        match &hlo.wanted {
-            Some(wanted) => {
-                if wanted.contains_key(&hash) {
-                    let source = source.unwrap_or_else(|| self.source(hlo, rest));
-                    let origin = Origin { computation: hlo.computation, source };
-                    self.program().origins.insert(hash, origin);
-                }
-            }
-            None => {
-                let source = source.unwrap_or_else(|| self.source(hlo, rest));
-                self.made(hlo, hash, made, source, line, name);
-            }
-        }
-        Ok(())
+        let parameter = match meaning.makes {
+            Makes::Parameter if !hlo.body.entry => number(rest),
+            _ => None,
+        };
+        let parameter = parameter.and_then(|place| u32::try_from(place).ok()?.checked_add(1)).unwrap_or(0);
+        let instruction = Instruction { name, hash, key: hash, meaning, shape, operand, parameter, line };
+        let Hlo { tables, metadata, body, .. } = hlo;
+        let source = |audit: &mut Audit| audit.source(tables, metadata, rest);
+        self.instruction(body, &instruction, |audit| audit.order(rest), source)
     }
 
-    /// Notes an instruction that makes a buffer, where no buffer assignment says which do.
-    fn made(&mut self, hlo: &Hlo, hash: u64, made: Option<ShapeId>, source: u32, line: u64, name: &[u8]) {
-        let Audit { programs, texts, .. } = self;
-        let Some(program) = programs.last_mut() else { return };
-        if program.origins.len() < ORIGINS {
-            program.origins.insert(hash, Origin { computation: hlo.computation, source });
-        }
-        let Some(shape) = made else { return };
-        let key = Made { computation: hlo.computation, shape, source };
-        if program.made.len() < PLACES || program.made.contains_key(&key) {
-            program.made.entry(key).or_default().add(line, || texts.number(name));
-        } else {
-            program.overflowed = true;
-            // The sums stay whole: only where it comes from is lost.
-            let key = Made { computation: 0, source: 0, ..key };
-            program.made.entry(key).or_default().add(line, || NONE);
-        }
-    }
-
-    fn source(&mut self, hlo: &Hlo, rest: &[u8]) -> u32 {
-        match hlo.metadata.find(rest) {
+    fn source(&mut self, tables: &Tables, metadata: &memmem::Finder<'_>, rest: &[u8]) -> u32 {
+        match metadata.find(rest) {
             Some(at) => {
-                let source = hlo.tables.source(&rest[at + b"metadata={".len()..], &mut self.texts);
+                let source = tables.source(&rest[at + b"metadata={".len()..], &mut self.texts);
                 self.sources.number(source)
             }
             None => 0,
@@ -298,56 +148,118 @@ impl Audit {
 
     /// What the first operand is.
     #[inline]
-    fn operand(&self, hlo: &Hlo, rest: &[u8]) -> Option<Named> {
-        hlo.names.get(&self.seed.of(first_operand(rest)?)).copied()
+    fn operand(&self, body: &Body, rest: &[u8]) -> Option<Named> {
+        body.operand(self.seed.of(first_operand(rest)?.0))
     }
 
-    fn element(&mut self, hlo: &mut Hlo, tuple: ShapeId, number: usize) -> Option<ShapeId> {
-        if let Some(&element) = hlo.elements.get(&(tuple, number)) {
-            return element;
+    /// Notes the computations that this instruction calls.
+    #[inline]
+    fn calls(&mut self, hlo: &Hlo, called: Called, rest: &[u8]) {
+        match called {
+            Called::Nothing => {}
+            Called::Fused => {
+                if let Some(callee) = self.callee(&hlo.calls, rest) {
+                    self.call(&hlo.body, callee, Times::Within);
+                    if hlo.body.entry {
+                        self.arguments(&hlo.body, callee, rest);
+                    }
+                }
+            }
+            Called::Applied => {
+                if let Some(callee) = self.callee(&hlo.applies, rest) {
+                    self.call(&hlo.body, callee, Times::Within);
+                }
+            }
+            Called::Once => self.calls_once(hlo, rest),
+            Called::Loop => {
+                let says = after(rest, b"known_trip_count").and_then(|rest| after(rest, b"\"n\":\""));
+                let says = says.and_then(number);
+                let named = |mark| after(rest, mark).map(|name| self.seed.of(computation_name(name)));
+                if let (Some(condition), Some(callee)) = (named(b"condition="), named(b"body=")) {
+                    self.call(&hlo.body, callee, Times::Loop { says, condition });
+                }
+            }
         }
-        let element = match &self.shapes.known(tuple).shape {
-            tilework::xla::Shape::Tuple(elements) => elements.get(number).cloned(),
-            _ => return Some(tuple),
-        };
-        let element = element.and_then(|shape| self.shapes.number_of(&shape));
-        hlo.elements.insert((tuple, number), element);
-        element
     }
 
-    /// Notes the computations that this instruction calls: what they make has no buffer.
-    fn calls(&mut self, mark: &memmem::Finder<'_>, rest: &[u8]) {
-        let Some(at) = mark.find(rest) else { return };
+    /// Notes what a call, an asynchronous operation or a choice calls.
+    fn calls_once(&mut self, hlo: &Hlo, rest: &[u8]) {
+        for mark in [&b" calls="[..], b" to_apply=", b" true_computation=", b" false_computation="] {
+            if let Some(name) = after(rest, mark) {
+                let callee = self.seed.of(computation_name(name));
+                self.call(&hlo.body, callee, Times::Once);
+            }
+        }
+        let branches = after(rest, b"branch_computations={").unwrap_or_default();
+        let end = memchr(b'}', branches).unwrap_or(0);
+        for name in branches[..end].split(|&byte| byte == b',') {
+            let callee = self.seed.of(computation_name(name.trim_ascii()));
+            self.call(&hlo.body, callee, Times::Once);
+        }
+    }
+
+    /// The hash of the name behind a mark.
+    fn callee(&self, mark: &memmem::Finder<'_>, rest: &[u8]) -> Option<u64> {
+        let at = mark.find(rest)?;
         let name = &rest[at + mark.needle().len()..];
-        let name = name.strip_prefix(b"{").unwrap_or(name);
-        let end = name.iter().position(|byte| matches!(byte, b',' | b'}' | b' ')).unwrap_or(name.len());
-        let name = name[..end].strip_prefix(b"%").unwrap_or(&name[..end]);
-        let hash = self.seed.of(name);
-        let inner = &mut self.program().inner;
-        if inner.len() < COMPUTATIONS {
-            inner.insert(hash, ());
+        Some(self.seed.of(computation_name(name)))
+    }
+
+    /// Notes which operands of a fusion are arguments of the program.
+    fn arguments(&mut self, body: &Body, callee: u64, mut rest: &[u8]) {
+        let mut place = 0;
+        while let Some((name, end)) = first_operand(rest) {
+            let argument = body.operand(self.seed.of(name)).map_or(NONE, |operand| operand.parameter);
+            self.given(callee, place, argument);
+            if rest.get(end) != Some(&b',') {
+                break;
+            }
+            rest = rest[end + 1..].trim_ascii_start();
+            place += 1;
+        }
+    }
+
+    /// Notes what a condition such as `compare(%i, %constant), direction=LT` compares with.
+    fn condition(&mut self, body: &Body, rest: &[u8]) {
+        if after(rest, b"direction=").is_none_or(|direction| !direction.starts_with(b"LT")) {
+            return;
+        }
+        let Some((_, end)) = first_operand(rest) else { return };
+        let second = rest.get(end + 1..).unwrap_or_default().trim_ascii_start();
+        let limit = first_operand(second).and_then(|(name, _)| body.number(self.seed.of(name)));
+        if let Some(limit) = limit {
+            self.counts_to(body, limit);
         }
     }
 
     /// The numbers in `dimensions={2,0,1}`.
     fn order(&mut self, rest: &[u8]) -> Text {
-        let order = crate::bytes::after(rest, b"dimensions={");
+        let order = after(rest, b"dimensions={");
         let order = order.and_then(|order| Some(&order[..memchr(b'}', order)?]));
         order.map_or(NONE, |order| self.texts.number(order))
     }
 }
 
-/// The name of the first operand: `%x` of `%x, %y)`, of `f32[2]{0} %x)` and of `x)`.
+/// The name of a computation that a text begins with: of `%add, …`, of `{%a, %b}` and of `add}`.
+fn computation_name(text: &[u8]) -> &[u8] {
+    let text = text.strip_prefix(b"{").unwrap_or(text);
+    let text = text.strip_prefix(b"%").unwrap_or(text);
+    let end = text.iter().position(|byte| matches!(byte, b',' | b'}' | b' ')).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// The name of the first operand, and where it ends: `%x` of `%x, %y)`, of `f32[2]{0} %x)` and of `x)`.
 #[inline]
-fn first_operand(rest: &[u8]) -> Option<&[u8]> {
+fn first_operand(rest: &[u8]) -> Option<(&[u8], usize)> {
     if let Some(name) = rest.strip_prefix(b"%") {
-        return Some(&name[..memchr2(b',', b')', name)?]);
+        let end = memchr2(b',', b')', name)?;
+        return Some((&name[..end], end + 1));
     }
     let end = end_of_operand(rest)?;
     let operand = rest[..end].trim_ascii();
     let name = memrchr(b' ', operand).map_or(operand, |space| &operand[space + 1..]);
     let name = name.strip_prefix(b"%").unwrap_or(name);
-    (!name.is_empty()).then_some(name)
+    (!name.is_empty()).then_some((name, end))
 }
 
 /// Where the first operand ends: at a comma or a parenthesis that belongs to no bracket in it.
@@ -374,7 +286,7 @@ mod tests {
     #[test]
     fn operands_are_found_in_every_way_of_writing() {
         let name = |text: &str| {
-            first_operand(text.as_bytes()).map(|name| String::from_utf8_lossy(name).into_owned())
+            first_operand(text.as_bytes()).map(|(name, _)| String::from_utf8_lossy(name).into_owned())
         };
         assert_eq!(name("%x.1), metadata={}").as_deref(), Some("x.1"));
         assert_eq!(name("%x, %y)").as_deref(), Some("x"));

@@ -31,10 +31,12 @@ mod array;
 mod assignment;
 mod audit;
 mod bytes;
+mod calls;
 mod figures;
 mod findings;
 mod hash;
 mod hlo;
+mod instruction;
 mod lines;
 mod live;
 mod message;
@@ -49,6 +51,7 @@ mod select;
 mod shapes;
 mod suggest;
 mod sums;
+mod suppose;
 mod target;
 mod texts;
 mod unread;
@@ -57,7 +60,8 @@ mod usage;
 pub use array::{Change, Rearranged};
 pub use audit::{Audit, is_same_program};
 pub use findings::{
-    Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared, SpaceSum, Sum,
+    Assumed, Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared,
+    SpaceSum, Sum,
 };
 pub use program::{Message, Operation, Part};
 pub use select::{Selection, is_known};

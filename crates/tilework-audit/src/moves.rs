@@ -9,7 +9,7 @@ use crate::findings::{How, Move, Moved};
 use crate::hash::Map;
 use crate::program::{MoveKey, Operation, Program, Tally};
 use crate::shapes::ShapeId;
-use crate::texts::Text;
+use crate::texts::{NONE, Text};
 
 /// What an instruction does to the places of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +22,27 @@ enum Effect {
     Space,
 }
 
+/// Instructions that change a layout in the same way at the same place.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    key: &'a MoveKey,
+    tally: &'a Tally,
+    /// The program's argument that is moved.
+    argument: Option<Text>,
+    runs: u64,
+    bytes: u64,
+    fused: bool,
+}
+
 impl Audit {
-    /// The instructions that move the most bytes to change a layout, and what all come to.
-    pub(crate) fn moves(&self, program: &Program, top: usize) -> (Vec<Move>, Moved) {
-        let inner = program.inner_computations();
+    /// The instructions that move the most bytes to change a layout, those that move the most bytes of arguments, and
+    /// what all come to.
+    pub(crate) fn moves(&self, program: &Program, top: usize) -> (Vec<Move>, Vec<Move>, Moved) {
+        let calls = program.calls();
+        let hashes = program.computation_hashes();
         let mut effects: Map<(Operation, ShapeId, ShapeId, Text), Effect> = Map::default();
-        let mut moved = Moved::default();
-        let mut found: Vec<(&MoveKey, &Tally, u64, bool)> = Vec::new();
+        let mut moved = Moved { unknown_loops: calls.unknown, ..Moved::default() };
+        let mut found: Vec<Found<'_>> = Vec::new();
         for (key, tally) in &program.moves {
             let pair = (key.operation, key.from, key.to, key.order);
             let effect = match effects.get(&pair) {
@@ -37,12 +51,13 @@ impl Audit {
                 None => *effects.entry(pair).or_insert(self.effect(key)),
             };
             let each = self.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
-            let bytes = each.saturating_mul(tally.count);
+            let runs = calls.runs(key.computation);
+            let bytes = each.saturating_mul(tally.count).saturating_mul(runs);
             // A computation that only wraps an instruction for a kernel is that instruction.
             let wrapped = || {
                 self.computation(program, key.computation).is_some_and(|name| name.starts_with("wrapped_"))
             };
-            let fused = inner.contains_key(&key.computation) && !wrapped();
+            let fused = calls.is_inner(key.computation) && !wrapped();
             let sums = match effect {
                 Effect::Nothing => {
                     moved.free += tally.count;
@@ -55,26 +70,43 @@ impl Audit {
             *sums.0 += tally.count;
             *sums.1 = sums.1.saturating_add(bytes);
             if effect == Effect::Changes {
-                found.push((key, tally, bytes, fused));
+                let given =
+                    || program.given.get(&(*hashes.get(&key.computation)?, key.operand.checked_sub(1)?));
+                let argument = Some(key.parameter).filter(|&own| own != NONE).or_else(|| given().copied());
+                if argument.is_some() {
+                    moved.arguments += tally.count;
+                    moved.arguments_bytes = moved.arguments_bytes.saturating_add(bytes);
+                }
+                found.push(Found { key, tally, argument, runs, bytes, fused });
             }
         }
-        found.sort_by_key(|&(_, tally, bytes, fused)| (fused, Reverse(bytes), tally.line));
-        let listed = found.into_iter().take(top).enumerate();
-        let moves = listed.map(|(place, (key, tally, bytes, fused))| Move {
+        found.sort_by_key(|found| (found.fused, Reverse(found.bytes), found.tally.line));
+        let told = |(place, found): (usize, &Found<'_>)| self.told(program, found, place < PLANNED);
+        let moves = found.iter().take(top).enumerate().map(told).collect();
+        // Whether within a fusion or not, an argument is not as it is needed.
+        found.retain(|found| found.argument.is_some());
+        found.sort_by_key(|found| (Reverse(found.bytes), found.tally.line));
+        let arguments = found.iter().take(top).enumerate().map(told).collect();
+        (moves, arguments, moved)
+    }
+
+    fn told(&self, program: &Program, found: &Found<'_>, planned: bool) -> Move {
+        let Found { key, tally, argument, runs, bytes, fused } = *found;
+        Move {
             operation: key.operation,
             name: self.texts.text(tally.name).to_owned(),
             count: tally.count,
+            runs,
             from: self.text_of(key.from),
             to: self.text_of(key.to),
             bytes,
-            how: (place < PLANNED).then(|| self.how(key)).flatten(),
-            parameter: self.name(key.parameter),
+            how: planned.then(|| self.how(key)).flatten(),
+            argument: argument.and_then(|argument| self.name(argument)),
             fused,
             computation: self.computation(program, key.computation),
             place: self.place(key.source),
             line: tally.line,
-        });
-        (moves.collect(), moved)
+        }
     }
 
     fn layouts(&self, key: &MoveKey) -> Option<(Layout, Layout)> {

@@ -14,7 +14,8 @@ use crate::sums::Entry;
 #[derive(Debug, Default)]
 pub(crate) struct Peaks {
     spaces: Vec<SpacePeak>,
-    /// For each buffer of the program, whether it is there when its memory space holds the most.
+    /// For each buffer of the program, whether it is there when its memory space holds the most. Of those at the same
+    /// place it is the one that came first, as only one is counted.
     holds: Vec<bool>,
 }
 
@@ -41,12 +42,24 @@ impl Peaks {
         places.sort_by_key(|&place| entries[place].space);
         let mut peaks = Peaks { spaces: Vec::new(), holds: vec![false; entries.len()] };
         for own in places.chunk_by(|&a, &b| entries[a].space == entries[b].space) {
-            let peak = SpacePeak::new(own, program, entries, &lives);
-            for &place in own {
-                let (start, end) = lives(place);
-                peaks.holds[place] = start <= peak.time && peak.time <= end;
+            let time = fullest(own, program, entries, &lives);
+            let mut there: Vec<(u32, usize)> = own
+                .iter()
+                .map(|&place| (lives(place), place))
+                .filter(|((start, end), _)| (*start..=*end).contains(&time))
+                .map(|((start, _), place)| (start, place))
+                .collect();
+            there.sort_unstable();
+            let mut taken: Map<Where, ()> = Map::default();
+            let mut sum = Sum::default();
+            for (_, place) in there {
+                if taken.insert(at(program, place), ()).is_none() {
+                    peaks.holds[place] = true;
+                    sum.add(1, entries[place].allocated, entries[place].data);
+                }
             }
-            peaks.spaces.push(peak);
+            let space = own.first().map_or(0, |&place| entries[place].space);
+            peaks.spaces.push(SpacePeak { space, time, sum });
         }
         peaks
     }
@@ -93,50 +106,37 @@ fn throughout_or(program: &Program, audit: &Audit, entry: &Entry) -> (u32, u32) 
     live(audit, program, entry).filter(|(start, end)| start <= end).unwrap_or((0, u32::MAX))
 }
 
-impl SpacePeak {
-    /// That of the memory space of these buffers.
-    fn new(
-        own: &[usize],
-        program: &Program,
-        entries: &[Entry],
-        lives: &impl Fn(usize) -> (u32, u32),
-    ) -> SpacePeak {
-        // Ends come before starts of the same time, and a buffer is still there while its last reader runs.
-        let mut events: Vec<(u64, bool, usize)> = Vec::new();
-        for &place in own {
-            let (start, end) = lives(place);
-            events.push((u64::from(start), true, place));
-            events.push((u64::from(end) + 1, false, place));
-        }
-        events.sort_unstable();
-        let mut there: Map<Where, u64> = Map::default();
-        let mut now = Sum::default();
-        let space = own.first().map_or(0, |&place| entries[place].space);
-        let mut best = SpacePeak { space, time: 0, sum: Sum::default() };
-        for (number, &(time, starts, place)) in events.iter().enumerate() {
-            let entry = &entries[place];
-            let count = there.entry(at(program, place)).or_default();
-            if starts {
-                *count += 1;
-                if *count == 1 {
-                    now.add(1, entry.allocated, entry.data);
-                }
-            } else {
-                *count -= 1;
-                if *count == 0 {
-                    there.remove(&at(program, place));
-                    now.buffers -= 1;
-                    now.allocated = now.allocated.saturating_sub(entry.allocated);
-                    now.data = now.data.saturating_sub(entry.data);
-                }
-            }
-            let is_last = events.get(number + 1).is_none_or(|next| next.0 != time);
-            if is_last && now.allocated > best.sum.allocated {
-                (best.time, best.sum) = (time as u32, now);
-            }
-        }
-        best
+/// The time at which these buffers of a memory space take the most.
+fn fullest(own: &[usize], program: &Program, entries: &[Entry], lives: &impl Fn(usize) -> (u32, u32)) -> u32 {
+    // Ends come before starts of the same time, and a buffer is still there while its last reader runs.
+    let mut events: Vec<(u64, bool, usize)> = Vec::new();
+    for &place in own {
+        let (start, end) = lives(place);
+        events.push((u64::from(start), true, place));
+        events.push((u64::from(end) + 1, false, place));
     }
+    events.sort_unstable();
+    // How many buffers are at a place, and what the first of them takes.
+    let mut there: Map<Where, (u64, u64)> = Map::default();
+    let (mut now, mut most, mut when) = (0_u64, 0, 0);
+    for (number, &(time, starts, place)) in events.iter().enumerate() {
+        let (count, allocated) = there.entry(at(program, place)).or_insert((0, entries[place].allocated));
+        if starts {
+            now = if *count == 0 { now.saturating_add(*allocated) } else { now };
+            *count += 1;
+        } else {
+            *count -= 1;
+            if *count == 0 {
+                now = now.saturating_sub(*allocated);
+                there.remove(&at(program, place));
+            }
+        }
+        let is_last = events.get(number + 1).is_none_or(|next| next.0 != time);
+        if is_last && now > most {
+            (most, when) = (now, time as u32);
+        }
+    }
+    when
 }
 
 fn temporary(program: &Program, place: usize) -> bool {

@@ -1,5 +1,6 @@
 //! What was read of one program, before anything is concluded from it.
 
+use crate::calls::Call;
 use crate::hash::Map;
 use crate::shapes::ShapeId;
 use crate::texts::Text;
@@ -27,8 +28,12 @@ pub(crate) struct Program {
     /// Computations, by the hash of the name.
     pub(crate) computations: Map<u64, u32>,
     pub(crate) computation_names: Vec<Text>,
-    /// The hashes of the names of computations that exist within another instruction only.
-    pub(crate) inner: Map<u64, ()>,
+    /// Which computation calls which.
+    pub(crate) calls: Vec<Call>,
+    /// What a condition compares a counter with, by the hash of the computation's name.
+    pub(crate) limits: Map<u64, u64>,
+    /// The program's argument that a fusion is given, by the hash of what it calls and the number of the operand.
+    pub(crate) given: Map<(u64, u32), Text>,
     /// Where instructions come from, by the hash of the name.
     pub(crate) origins: Map<u64, Origin>,
     /// Instructions that make buffers, where no buffer assignment says so.
@@ -120,8 +125,10 @@ pub(crate) struct MoveKey {
     pub(crate) order: Text,
     pub(crate) computation: u32,
     pub(crate) source: u32,
-    /// The parameter that is moved, if it is one.
+    /// The program's argument that is moved, if it is one.
     pub(crate) parameter: Text,
+    /// Which parameter of a computation that is not the program is moved, counted from 1; 0 if none is.
+    pub(crate) operand: u32,
 }
 
 /// What may change a layout.

@@ -38,6 +38,16 @@ pub(crate) struct Known {
     pub(crate) cost: Option<Cost>,
     /// What the arrays in it cost together; of an array, the array itself.
     pub(crate) leaves: Option<Cost>,
+    /// The first shape that is the same, most often this one: another may come to be by [`Shapes::replace`].
+    pub(crate) same_as: ShapeId,
+    /// Whether its size is not that of the layout that was read.
+    pub(crate) supposed: bool,
+}
+
+impl Known {
+    fn new(shape: Shape, same_as: ShapeId, supposed: bool) -> Known {
+        Known { cost: cost(&shape), leaves: leaves(&shape), shape, same_as, supposed }
+    }
 }
 
 /// Shapes by number and numbers by text.
@@ -45,6 +55,8 @@ pub(crate) struct Known {
 pub(crate) struct Shapes {
     numbers: Map<Box<[u8]>, Option<ShapeId>>,
     known: Vec<Known>,
+    /// The arrays in a tuple, for the tuples of which they were asked for.
+    parts: Map<ShapeId, Box<[ShapeId]>>,
     bytes: usize,
     arrays: usize,
 }
@@ -79,8 +91,8 @@ impl Shapes {
             return number;
         }
         self.arrays += shape.leaf_shapes().count();
-        self.known.push(Known { cost: cost(&shape), leaves: leaves(&shape), shape });
-        let number = (self.known.len() - 1) as ShapeId;
+        let number = self.known.len() as ShapeId;
+        self.known.push(Known::new(shape, number, false));
         self.bytes += text.len();
         self.numbers.insert(text.into_bytes().into(), Some(number));
         number
@@ -91,9 +103,41 @@ impl Shapes {
         self.number(shape.to_string().as_bytes())
     }
 
+    /// The arrays in a tuple; what of them cannot be held is left out.
+    pub(crate) fn parts(&mut self, number: ShapeId) -> &[ShapeId] {
+        if !self.parts.contains_key(&number) {
+            let shape = self.known(number).shape.clone();
+            let arrays = shape.flatten_tuple().into_iter().filter(|part| part.as_array().is_some());
+            let parts = arrays.filter_map(|part| self.number_of(part)).collect();
+            self.parts.insert(number, parts);
+        }
+        &self.parts[&number]
+    }
+
     /// The shape with this number.
     pub(crate) fn known(&self, number: ShapeId) -> &Known {
         &self.known[number as usize]
+    }
+
+    /// Every shape.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Shape> {
+        self.known.iter().map(|known| &known.shape)
+    }
+
+    /// Puts other shapes in the place of those for which there are any; how many there were.
+    pub(crate) fn replace(&mut self, other: impl Fn(&Shape) -> Option<Shape>) -> usize {
+        let mut changed = 0;
+        let mut first: Map<String, ShapeId> = Map::default();
+        for (number, known) in self.known.iter_mut().enumerate() {
+            let number = number as ShapeId;
+            if let Some(shape) = other(&known.shape) {
+                let supposed = known.supposed || cost(&shape) != known.cost;
+                *known = Known::new(shape, number, supposed);
+                changed += 1;
+            }
+            known.same_as = *first.entry(known.shape.to_string()).or_insert(number);
+        }
+        changed
     }
 
     /// How an array lies in memory.

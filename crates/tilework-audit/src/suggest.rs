@@ -17,7 +17,7 @@ use tilework::xla::{ArrayShape, Dim, Layout, Tile};
 use tilework::{Error, Result};
 
 use crate::array::{Rearranged, rearranged};
-use crate::target::Target;
+use crate::target::{Target, has_no_tiles};
 
 /// The most layouts that [`Suggestions`] keeps.
 pub const KEPT: usize = 100;
@@ -89,10 +89,7 @@ impl Suggestions {
 pub fn suggest(array: &ArrayShape, target: &Target) -> Result<Suggestions> {
     let whole = array.lower()?;
     let sizes: Vec<u64> = whole.dims().to_vec();
-    let written = array.layout();
-    let is_assumed = written.is_none_or(|layout| {
-        layout.tiles().is_empty() && layout.strides().is_none() && layout.padding().is_none()
-    });
+    let is_assumed = has_no_tiles(array);
     let given = match is_assumed {
         true => target.place(array)?,
         false => {

@@ -9,9 +9,8 @@ use crate::findings::{Basis, Buffer, Contradiction, Shared, SpaceSum, Sum};
 use crate::hash::Map;
 use crate::peak::Peaks;
 use crate::program::{Allocation, Program, Value};
-use crate::shapes::ShapeId;
+use crate::shapes::{Cost, Known, ShapeId};
 use crate::suggest::{Footprint, suggest};
-use crate::target::Target;
 use crate::texts::{NONE, Text};
 
 /// Alignment of the tables of pointers that tuples are.
@@ -75,16 +74,21 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
     let mut basis = Basis::Nothing;
     if !program.made.is_empty() {
         basis = Basis::Instructions;
-        let inner = program.inner_computations();
+        let calls = program.calls();
         for (made, tally) in &program.made {
-            if !inner.contains_key(&made.computation) {
+            if !calls.is_inner(made.computation) {
                 push(audit, made.shape, tally.count, tally.name, made.computation, made.source, tally.line);
             }
         }
     } else if !program.loose.is_empty() {
         basis = Basis::Shapes;
+        let mut first: Map<ShapeId, u64> = Map::default();
         for (&shape, tally) in &program.loose {
-            push(audit, shape, 1, NONE, 0, 0, tally.line);
+            let line = first.entry(audit.shapes.known(shape).same_as).or_insert(tally.line);
+            *line = tally.line.min(*line);
+        }
+        for (shape, line) in first {
+            push(audit, shape, 1, NONE, 0, 0, line);
         }
     }
     // A map has no order, and the same text must give the same answer.
@@ -94,13 +98,12 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
 
 impl Audit {
     fn entry_of(&self, program: &Program, value: &Value) -> Entry {
-        let cost = self.shapes.known(value.shape).cost.unwrap_or_default();
+        let known = self.shapes.known(value.shape);
+        let cost = known.cost_of(value).unwrap_or_default();
         let origin = program.origins.get(&self.seed.of(self.texts.text(value.name).as_bytes()));
-        // What is rounded is exact where the layout says the same.
-        let allocated = match value.rounded && is_near(value.size, cost.allocated) {
-            true => cost.allocated,
-            false => value.size,
-        };
+        // What is rounded is exact where the layout says the same; what is supposed was not in the dump.
+        let is_computed = known.supposed || (value.rounded && is_near(value.size, cost.allocated));
+        let allocated = if is_computed { cost.allocated } else { value.size };
         let source = if value.source != 0 { value.source } else { origin.map_or(0, |origin| origin.source) };
         Entry {
             name: value.name,
@@ -141,8 +144,12 @@ impl Audit {
     /// What a layout needs, if the dump says otherwise.
     fn contradicted(&self, value: &Value) -> Option<u64> {
         let known = self.shapes.known(value.shape);
-        let needs = known.cost?.allocated;
+        if known.supposed {
+            return None;
+        }
+        let needs = known.cost_of(value)?.allocated;
         let agrees = match &known.shape {
+            _ if value.rounded => is_near(value.size, needs),
             // A table of pointers of 4 or 8 bytes.
             Shape::Tuple(elements) => {
                 let count = elements.len() as u64;
@@ -150,7 +157,6 @@ impl Audit {
                     .iter()
                     .any(|&bytes| value.size == bytes || value.size == bytes.max(1).next_multiple_of(TABLE))
             }
-            _ if value.rounded => is_near(value.size, needs),
             // What is in front of an array of dynamic sizes is up to the machine.
             Shape::Array(array) if !array.is_static() => value.size >= needs,
             _ => value.size == needs,
@@ -224,9 +230,10 @@ impl Audit {
         let mut places: Map<(ShapeId, i64), usize> = Map::default();
         let mut groups: Vec<Group> = Vec::new();
         for (number, entry) in entries.iter().enumerate() {
-            let place = *places.entry((entry.shape, entry.space)).or_insert_with(|| {
+            let shape = self.shapes.known(entry.shape).same_as;
+            let place = *places.entry((shape, entry.space)).or_insert_with(|| {
                 groups.push(Group {
-                    shape: entry.shape,
+                    shape,
                     sum: Sum::default(),
                     at_peak: Sum::default(),
                     worst: 0,
@@ -252,16 +259,12 @@ impl Audit {
         });
         // What wastes nothing says nothing here.
         groups.retain(|group| group.sum.waste() > 0);
-        let target = Target::from_name("tpu").ok();
         let shared = |(place, group): (usize, &Group)| Shared {
             shape: self.text_of(group.shape),
             sum: group.sum,
             at_peak: main.map(|_| group.at_peak),
             growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
-            smallest: target
-                .as_ref()
-                .filter(|_| place < SUGGESTED)
-                .and_then(|target| self.smallest(group.shape, target)),
+            smallest: (place < SUGGESTED).then(|| self.smallest(group.shape)).flatten(),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
             place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
         };
@@ -269,12 +272,12 @@ impl Audit {
     }
 
     /// The smallest layout of an array that has tiles, where that is smaller.
-    fn smallest(&self, shape: ShapeId, target: &Target) -> Option<Footprint> {
+    fn smallest(&self, shape: ShapeId) -> Option<Footprint> {
         let array = self.shapes.known(shape).shape.as_array()?;
         if array.layout().is_none_or(|layout| layout.tiles().is_empty()) {
             return None;
         }
-        suggest(array, target).ok()?.smaller().next().cloned()
+        suggest(array, &self.target).ok()?.smaller().next().cloned()
     }
 
     pub(crate) fn computation(&self, program: &Program, number: u32) -> Option<String> {
@@ -323,12 +326,14 @@ fn is_near(printed: u64, exact: u64) -> bool {
     printed.abs_diff(exact) <= (exact / 128).max(1 << 7)
 }
 
-impl Program {
-    /// Computations that exist within another instruction only, by number.
-    pub(crate) fn inner_computations(&self) -> Map<u32, ()> {
-        self.inner.keys().filter_map(|hash| Some((*self.computations.get(hash)?, ()))).collect()
+impl Known {
+    /// What a buffer costs: to a message, a tuple is all that is in it.
+    fn cost_of(&self, value: &Value) -> Option<Cost> {
+        if value.rounded { self.leaves } else { self.cost }
     }
+}
 
+impl Program {
     /// Where each allocation begins, if those of a memory space stand one behind the other.
     fn starts(&self) -> Vec<u64> {
         let mut ends: Map<i64, u64> = Map::default();

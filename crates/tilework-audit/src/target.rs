@@ -66,6 +66,20 @@ const NAMED: [Named; 9] = [
     Named("tenstorrent", &["tt", "tensix"], "Tenstorrent: tiles of 32 × 32", || Family::Tenstorrent),
 ];
 
+impl Default for Target {
+    /// `tpu`: any TPU from v4 on.
+    fn default() -> Target {
+        Target { name: NAMED[0].0.to_owned(), family: Family::Tpu }
+    }
+}
+
+/// Whether nothing but the order of the dimensions says where the elements are.
+pub(crate) fn has_no_tiles(array: &ArrayShape) -> bool {
+    array.layout().is_none_or(|layout| {
+        layout.tiles().is_empty() && layout.strides().is_none() && layout.padding().is_none()
+    })
+}
+
 impl Target {
     /// The names of the targets that have one, each with what it is.
     pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -80,7 +80,7 @@ fn the_convolution_allocates_twice_its_data() {
         [(Some("default"), Some(422_408_192)), (Some("vmem"), Some(51_675_136)), (Some("smem"), Some(4))];
     assert_eq!(spaces, expected);
     let argument = &program.moves[0];
-    assert_eq!((argument.name.as_str(), argument.parameter.as_deref()), ("copy", Some("x.1")));
+    assert_eq!((argument.name.as_str(), argument.argument.as_deref()), ("copy", Some("x.1")));
     assert_eq!((argument.bytes, program.moved.changes, program.moved.fused), (9_633_792, 1, 1));
 }
 
@@ -182,4 +182,39 @@ fn a_buffer_is_there_while_its_last_reader_runs() {
     assert_eq!(peak_of(&[("a", 0, 0, 9), ("b", 1024, 3, 4), ("c", 2048, 4, 5)]), (4, 3072));
     // At the same place at the same time, two names are one buffer.
     assert_eq!(peak_of(&[("a", 0, 0, 2), ("b", 0, 2, 5), ("c", 1024, 5, 6)]), (5, 2048));
+}
+
+#[test]
+fn what_is_there_at_the_peak_adds_up_to_it() {
+    for folder in ["conv", "particles", "tr"] {
+        let found = read(folder);
+        let program = &found.programs[0];
+        let peak = program.peak.as_ref().expect("live ranges");
+        let there = program.buffers.iter().filter(|b| b.space == peak.space && b.at_peak == Some(true));
+        assert_eq!(
+            there.map(|b| (b.allocated, b.data)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)),
+            (peak.sum.allocated, peak.sum.data)
+        );
+        let by_shape = program.shapes.iter().filter_map(|shape| shape.at_peak);
+        assert_eq!(by_shape.map(|sum| sum.waste()).sum::<u64>(), peak.sum.waste(), "{folder}");
+    }
+}
+
+#[test]
+fn of_names_for_one_place_only_the_first_counts() {
+    // An array in tiles, and the same bytes as an array without: as many bytes, and four times the elements.
+    let text = "BufferAssignment:\nallocation 0: size 8192, page 0, preallocated-temp:\n \
+                value: <1 a @0> (size=4096,offset=0): f32[8,32]{1,0:T(8,128)}\n \
+                value: <2 b @0> (size=4096,offset=0): f32[1024]{0}\n \
+                value: <3 c @0> (size=512,offset=4096): f32[128]{0}\nHloLiveRange (max 9):\n  BufferLiveRange:\n    \
+                a{}:0-4\n    b{}:3-8\n    c{}:4-4\n";
+    let mut audit = Audit::new();
+    audit.read("-", text.as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    let program = &found.programs[0];
+    let sum = program.peak.as_ref().expect("live ranges").sum;
+    assert_eq!((sum.buffers, sum.allocated, sum.data), (2, 4608, 1024 + 512));
+    let at_peak =
+        |name: &str| program.buffers.iter().find(|b| b.name.as_deref() == Some(name)).and_then(|b| b.at_peak);
+    assert_eq!((at_peak("a"), at_peak("b"), at_peak("c")), (Some(true), Some(false), Some(true)));
 }

@@ -101,6 +101,16 @@ fn a_size_that_a_layout_without_its_tiles_cannot_explain_is_told() {
     assert!(program.shapes[0].growths.is_empty());
 }
 
+#[test]
+fn a_tuple_in_a_message_is_all_that_is_in_it() {
+    let program = read(
+        "Largest program allocations in hbm:\n\n  1. Size: 8.0K\n     \
+         Shape: (f32[8,3]{1,0:T(8,128)}, f32[8,3]{1,0:T(8,128)})\n",
+    );
+    assert_eq!((program.total.allocated, program.total.data), (8192, 192));
+    assert_eq!(program.contradiction_count, 0);
+}
+
 const OTHERS: &str = "\
 jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 18912512 bytes.
 BufferAssignment OOM Debugging.

@@ -22,7 +22,7 @@ fn names_without_marks_and_operands_with_shapes_say_the_same() {
         let moves = &program.moves[..];
         assert_eq!(moves.len(), 1, "{text}");
         assert_eq!((moves[0].operation, moves[0].bytes), (Operation::Transpose, 6400));
-        assert_eq!((moves[0].name.as_str(), moves[0].parameter.as_deref()), ("t", Some("x")));
+        assert_eq!((moves[0].name.as_str(), moves[0].argument.as_deref()), ("t", Some("x")));
         assert_eq!(program.total.buffers, 2);
     }
 }
@@ -52,4 +52,110 @@ fn a_computation_that_wraps_one_instruction_for_a_kernel_is_no_fusion() {
     assert_eq!((fused.moved.changes, fused.moved.fused), (0, 1));
     // The copy has no buffer of its own: there are the argument and the result of the fusion.
     assert_eq!((wrapped.total.buffers, fused.total.buffers), (2, 2));
+}
+
+/// A copy in the body of a loop within the body of a loop, and one in a fusion of an argument.
+fn nested(outer: &str, inner: &str) -> String {
+    format!(
+        "HloModule m
+
+%copies (p: f32[64,32]) -> f32[64,32] {{
+  %p = f32[64,32]{{1,0}} parameter(0)
+  %q = f32[64,32]{{1,0}} parameter(1)
+  %b = f32[64,32]{{1,0:T(1)}} bitcast(%q)
+  ROOT %c = f32[64,32]{{0,1}} copy(%b)
+}}
+
+%inner_body (t: (s32[], f32[64,32])) -> (s32[], f32[64,32]) {{
+  %t = (s32[], f32[64,32]{{1,0}}) parameter(0)
+  %x = f32[64,32]{{1,0}} get-tuple-element(%t), index=1
+  %y = f32[64,32]{{0,1}} copy(%x)
+  ROOT %r = (s32[], f32[64,32]{{1,0}}) tuple(%x, %y)
+}}
+
+%inner_condition (t: (s32[], f32[64,32])) -> pred[] {{
+  %limit = s32[] constant(5)
+  %t = (s32[], f32[64,32]{{1,0}}) parameter(0)
+  %i = s32[] get-tuple-element(%t), index=0
+  ROOT %lt = pred[] compare(%i, %limit), direction={inner}
+}}
+
+%outer_condition (t: (s32[], f32[64,32])) -> pred[] {{
+  %t = (s32[], f32[64,32]{{1,0}}) parameter(0)
+  ROOT %lt = pred[] constant(true)
+}}
+
+%outer_body (t: (s32[], f32[64,32])) -> (s32[], f32[64,32]) {{
+  %t = (s32[], f32[64,32]{{1,0}}) parameter(0)
+  ROOT %w = (s32[], f32[64,32]{{1,0}}) while(%t), condition=%inner_condition, body=%inner_body
+}}
+
+ENTRY %main (a: f32[64,32], b: f32[64,32]) -> f32[64,32] {{
+  %a = f32[64,32]{{1,0}} parameter(0)
+  %b = f32[64,32]{{1,0}} parameter(1)
+  %n = s32[] constant(0)
+  %t = (s32[], f32[64,32]{{1,0}}) tuple(%n, %a)
+  %w = (s32[], f32[64,32]{{1,0}}) while(%t), condition=%outer_condition, body=%outer_body{outer}
+  ROOT %f = f32[64,32]{{0,1}} fusion(%a, %b), kind=kLoop, calls=%copies
+}}
+"
+    )
+}
+
+#[test]
+fn a_copy_in_a_loop_moves_its_bytes_as_often_as_the_loop_runs() {
+    let counted = ", backend_config={\"known_trip_count\":{\"n\":\"3\"}}";
+    let program = read(&nested(counted, "LT"));
+    let copy = program.moves.iter().find(|change| change.name == "y").expect("the copy in the loop");
+    assert_eq!((copy.runs, copy.count, copy.bytes), (15, 1, 15 * 8192));
+    assert_eq!((program.moved.changes, program.moved.bytes, program.moved.unknown_loops), (1, 15 * 8192, 0));
+    let runs = |outer, inner| {
+        let moved = read(&nested(outer, inner)).moved;
+        (moved.bytes / 8192, moved.unknown_loops)
+    };
+    assert_eq!(runs("", "LT"), (5, 1));
+    assert_eq!(runs(counted, "NE"), (3, 1));
+    // One buffer is made, however often.
+    assert_eq!(program.total.buffers, read(&nested("", "NE")).total.buffers);
+}
+
+#[test]
+fn an_argument_that_is_moved_within_a_fusion_is_told_by_its_name() {
+    let program = read(&nested("", "LT"));
+    let arguments: Vec<_> = program
+        .arguments
+        .iter()
+        .map(|change| (change.name.as_str(), change.argument.as_deref(), change.fused, change.bytes))
+        .collect();
+    assert_eq!(arguments, [("c", Some("b"), true, 8192)]);
+    assert_eq!((program.moved.arguments, program.moved.arguments_bytes), (1, 8192));
+}
+
+#[test]
+fn computations_that_call_each_other_in_a_circle_end() {
+    let while_of = |callee: &str| format!("while(%t), condition=%c, body=%{callee}, {COUNTED}");
+    const COUNTED: &str = "backend_config={\"known_trip_count\":{\"n\":\"18446744073709551615\"}}";
+    let text = format!(
+        "HloModule m\n\n%a (t: f32[4,2]) -> f32[4,2] {{\n  %t = f32[4,2]{{1,0}} parameter(0)\n  \
+         %v = f32[4,2]{{0,1}} copy(%t)\n  ROOT %w = f32[4,2]{{1,0}} {}\n}}\n\n%b (t: f32[4,2]) -> f32[4,2] {{\n  \
+         %t = f32[4,2]{{1,0}} parameter(0)\n  %x = f32[4,2]{{1,0}} {}\n  ROOT %w = f32[4,2]{{1,0}} {}\n}}\n",
+        while_of("b"),
+        while_of("a"),
+        while_of("a"),
+    );
+    let moves = read(&text).moves;
+    // What runs more often than can be counted is not made small by it.
+    assert_eq!((moves[0].runs, moves[0].bytes), (u64::MAX, u64::MAX));
+}
+
+#[test]
+fn what_is_in_a_tuple_has_a_buffer_each() {
+    let program = read(
+        "HloModule m\nENTRY %main (x: f32[8,3]) -> (f32[8,3], (f32[8,3], token[])) {\n  \
+         %x = f32[8,3]{1,0:T(8,128)} parameter(0)\n  %f = (f32[8,3]{1,0:T(8,128)}, (f32[8,3]{0,1:T(4,128)}, token[])) \
+         custom-call(%x)\n  ROOT %e = () tuple()\n}\n",
+    );
+    assert_eq!((program.total.buffers, program.total.allocated), (3, 4096 + 4096 + 2048));
+    assert_eq!(program.shapes[0].shape, "f32[8,3]{1,0:T(8,128)}");
+    assert_eq!(program.shapes[0].sum.buffers, 2);
 }

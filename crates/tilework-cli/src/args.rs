@@ -5,8 +5,9 @@ mod bench;
 mod convert;
 mod message;
 mod suggest;
+mod target;
 
-pub use audit::AuditArgs;
+pub use audit::{AuditArgs, Instead};
 pub use bench::BenchArgs;
 pub use convert::ConvertArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};

@@ -9,9 +9,10 @@ use tilework::Error;
 use tilework_audit::{Audit, Findings, Selection, is_known, is_same_program};
 use tilework_explain::{
     ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
+    explain_what_if,
 };
 
-use crate::args::AuditArgs;
+use crate::args::{AuditArgs, Instead};
 use crate::output::{Output, Stop};
 use crate::{BAD, NO};
 
@@ -28,7 +29,22 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     let stdin = [OsString::from("-")];
     let paths = if args.paths.is_empty() { &stdin } else { &args.paths[..] };
     let top = args.top.unwrap_or(if args.csv { usize::MAX } else { TOP });
+    let target = match args.target.chosen() {
+        Ok(target) => target,
+        Err(error) => return output.bad(&error, "", None),
+    };
+    let read = |paths: &[&OsString], output: &mut Output| {
+        let mut audit = read(paths, output)?;
+        if let Some(target) = &target {
+            audit.suppose_target(target.clone());
+        }
+        Ok::<Audit, Stop>(audit)
+    };
     let findings = match paths {
+        _ if !args.what_if.is_empty() => {
+            let audit = read(&paths.iter().collect::<Vec<_>>(), output)?;
+            what_if(audit, args, top, output)?
+        }
         [before, after] if !args.csv && !args.html && are_two_dumps(before, after) => {
             // All shapes are compared, and few are told.
             let before = read(&[before], output)?.findings(usize::MAX);
@@ -60,6 +76,41 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         output.bad(&error, "", None)?;
     }
     Ok(())
+}
+
+/// Tells what would be if some arrays lay otherwise.
+fn what_if(mut audit: Audit, args: &AuditArgs, top: usize, output: &mut Output) -> Result<Findings, Stop> {
+    let before = audit.findings(usize::MAX);
+    let mut instead = Vec::new();
+    for asked in &args.what_if {
+        let array = match asked {
+            Instead::Array(array) => Ok(array.clone()),
+            Instead::Layout(layout) => match before.worst_array(layout.minor_to_major().len()) {
+                Some(worst) => worst.with_layout(layout.clone()),
+                None => Err(Error::new(format!(
+                    "no array of {} dimensions in what was read",
+                    layout.minor_to_major().len()
+                ))
+                .accepts("a layout of as many dimensions as some array has")),
+            },
+        };
+        match array.and_then(|array| audit.suppose_layout(&array).map(|_| array)) {
+            Ok(array) => instead.push(array),
+            // Without programs, that is what is told.
+            Err(_) if before.programs.is_empty() => {}
+            Err(error) => output.bad_in("--what-if", &error, "")?,
+        }
+    }
+    let after = audit.findings(usize::MAX);
+    if !instead.is_empty() {
+        match output.json {
+            true => output.object(&ChangeObject::what_if(&instead, &before, &after))?,
+            false => {
+                output.lines(&explain_what_if(&instead, &before, &after, top, output.width, output.look))?;
+            }
+        }
+    }
+    Ok(after)
 }
 
 /// Whether two paths are a dump before a change and one after it, and not two files of one.

@@ -2,7 +2,6 @@
 
 use tilework::xla::{ArrayShape, Layout};
 use tilework::{Error, Result};
-use tilework_audit::Target;
 use tilework_explain::{Subject, Suggesting};
 
 use crate::args::{Args, SuggestArgs};
@@ -11,10 +10,8 @@ use crate::output::{Output, Stop};
 
 /// Answers for each array.
 pub fn suggest(asked: &SuggestArgs, args: &Args, output: &mut Output) -> std::result::Result<(), Stop> {
-    let own =
-        (!asked.tile.is_empty()).then(|| Target::of_tiles(asked.tile.iter().map(|tiles| tiles.0.clone())));
-    let target = match own.transpose() {
-        Ok(own) => own.unwrap_or_else(|| asked.target.clone()),
+    let target = match asked.target.chosen() {
+        Ok(target) => target.unwrap_or_default(),
         Err(error) => return output.bad(&error, "", None),
     };
     let own_words = |layout: &&Layout| layout.strides().is_some() || layout.padding().is_some();

@@ -148,3 +148,50 @@ fn files_are_told_by_what_is_in_them() {
     assert!(words.contains("all buffers together take 2.39 MiB for 1.82 MiB of data"), "{words}");
     assert_eq!(said(&words), said(&input));
 }
+
+#[test]
+fn what_if_tells_the_program_as_it_would_be() {
+    snapshot(
+        "audit_what_if",
+        &[
+            &["audit", "--top", "2", &dump(""), "--what-if", "{0,1:T(8,128)}"],
+            &["audit", &dump("particles"), "--what-if", "{0}", "--what-if", "f32[3]{0:T(128)}"],
+            &["audit", &dump("particles"), "--what-if", "f32[2,3]{0}"],
+        ],
+    );
+    let both = ["s32[300000,8]{0,1:T(8,128)}", "f32[300000,8]{0,1:T(8,128)}"];
+    let args = ["audit", "--json", &dump("particles"), "--what-if", both[0], "--what-if", both[1]];
+    let Ran { stdout, code, .. } = run(&args);
+    let found: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!((code, &found["what_if"]), (0, &Value::from(&both[..])));
+    assert_eq!(found["before"]["programs"][0]["peak"]["waste_bytes"], 147_310_189);
+    assert_eq!(found["after"]["programs"][0]["peak"]["waste_bytes"], 3_311_213);
+    // The exit code is about the program as it would be.
+    let limited =
+        |more: &[&str]| run(&[&["audit", &dump("particles"), "--fail-over", "50%"], more].concat()).code;
+    assert_eq!((limited(&[]), limited(&["--what-if", both[0], "--what-if", both[1]])), (1, 0));
+}
+
+#[test]
+fn a_program_without_tiles_is_told_as_a_machine_lays_it_out() {
+    let program = "module @jit_f {\n  %0 = stablehlo.add %a, %b : tensor<2621440x1x2xbf16>\n}\n";
+    let told = |args: &[&str]| run_with(command(args), program.as_bytes()).stdout;
+    let words = |text: String| text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(
+        words(told(&["audit"])).contains("none of") || words(told(&["audit"])).contains("has no padding")
+    );
+    let tenstorrent = words(told(&["audit", "--target", "tt"]));
+    assert!(
+        tenstorrent.contains(
+            "takes 5 GiB for 10 MiB of data, because dimension 1 is 1, tiled to 32: 32 times, and dimension 2 is 2, \
+             tiled to 32: 16 times. 1 shape without tiles is counted as tenstorrent usually lays it out."
+        ),
+        "{tenstorrent}"
+    );
+    assert!(words(told(&["audit", "--tile", "T(2,2)"])).contains("takes 20 MiB for 10 MiB of data"));
+    let found: Value = serde_json::from_str(&told(&["audit", "--json", "--target", "tt"])).expect("JSON");
+    assert_eq!(
+        (&found["assumed"]["target"], &found["assumed"]["shapes"]),
+        (&"tenstorrent".into(), &1.into())
+    );
+}

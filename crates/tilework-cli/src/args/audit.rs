@@ -2,6 +2,11 @@
 
 use std::ffi::OsString;
 
+use tilework::Error;
+use tilework::xla::{ArrayShape, Layout, Shape};
+
+use super::target::{TargetArgs, told};
+
 pub const AUDIT_EXAMPLES: &str = "\
 A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read, of each module its last stage. Every file \
 is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO module, an out-of-memory \
@@ -12,6 +17,10 @@ To get a dump from JAX, without running the program:
 
 Two folders, or two files of different programs, are compared: before a change and after it. More are read together.
 
+With --target, arrays without tiles are counted as the machine usually lays them out: those of a program that is not \
+compiled yet, such as StableHLO, or of a dump for another machine. With --what-if, the program is told as it would be if \
+one array lay otherwise, its buffers living as long as they do: the footprint only, as the compiler may need the order.
+
 Padding is counted at the peak, when the main memory holds the most, where live ranges are read; else over all buffers \
 together. Sizes are the compiler's; what the layouts need is computed besides, and where the two differ it is told.
 
@@ -20,6 +29,9 @@ Examples:
   tilework audit dumps/ --top 3              the worst of each
   tilework audit before/ after/              what a change did
   tilework audit < message.txt               a message that was pasted into a file
+  tilework audit dumps/ --what-if '{0,1:T(8,128)}'
+  tilework audit dumps/ --what-if 's32[300000,8]{0,1:T(8,128)}'
+  tilework audit model.mlir --target tenstorrent
   tilework audit dumps/ --fail-over 20%      exit code 1 if more is padding
   tilework audit dumps/ --csv > buffers.csv  every buffer, for a spreadsheet
   tilework audit dumps/ --html > audit.html  pictures of the memory, in a browser
@@ -43,6 +55,13 @@ pub struct AuditArgs {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_over: Option<f64>,
 
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    /// Another layout for one array: for the worst of this rank, or for the SHAPE before it; may be repeated
+    #[arg(long, value_name = "[SHAPE]LAYOUT", conflicts_with_all = ["csv", "html"], value_parser = instead)]
+    pub what_if: Vec<Instead>,
+
     /// Every buffer as comma-separated values
     #[arg(long, conflicts_with_all = ["json", "html"])]
     pub csv: bool,
@@ -58,5 +77,28 @@ fn percent(text: &str) -> Result<f64, String> {
     match number {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
         _ => Err("0% to 100%, such as 20%".to_owned()),
+    }
+}
+
+/// The value of one `--what-if`.
+#[derive(Clone)]
+pub enum Instead {
+    /// A layout, for the worst array of its rank.
+    Layout(Layout),
+    /// An array that is in the program, in another layout.
+    Array(ArrayShape),
+}
+
+fn instead(text: &str) -> Result<Instead, String> {
+    if text.trim_start().starts_with('{') {
+        return Layout::parse(text).map(Instead::Layout).map_err(|error| told(&error, text));
+    }
+    let shape = Shape::parse(text).map_err(|error| told(&error, text))?;
+    match shape.as_array() {
+        Some(array) if array.layout().is_some() => Ok(Instead::Array(array.clone())),
+        _ => {
+            let error = Error::new("no layout").at(text.len()..text.len());
+            Err(told(&error.accepts("such as {0,1:T(8,128)}, alone or behind an array"), text))
+        }
     }
 }

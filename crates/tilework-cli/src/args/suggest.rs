@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 
-use tilework::Error;
-use tilework::xla::{Layout, Tile};
-use tilework_audit::{KEPT, Target, tiles_from_text};
+use tilework::xla::Layout;
+use tilework_audit::KEPT;
+
+use super::target::{TargetArgs, told};
 
 pub const SUGGEST_EXAMPLES: &str = "\
 Targets: tpu (any from v4 on), tpu-v2, tpu-v3, tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, tpu7x, tenstorrent.
@@ -25,13 +26,8 @@ pub struct SuggestArgs {
     #[arg(value_name = "SHAPE")]
     pub shapes: Vec<OsString>,
 
-    /// The machine whose usual tiles are tried
-    #[arg(long, value_name = "TARGET", default_value = "tpu", value_parser = target)]
-    pub target: Target,
-
-    /// Tiles to try instead, such as 'T(8,128)(2,1)'; may be repeated
-    #[arg(long, value_name = "TILES", conflicts_with = "target", value_parser = tiles)]
-    pub tile: Vec<Tiles>,
+    #[command(flatten)]
+    pub target: TargetArgs,
 
     /// A layout to compare with instead of searching; may be repeated
     #[arg(long, value_name = "LAYOUT", conflicts_with_all = ["target", "tile", "top"], value_parser = layout)]
@@ -42,26 +38,6 @@ pub struct SuggestArgs {
     pub top: u16,
 }
 
-/// The tiles of one `--tile`.
-#[derive(Clone)]
-pub struct Tiles(pub Vec<Tile>);
-
-fn target(name: &str) -> Result<Target, String> {
-    Target::from_name(name).map_err(|error| {
-        let accepted = error.accepted().unwrap_or_default();
-        let meant = error.broken_rule().map(|rule| format!("{rule} ")).unwrap_or_default();
-        format!("{meant}accepted: {accepted} (--tile)")
-    })
-}
-
-fn tiles(text: &str) -> Result<Tiles, String> {
-    tiles_from_text(text).map(Tiles).map_err(|error| told(&error, text))
-}
-
 fn layout(text: &str) -> Result<Layout, String> {
     Layout::parse(text).map_err(|error| told(&error, text))
-}
-
-fn told(error: &Error, text: &str) -> String {
-    error.report(text).to_string()
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use tilework::xla::{ArrayShape, Layout};
 use tilework_audit::{Audited, Findings, Sum};
 use tilework_picture::{Line, Look};
 
@@ -42,6 +43,46 @@ pub fn explain_audit_change(
     page.into_lines()
 }
 
+/// What would be if these arrays lay so: the findings as the dump has them, and as they would be. Programs that stay as
+/// they are get no more than a count.
+pub fn explain_what_if(
+    instead: &[ArrayShape],
+    before: &Findings,
+    after: &Findings,
+    top: usize,
+    width: usize,
+    look: Look,
+) -> Vec<Line> {
+    let mut page = Page::new(width, look);
+    let asked: Vec<String> = instead.iter().map(lying).collect();
+    page.title(&format!("What if {}?", asked.join(" and ")));
+    let (same, others): (Vec<Pair<'_>>, Vec<Pair<'_>>) =
+        pairs(before, after).into_iter().partition(|pair| is_same(*pair));
+    for pair in others {
+        if let (Some(before), Some(after)) = pair {
+            page.text("");
+            changed(&mut page, before, after, top);
+        }
+    }
+    let footprint = "Footprint only: the compiler may need this order, and copy to get it.";
+    page.paragraph(&match same.len() {
+        0 => footprint.to_owned(),
+        1 => format!("{footprint} 1 program stays as it is."),
+        count => format!("{footprint} {count} programs stay as they are."),
+    });
+    page.into_lines()
+}
+
+/// `s32[300000,8] lay as {0,1:T(8,128)}`
+fn lying(array: &ArrayShape) -> String {
+    let layout = array.layout().map(Layout::to_string).unwrap_or_default();
+    format!("{} lay as {layout}", array.clone().without_layout())
+}
+
+fn is_same(pair: Pair<'_>) -> bool {
+    matches!(pair, (Some(a), Some(b)) if a.total == b.total && a.peak == b.peak && a.moved == b.moved)
+}
+
 type Pair<'a> = (Option<&'a Audited>, Option<&'a Audited>);
 
 /// Programs before with those after; those with the most memory after first.
@@ -62,16 +103,18 @@ fn pairs<'a>(before: &'a Findings, after: &'a Findings) -> Vec<Pair<'a>> {
 fn changed(page: &mut Page, before: &Audited, after: &Audited, top: usize) {
     page.title(&sentence(before, after));
     let mut rows = Vec::new();
-    let mut row = |name: &str, before: u64, after: u64| {
-        rows.push((name.to_owned(), step(before, after)));
-    };
+    let row = |name: &str, before: u64, after: u64| (name.to_owned(), step(before, after));
     if let (Some(before), Some(after)) = (&before.peak, &after.peak) {
-        row("at the peak", before.sum.allocated, after.sum.allocated);
-        row("padding then", before.sum.waste(), after.sum.waste());
+        rows.push(row("at the peak", before.sum.allocated, after.sum.allocated));
+        rows.push(row("padding then", before.sum.waste(), after.sum.waste()));
+        if before.instruction != after.instruction {
+            let (before, after) = (&before.instruction, &after.instruction);
+            rows.push(("the peak is".to_owned(), format!("while {before} runs → while {after} runs")));
+        }
     }
-    row("all buffers", before.total.allocated, after.total.allocated);
-    row("their padding", before.total.waste(), after.total.waste());
-    row("layout changes", before.moved.bytes, after.moved.bytes);
+    rows.push(row("all buffers", before.total.allocated, after.total.allocated));
+    rows.push(row("their padding", before.total.waste(), after.total.waste()));
+    rows.push(row("layout changes", before.moved.bytes, after.moved.bytes));
     page.rows(&rows);
     let shapes = shapes(before, after);
     if shapes.is_empty() {
@@ -150,6 +193,8 @@ fn shapes(before: &Audited, after: &Audited) -> Vec<ShapeChange> {
 /// Two audits, as `tilework audit --json A B` prints them.
 #[derive(Serialize)]
 pub struct ChangeObject {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    what_if: Vec<String>,
     before: FindingsObject,
     after: FindingsObject,
     shapes: Vec<ShapeChange>,
@@ -160,6 +205,18 @@ impl ChangeObject {
     pub fn new(before: &Findings, after: &Findings) -> ChangeObject {
         let pairs = pairs(before, after).into_iter();
         let shapes = pairs.filter_map(|(before, after)| Some(shapes(before?, after?))).flatten().collect();
-        ChangeObject { before: FindingsObject::new(before), after: FindingsObject::new(after), shapes }
+        let what_if = Vec::new();
+        ChangeObject {
+            what_if,
+            before: FindingsObject::new(before),
+            after: FindingsObject::new(after),
+            shapes,
+        }
+    }
+
+    /// The same of what would be if these arrays lay so.
+    pub fn what_if(instead: &[ArrayShape], before: &Findings, after: &Findings) -> ChangeObject {
+        let what_if = instead.iter().map(ArrayShape::to_string).collect();
+        ChangeObject { what_if, ..ChangeObject::new(before, after) }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use tilework_audit::{Audited, Buffer, Findings};
 
+use super::report::assumption;
 use super::sentence::{audit_sentence, percent, place, short, space_name};
 use super::treemap::{Rect, treemap};
 use crate::{Look, Subject, explain};
@@ -35,6 +36,9 @@ pub fn audit_html(findings: &Findings, top: usize) -> String {
          content=\"width=device-width,initial-scale=1\"><title>tilework audit</title><style>{STYLE}</style></head><body>\n\
          <h1>tilework audit: what the layouts cost</h1>\n"
     );
+    if let Some(assumed) = &findings.assumed {
+        let _ = writeln!(page, "<p>{}</p>", escaped(&assumption(assumed)));
+    }
     for program in &findings.programs {
         section(&mut page, program, top);
     }

@@ -8,7 +8,7 @@ mod sentence;
 mod table;
 mod treemap;
 
-pub use change::{ChangeObject, explain_audit_change};
+pub use change::{ChangeObject, explain_audit_change, explain_what_if};
 pub use html::audit_html;
 pub use object::{AuditedObject, FindingsObject};
 pub use report::explain_audit;

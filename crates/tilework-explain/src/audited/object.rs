@@ -11,6 +11,7 @@ use crate::shown::Growing;
 pub struct FindingsObject {
     /// The programs, those with the most waste first.
     pub programs: Vec<AuditedObject>,
+    assumed: Option<AssumedObject>,
     unread: Vec<UnreadObject>,
 }
 
@@ -19,9 +20,20 @@ impl FindingsObject {
     pub fn new(findings: &Findings) -> FindingsObject {
         FindingsObject {
             programs: findings.programs.iter().map(AuditedObject::new).collect(),
+            assumed: findings
+                .assumed
+                .as_ref()
+                .map(|assumed| AssumedObject { target: assumed.target.clone(), shapes: assumed.shapes }),
             unread: findings.unread.iter().map(UnreadObject::new).collect(),
         }
     }
+}
+
+/// Layouts of a target, supposed for shapes without tiles.
+#[derive(Serialize)]
+struct AssumedObject {
+    target: String,
+    shapes: usize,
 }
 
 /// One program.
@@ -37,6 +49,7 @@ pub struct AuditedObject {
     shapes: Vec<SharedObject>,
     buffers: Vec<BufferObject>,
     moves: Vec<MoveObject>,
+    arguments: Vec<MoveObject>,
     moved: MovedObject,
     sources: Vec<KeyedObject>,
     computations: Vec<KeyedObject>,
@@ -69,6 +82,7 @@ impl AuditedObject {
             shapes: program.shapes.iter().map(SharedObject::new).collect(),
             buffers: program.buffers.iter().map(BufferObject::new).collect(),
             moves: program.moves.iter().map(MoveObject::new).collect(),
+            arguments: program.arguments.iter().map(MoveObject::new).collect(),
             moved: MovedObject {
                 changes: moved.changes,
                 bytes: moved.bytes,
@@ -77,6 +91,9 @@ impl AuditedObject {
                 free: moved.free,
                 between_spaces: moved.between_spaces,
                 between_spaces_bytes: moved.between_spaces_bytes,
+                arguments: moved.arguments,
+                arguments_bytes: moved.arguments_bytes,
+                unknown_loops: moved.unknown_loops,
             },
             sources: program.sources.iter().map(KeyedObject::new).collect(),
             computations: program.computations.iter().map(KeyedObject::new).collect(),
@@ -257,13 +274,14 @@ struct MoveObject {
     operation: &'static str,
     name: String,
     count: u64,
+    runs: u64,
     from: String,
     to: String,
     bytes: u64,
     kind: Option<String>,
     run_bytes: Option<u64>,
     nests: Option<usize>,
-    parameter: Option<String>,
+    argument: Option<String>,
     fused: bool,
     computation: Option<String>,
     #[serde(flatten)]
@@ -286,13 +304,14 @@ impl MoveObject {
             operation: change.operation.name(),
             name: change.name.clone(),
             count: change.count,
+            runs: change.runs,
             from: change.from.clone(),
             to: change.to.clone(),
             bytes: change.bytes,
             kind: how.map(|how| how.kind.clone()),
             run_bytes: how.map(|how| how.run_bytes),
             nests: how.map(|how| how.nests),
-            parameter: change.parameter.clone(),
+            argument: change.argument.clone(),
             fused: change.fused,
             computation: change.computation.clone(),
             place: MovePlace {
@@ -314,6 +333,9 @@ struct MovedObject {
     free: u64,
     between_spaces: u64,
     between_spaces_bytes: u64,
+    arguments: u64,
+    arguments_bytes: u64,
+    unknown_loops: u64,
 }
 
 #[derive(Serialize)]

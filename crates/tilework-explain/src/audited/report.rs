@@ -1,6 +1,6 @@
 //! The page of an audit.
 
-use tilework_audit::{Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
+use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
 use tilework_picture::{Line, Look};
 
 use super::sentence::{audit_sentence, percent, place, short, space_name};
@@ -17,11 +17,14 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
     if findings.programs.is_empty() {
         page.title("There are no shapes in what was read.");
     }
-    for program in findings.programs.iter().take(top.max(1)) {
+    for (number, program) in findings.programs.iter().take(top.max(1)).enumerate() {
         if !page.lines().is_empty() {
             page.text("");
         }
         page.title(&audit_sentence(program));
+        if let (0, Some(assumed)) = (number, &findings.assumed) {
+            page.paragraph(&assumption(assumed));
+        }
         spaces(&mut page, program);
         shapes(&mut page, program, top);
         moves(&mut page, program, top);
@@ -44,6 +47,18 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
     }
     unread(&mut page, &findings.unread);
     page.into_lines()
+}
+
+/// Which layouts are supposed.
+pub(super) fn assumption(assumed: &Assumed) -> String {
+    let target = &assumed.target;
+    match assumed.shapes {
+        0 => format!(
+            "Every array has tiles of its own, or {target} has none for it: sizes are as they are written."
+        ),
+        1 => format!("1 shape without tiles is counted as {target} usually lays it out."),
+        count => format!("{count} shapes without tiles are counted as {target} usually lays them out."),
+    }
 }
 
 /// Lines of a table, right-aligned but for the last column.
@@ -181,9 +196,33 @@ fn moves(page: &mut Page, program: &Audited, top: usize) {
         };
         rest.push(format!("{copies} the place in memory ({})", short(moved.between_spaces_bytes)));
     }
+    if moved.unknown_loops > 0 {
+        rest.push(match moved.unknown_loops {
+            1 => "what is in 1 loop counts once, as nothing says how often it runs".to_owned(),
+            count => format!("what is in {count} loops counts once, as nothing says how often they run"),
+        });
+    }
     if !rest.is_empty() {
         page.paragraph(&format!("{}.", rest.join("; ")));
     }
+    arguments(page, program, top);
+}
+
+/// The arguments that are moved: whoever gives them can spare the program that.
+fn arguments(page: &mut Page, program: &Audited, top: usize) {
+    let (count, bytes) = (program.moved.arguments, short(program.moved.arguments_bytes));
+    if count == 0 {
+        return;
+    }
+    page.heading(&match count {
+        1 => format!("1 of these moves an argument because of its layout, {bytes}"),
+        count => format!("{count} of these move arguments because of their layouts, {bytes}"),
+    });
+    let line = |change: &Move| {
+        let argument = change.argument.as_deref().unwrap_or_default();
+        format!("  {} {argument}: needed as {}", short(change.bytes), change.to)
+    };
+    page.text(&program.arguments.iter().take(top).map(line).collect::<Vec<String>>().join("\n"));
 }
 
 fn movement(change: &Move) -> String {
@@ -204,8 +243,11 @@ fn name(change: &Move) -> String {
     if change.count > 1 {
         text.push_str(&format!(" and {} more like it", change.count - 1));
     }
-    if let Some(parameter) = &change.parameter {
-        text.push_str(&format!(": the argument {parameter}"));
+    if change.runs > 1 {
+        text.push_str(&format!(", run {} times", change.runs));
+    }
+    if let Some(argument) = &change.argument {
+        text.push_str(&format!(": the argument {argument}"));
     }
     if change.fused {
         text.push_str(", within a fusion");

@@ -1,5 +1,6 @@
 //! The one sentence that matters, and the words it is made of.
 
+use tilework::Growth;
 use tilework_audit::{Audited, Basis, Place, Shared};
 
 use crate::size;
@@ -65,6 +66,13 @@ pub fn audit_sentence(program: &Audited) -> String {
             format!("{} of it is", percent(part))
         };
         text.push_str(&format!(" {part} in {}, {}.", worst.shape, because(worst)));
+    } else if program.moved.changes > 0 {
+        // Without padding, this is what layouts cost.
+        let bytes = short(program.moved.bytes);
+        text.push_str(&match program.moved.changes {
+            1 => format!(" 1 instruction changes a layout and moves {bytes}."),
+            count => format!(" {count} instructions change a layout and move {bytes}."),
+        });
     }
     text
 }
@@ -83,11 +91,15 @@ fn over(program: &Audited) -> String {
     format!(". The program needs {} and there are {}{memory}{fits}", short(used), short(capacity))
 }
 
-/// Why a shape has padding.
+/// Why a shape has padding: what makes it largest, and what else makes it several times as large.
 fn because(worst: &Shared) -> String {
-    match worst.growths.iter().max_by(|a, b| a.factor().total_cmp(&b.factor())) {
-        Some(growth) => format!("because {}", size::cause(growth)),
-        None => "and its layout as printed does not say why".to_owned(),
+    let mut growths: Vec<&Growth> = worst.growths.iter().collect();
+    growths.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+    let told = growths.iter().enumerate().filter(|(place, growth)| *place == 0 || growth.factor() >= 2.0);
+    let causes: Vec<String> = told.map(|(_, growth)| size::cause(growth)).collect();
+    match causes.is_empty() {
+        true => "and its layout as printed does not say why".to_owned(),
+        false => format!("because {}", causes.join(", and ")),
     }
 }
 

@@ -1,0 +1,323 @@
+//! What an instruction means for memory, whatever it was written in: whether it makes a buffer, whether it may move
+//! elements, and which computations exist within it only.
+
+use crate::audit::Audit;
+use crate::hash::Map;
+use crate::program::{Made, MoveKey, Operation, Origin};
+use crate::shapes::ShapeId;
+use crate::texts::{NONE, Text};
+
+/// The most places of a program that are told apart.
+const PLACES: usize = 1 << 20;
+
+/// The most instructions whose origin is kept before it is known which make buffers.
+const ORIGINS: usize = 1 << 18;
+
+/// The most instructions of one computation that are known as operands.
+const NAMES: usize = 1 << 23;
+
+/// The most numbers of one computation that are known as operands: a condition has a few.
+const NUMBERS: usize = 16;
+
+/// The most computations of a program.
+const COMPUTATIONS: usize = 1 << 20;
+
+/// What an operation means for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Meaning {
+    pub(crate) makes: Makes,
+    /// What it does to the places of elements.
+    pub(crate) moves: Option<Operation>,
+    /// Whether its value is its operand's, or a part of it.
+    pub(crate) passes: bool,
+    pub(crate) calls: Called,
+}
+
+/// Which buffer an instruction makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Makes {
+    /// One for its value.
+    Value,
+    /// One for its value if the program is given it, and none if a computation is.
+    Parameter,
+    /// One for an element of the tuple that is its value.
+    Element(usize),
+    /// None: its operands', or that of what it calls.
+    Nothing,
+}
+
+/// The computations that an instruction calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// None that matter.
+    Nothing,
+    /// What a fusion fuses: values in it have no buffers.
+    Fused,
+    /// What is applied to elements, such as the addition of a sum: values in it have no buffers.
+    Applied,
+    /// One or several, once each at most.
+    Once,
+    /// The body of a loop.
+    Loop,
+}
+
+impl Meaning {
+    /// That of an operation by its name.
+    #[inline]
+    pub(crate) fn of(operation: &[u8]) -> Meaning {
+        let plain = Meaning { makes: Makes::Value, moves: None, passes: false, calls: Called::Nothing };
+        let moving = |moves| Meaning { moves: Some(moves), ..plain };
+        match operation {
+            b"parameter" => Meaning { makes: Makes::Parameter, ..plain },
+            b"copy" => moving(Operation::Copy),
+            b"transpose" => moving(Operation::Transpose),
+            b"reshape" => moving(Operation::Reshape),
+            b"copy-start" => Meaning { makes: Makes::Element(0), ..moving(Operation::CopyStart) },
+            b"bitcast" => Meaning { makes: Makes::Nothing, passes: true, ..moving(Operation::Bitcast) },
+            b"get-tuple-element" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
+            b"fusion" => Meaning { calls: Called::Fused, ..plain },
+            b"reduce"
+            | b"reduce-window"
+            | b"scatter"
+            | b"select-and-scatter"
+            | b"sort"
+            | b"map"
+            | b"all-reduce"
+            | b"all-reduce-start"
+            | b"reduce-scatter" => Meaning { calls: Called::Applied, ..plain },
+            b"while" => Meaning { makes: Makes::Nothing, calls: Called::Loop, ..plain },
+            b"conditional" | b"call" | b"async-start" => {
+                Meaning { makes: Makes::Nothing, calls: Called::Once, ..plain }
+            }
+            b"tuple" | b"optimization-barrier" | b"after-all" | b"add-dependency" | b"domain" => {
+                Meaning { makes: Makes::Nothing, ..plain }
+            }
+            _ if operation.ends_with(b"-done") || operation.ends_with(b"-update") => {
+                Meaning { makes: Makes::Nothing, ..plain }
+            }
+            _ if operation.ends_with(b"-start") => Meaning { makes: Makes::Element(1), ..plain },
+            _ => plain,
+        }
+    }
+
+    /// Whether it must be known what the first operand is.
+    #[inline]
+    pub(crate) fn asks_for_operand(&self) -> bool {
+        self.passes || self.moves.is_some()
+    }
+}
+
+/// The computation that is being read, and what of the module is needed for it.
+#[derive(Debug, Default)]
+pub(crate) struct Body {
+    pub(crate) computation: u32,
+    /// The hash of its name.
+    pub(crate) hash: u64,
+    /// Whether it is the program itself.
+    pub(crate) entry: bool,
+    /// What its instructions are, by what operands are written as: a number, or the hash of a name.
+    names: Map<u64, Named>,
+    /// Numbers of the computation, by what operands are written as.
+    numbers: Map<u64, u64>,
+    /// The hashes of the names of instructions that make buffers, if that is known beforehand.
+    wanted: Option<Map<u64, ()>>,
+    /// The element of a tuple that an asynchronous operation makes, by the tuple and the number.
+    elements: Map<(ShapeId, usize), Option<ShapeId>>,
+}
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    pub(crate) shape: ShapeId,
+    /// The program's argument that it is.
+    pub(crate) parameter: Text,
+    /// Which parameter of another computation it is, counted from 1; 0 if it is none.
+    pub(crate) operand: u32,
+}
+
+/// An instruction that was read.
+#[derive(Debug)]
+pub(crate) struct Instruction<'a> {
+    pub(crate) name: &'a [u8],
+    /// The hash of the name.
+    pub(crate) hash: u64,
+    /// What operands call it.
+    pub(crate) key: u64,
+    pub(crate) meaning: Meaning,
+    pub(crate) shape: ShapeId,
+    /// What its first operand is, if the meaning asks for it.
+    pub(crate) operand: Option<Named>,
+    /// Which parameter of the computation it is, counted from 1; 0 if it is none or that is not known.
+    pub(crate) parameter: u32,
+    /// Where it stands.
+    pub(crate) line: u64,
+}
+
+impl Body {
+    /// What an operand is that is written so.
+    #[inline]
+    pub(crate) fn operand(&self, key: u64) -> Option<Named> {
+        self.names.get(&key).copied()
+    }
+
+    /// Notes that an instruction is this number, and nothing else.
+    pub(crate) fn is_number(&mut self, key: u64, number: u64) {
+        if self.numbers.len() < NUMBERS {
+            self.numbers.insert(key, number);
+        }
+    }
+
+    /// The number that is written so, if it is one.
+    pub(crate) fn number(&self, key: u64) -> Option<u64> {
+        self.numbers.get(&key).copied()
+    }
+}
+
+impl Audit {
+    /// Begins a module, at a place outside of any computation.
+    pub(crate) fn module(&mut self, name: &[u8]) -> Body {
+        let name = self.texts.number(name);
+        let (seed, texts) = (self.seed, &self.texts);
+        let program = self.programs.last_mut();
+        let wanted = program.filter(|program| program.has.assignment).map(|program| {
+            program.values.iter().map(|value| (seed.of(texts.text(value.name).as_bytes()), ())).collect()
+        });
+        let program = self.program();
+        program.name = name;
+        // What stands outside of a computation has a place as well.
+        program.computation_names.push(NONE);
+        let computation = (program.computation_names.len() - 1) as u32;
+        Body { computation, wanted, ..Body::default() }
+    }
+
+    /// Begins a computation.
+    pub(crate) fn computation_begins(&mut self, body: &mut Body, name: &[u8], entry: bool) {
+        let hash = self.seed.of(name);
+        let name = self.texts.number(name);
+        let program = self.program();
+        if program.computation_names.len() < COMPUTATIONS {
+            program.computation_names.push(name);
+        } else {
+            program.overflowed = true;
+        }
+        let place = (program.computation_names.len() - 1) as u32;
+        program.computations.insert(hash, place);
+        body.names.clear();
+        body.numbers.clear();
+        if body.names.capacity() > 1 << 16 {
+            body.names = Map::default();
+        }
+        (body.computation, body.hash, body.entry) = (place, hash, entry);
+    }
+
+    /// Notes an instruction: what it makes and what it moves. The order of a transpose, and where the instruction comes
+    /// from, are read only if they are kept.
+    #[inline]
+    pub(crate) fn instruction(
+        &mut self,
+        body: &mut Body,
+        instruction: &Instruction<'_>,
+        order: impl FnOnce(&mut Audit) -> Text,
+        source: impl Fn(&mut Audit) -> u32,
+    ) -> Result<(), &'static str> {
+        let Instruction { name, hash, key, meaning, shape, operand, line, .. } = *instruction;
+        self.program().instructions += 1;
+        let parameter = match meaning.makes {
+            Makes::Parameter if body.entry => self.texts.number(name),
+            _ if meaning.passes => operand.map_or(NONE, |operand| operand.parameter),
+            _ => NONE,
+        };
+        let number = match meaning.makes {
+            Makes::Parameter if !body.entry => instruction.parameter,
+            _ if meaning.passes => operand.map_or(0, |operand| operand.operand),
+            _ => 0,
+        };
+        let mut found = None;
+        if let Some(operation) = meaning.moves {
+            let operand = operand.ok_or("a copy or reshape of something that is not known")?;
+            let to = match meaning.makes {
+                Makes::Element(number) => self.element(body, shape, number).unwrap_or(shape),
+                _ => shape,
+            };
+            if operand.shape != to {
+                let order = match operation {
+                    Operation::Transpose => order(self),
+                    _ => NONE,
+                };
+                let source = *found.insert(source(self));
+                let computation = body.computation;
+                let from = operand.shape;
+                let Named { parameter, operand, .. } = operand;
+                let key = MoveKey { operation, from, to, order, computation, source, parameter, operand };
+                let Audit { programs, texts, .. } = self;
+                if let Some(program) = programs.last_mut() {
+                    if program.moves.len() < PLACES || program.moves.contains_key(&key) {
+                        program.moves.entry(key).or_default().add(line, || texts.number(name));
+                    } else {
+                        program.overflowed = true;
+                    }
+                }
+            }
+        }
+        if body.names.len() < NAMES {
+            body.names.insert(key, Named { shape, parameter, operand: number });
+        }
+        match &body.wanted {
+            Some(wanted) => {
+                if wanted.contains_key(&hash) {
+                    let source = found.unwrap_or_else(|| source(self));
+                    let origin = Origin { computation: body.computation, source };
+                    self.program().origins.insert(hash, origin);
+                }
+            }
+            None => {
+                let source = found.unwrap_or_else(|| source(self));
+                let made = match meaning.makes {
+                    Makes::Value => Some(shape),
+                    Makes::Parameter => body.entry.then_some(shape),
+                    Makes::Element(number) => self.element(body, shape, number),
+                    Makes::Nothing => None,
+                };
+                self.made(body, instruction, made, source);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes an instruction that makes a buffer, where no buffer assignment says which do.
+    fn made(&mut self, body: &Body, instruction: &Instruction<'_>, made: Option<ShapeId>, source: u32) {
+        let Audit { programs, texts, shapes, .. } = self;
+        let Some(program) = programs.last_mut() else { return };
+        let &Instruction { name, hash, line, .. } = instruction;
+        if program.origins.len() < ORIGINS {
+            program.origins.insert(hash, Origin { computation: body.computation, source });
+        }
+        let Some(made) = made else { return };
+        // What is in a tuple has a buffer each.
+        let parts = if shapes.known(made).shape.is_tuple() { shapes.parts(made) } else { &[made] };
+        for &shape in parts {
+            let key = Made { computation: body.computation, shape, source };
+            if program.made.len() < PLACES || program.made.contains_key(&key) {
+                program.made.entry(key).or_default().add(line, || texts.number(name));
+            } else {
+                program.overflowed = true;
+                // The sums stay whole: only where it comes from is lost.
+                let key = Made { computation: 0, source: 0, ..key };
+                program.made.entry(key).or_default().add(line, || NONE);
+            }
+        }
+    }
+
+    fn element(&mut self, body: &mut Body, tuple: ShapeId, number: usize) -> Option<ShapeId> {
+        if let Some(&element) = body.elements.get(&(tuple, number)) {
+            return element;
+        }
+        let element = match &self.shapes.known(tuple).shape {
+            tilework::xla::Shape::Tuple(elements) => elements.get(number).cloned(),
+            _ => return Some(tuple),
+        };
+        let element = element.and_then(|shape| self.shapes.number_of(&shape));
+        body.elements.insert((tuple, number), element);
+        element
+    }
+}
