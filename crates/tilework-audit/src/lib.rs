@@ -63,6 +63,7 @@ mod target;
 mod texts;
 mod unread;
 mod usage;
+mod utf16;
 
 pub use array::{Change, Rearranged};
 pub use audit::{Audit, is_same_program};
