@@ -11,7 +11,7 @@ use crate::size;
 const CAUSES: usize = 4;
 
 /// What an audit found, the sentence that matters first; no line is wider than `width` columns. `top` is how many of each
-/// kind are told.
+/// kind are told; of 0 only the sentences.
 pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) -> Vec<Line> {
     let mut page = Page::new(width, look);
     if findings.programs.is_empty() {
@@ -24,6 +24,9 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         page.title(&audit_sentence(program));
         if let (0, Some(assumed)) = (number, &findings.assumed) {
             page.paragraph(&assumption(assumed));
+        }
+        if top == 0 {
+            continue;
         }
         spaces(&mut page, program);
         shapes(&mut page, program, top);
