@@ -1,6 +1,6 @@
 //! Reading: which kind of text a line belongs to.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -12,6 +12,7 @@ use crate::live::Part;
 use crate::message::{self, Entry};
 use crate::metadata::Sources;
 use crate::program::Program;
+use crate::recognise::{self, Serialised};
 use crate::shapes::Shapes;
 use crate::target::Target;
 use crate::texts::Texts;
@@ -46,6 +47,13 @@ pub struct Audit {
     /// Bytes of text that were read.
     pub(crate) bytes: u64,
 }
+
+/// What is said of a compressed file that ends early.
+const CUT: &str = "the file ends in the middle";
+
+/// No message of protobuf is as long.
+#[cfg(feature = "proto")]
+const LONGEST: u64 = 1 << 31;
 
 /// The most programs that are told apart.
 const PROGRAMS: usize = 1 << 14;
@@ -131,27 +139,80 @@ impl Audit {
         match Start::of(input.fill_buf()?) {
             Start::Gzip => {
                 let unpacked = MultiGzDecoder::new(input);
-                self.read_text(io::BufReader::with_capacity(1 << 17, unpacked))
+                self.read_unpacked(io::BufReader::with_capacity(1 << 17, unpacked))
             }
-            _ => self.read_text(input),
+            _ => self.read_unpacked(input),
         }
     }
 
-    fn read_text(&mut self, mut input: impl BufRead) -> io::Result<()> {
+    fn read_unpacked(&mut self, mut input: impl BufRead) -> io::Result<()> {
         let start = match input.fill_buf() {
             Ok(text) => Start::of(text),
             // It is told when its lines are read.
             Err(_) => Start::Text,
         };
         match start {
-            Start::Mark => input.consume(3),
-            Start::Utf16(_) => input.consume(2),
-            Start::Gzip | Start::Text => {}
+            Start::Mark => {
+                input.consume(3);
+                self.read_lines(input)
+            }
+            Start::Utf16(order) => {
+                input.consume(2);
+                self.read_lines(Utf16::new(input, order))
+            }
+            Start::Gzip | Start::Text => self.read_plain(input),
         }
-        match start {
-            Start::Utf16(order) => self.read_lines(Utf16::new(input, order)),
-            _ => self.read_lines(input),
+    }
+
+    /// Reads a text or a serialised module, whichever it is.
+    fn read_plain(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        // No text but one that begins with an empty line is looked at more closely.
+        if !matches!(input.fill_buf(), Ok([0x0a | 0x12, ..])) {
+            return self.read_lines(input);
         }
+        let mut start = Vec::new();
+        let whole = read_to_end(input.by_ref().take(recognise::START as u64), &mut start)?;
+        match recognise::serialised(&start) {
+            Some(kind) => self.read_serialised(kind, start, input),
+            None => {
+                if !whole {
+                    self.complaints.add(memchr::memchr_iter(b'\n', &start).count() as u64, CUT);
+                }
+                self.read_lines(io::Cursor::new(start).chain(input))
+            }
+        }
+    }
+
+    /// Reads a serialised module, of which the start has been read.
+    #[cfg(feature = "proto")]
+    fn read_serialised(&mut self, kind: Serialised, start: Vec<u8>, input: impl BufRead) -> io::Result<()> {
+        let mut bytes = start;
+        let whole = read_to_end(input.take(LONGEST), &mut bytes)?;
+        self.bytes += bytes.len() as u64;
+        if bytes.len() as u64 >= LONGEST {
+            self.complaints.add_at(0, "a serialised module of 2 GiB or more, which none can have");
+            return Ok(());
+        }
+        if !whole {
+            self.complaints.add_at(bytes.len(), CUT);
+        }
+        self.serialised(kind, &bytes);
+        Ok(())
+    }
+
+    /// Says what was found.
+    #[cfg(not(feature = "proto"))]
+    fn read_serialised(&mut self, kind: Serialised, _: Vec<u8>, _: impl BufRead) -> io::Result<()> {
+        let reason = match kind {
+            Serialised::Hlo => {
+                "a serialised HloProto, which this build cannot read: it lacks the feature `proto`"
+            }
+            Serialised::Module => {
+                "a serialised HloModuleProto, which this build cannot read: it lacks the feature `proto`"
+            }
+        };
+        self.complaints.add_at(0, reason);
+        Ok(())
     }
 
     fn read_lines(&mut self, input: impl BufRead) -> io::Result<()> {
@@ -164,7 +225,7 @@ impl Audit {
                 Ok(None) => break Ok(()),
                 // A compressed file that ends early has been read so far.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    self.complaints.add(number, "the file ends in the middle");
+                    self.complaints.add(number, CUT);
                     break Ok(());
                 }
                 Err(error) => break Err(error),
@@ -292,6 +353,15 @@ impl Audit {
     }
 }
 
+/// Reads until there is no more; false if a compressed file ends in the middle.
+fn read_to_end(mut input: impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    match input.read_to_end(bytes) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether two files are, by their names, about the same program of the same dump.
 pub fn is_same_program(a: &str, b: &str) -> bool {
     group(a) == group(b)
@@ -300,7 +370,7 @@ pub fn is_same_program(a: &str, b: &str) -> bool {
 /// What a name has in common with those of all files about the same program.
 pub(crate) fn group(file: &str) -> &str {
     let mut group = file.strip_suffix(".gz").unwrap_or(file);
-    for suffix in [".txt", ".hlo", "-buffer-assignment", "-live-range", "-memory-usage-report"] {
+    for suffix in [".txt", ".pb", ".hlo", "-buffer-assignment", "-live-range", "-memory-usage-report"] {
         group = group.strip_suffix(suffix).unwrap_or(group);
     }
     group

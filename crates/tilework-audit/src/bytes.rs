@@ -1,6 +1,8 @@
 //! Small readings of text that may be anything.
 
-use memchr::memmem;
+use std::borrow::Cow;
+
+use memchr::{memchr, memmem};
 
 /// What stands behind the first `mark`.
 #[inline]
@@ -42,6 +44,29 @@ pub(crate) fn quoted(text: &[u8]) -> Option<&[u8]> {
         ends
     })?;
     Some(&text[..end])
+}
+
+/// A quoted text without its escapes: `\'`, `\"`, `\\`, `\n`, `\r`, `\t`, and any byte by three octal digits.
+pub(crate) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
+    let Some(first) = memchr(b'\\', text) else { return Cow::Borrowed(text) };
+    let (plain, mut rest) = text.split_at(first);
+    let mut out = plain.to_vec();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let (written, used) = match (byte, after) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..]) => {
+                ((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'), 3)
+            }
+            (b'\\', [b'n', ..]) => (b'\n', 1),
+            (b'\\', [b'r', ..]) => (b'\r', 1),
+            (b'\\', [b't', ..]) => (b'\t', 1),
+            (b'\\', [other, ..]) => (*other, 1),
+            _ => (byte, 0),
+        };
+        out.push(written);
+        rest = &rest[used..];
+    }
+    Cow::Owned(out)
 }
 
 /// A size as compilers print it: `9.00G`, `392.00MiB`, `512B`, `0B`, `512`.
@@ -117,6 +142,14 @@ mod tests {
         assert_eq!(quoted(br#""a\"b" c"#), Some(&br#"a\"b"#[..]));
         assert_eq!(quoted(br#""a\\" c"#), Some(&br"a\\"[..]));
         assert_eq!(quoted(b"\"open"), None);
+    }
+
+    #[test]
+    fn escapes_are_what_they_stand_for() {
+        assert_eq!(&*unescaped(br#"a\'b\"c\\d\ne\303\251"#), "a'b\"c\\d\neé".as_bytes());
+        assert_eq!(&*unescaped(br"\"), br"\");
+        assert_eq!(&*unescaped(br"\30"), b"30");
+        assert_eq!(&*unescaped(b"plain"), b"plain");
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Audit {
             tables: Tables::default(),
             inside: false,
             body: self.module(name),
-            metadata: memmem::Finder::new(b"metadata={"),
+            metadata: memmem::Finder::new(b" metadata={"),
             calls: memmem::Finder::new(b"calls="),
             applies: memmem::Finder::new(b"to_apply="),
         }
@@ -139,7 +139,7 @@ impl Audit {
     fn source(&mut self, tables: &Tables, metadata: &memmem::Finder<'_>, rest: &[u8]) -> u32 {
         match metadata.find(rest) {
             Some(at) => {
-                let source = tables.source(&rest[at + b"metadata={".len()..], &mut self.texts);
+                let source = tables.source(&rest[at + b" metadata={".len()..], &mut self.texts);
                 self.sources.number(source)
             }
             None => 0,

@@ -72,7 +72,11 @@ impl Meaning {
             b"copy" => moving(Operation::Copy),
             b"transpose" => moving(Operation::Transpose),
             b"reshape" => moving(Operation::Reshape),
-            b"copy-start" => Meaning { makes: Makes::Element(0), ..moving(Operation::CopyStart) },
+            // An argument that is fetched into a faster memory is still that argument.
+            b"copy-start" => {
+                Meaning { makes: Makes::Element(0), passes: true, ..moving(Operation::CopyStart) }
+            }
+            b"copy-done" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
             b"bitcast" => Meaning { makes: Makes::Nothing, passes: true, ..moving(Operation::Bitcast) },
             b"get-tuple-element" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
             b"fusion" => Meaning { calls: Called::Fused, ..plain },

@@ -34,6 +34,8 @@ mod bytes;
 mod calls;
 mod figures;
 mod findings;
+#[cfg(feature = "proto")]
+mod graph;
 mod hash;
 mod hlo;
 mod instruction;
@@ -46,8 +48,13 @@ mod moves;
 mod peak;
 mod program;
 mod reach;
+mod recognise;
 mod scan;
+#[cfg(feature = "proto")]
+mod schedule;
 mod select;
+#[cfg(feature = "proto")]
+mod serial;
 mod shapes;
 mod suggest;
 mod sums;

@@ -10,7 +10,7 @@
 //! 3 {file_location_id=3 parent_frame_id=2}
 //! ```
 
-use crate::bytes::{number, number_after, quoted, split};
+use crate::bytes::{number, number_after, quoted, split, unescaped};
 use crate::hash::Map;
 use crate::texts::{NONE, Text, Texts};
 
@@ -101,7 +101,7 @@ impl Tables {
         let (_, entry) = split(line, b" ")?;
         match self.open {
             Table::None => return None,
-            Table::Files => put(&mut self.files, place, texts.number(quoted(entry)?)),
+            Table::Files => put(&mut self.files, place, texts.number(&unescaped(quoted(entry)?))),
             Table::Functions => {}
             Table::Locations => {
                 let file = number_after(entry, b"file_name_id=")? as u32;
@@ -136,9 +136,10 @@ impl Tables {
                 Some(quoted) => quoted.len() + 2,
                 None => memchr::memchr2(b' ', b'}', value).unwrap_or(value.len()),
             };
+            let mut text_of = || texts.number(&unescaped(quoted.unwrap_or(&value[..end])));
             match key {
-                b"op_name" => source.operation = texts.number(quoted.unwrap_or(&value[..end])),
-                b"source_file" => source.file = texts.number(quoted.unwrap_or(&value[..end])),
+                b"op_name" => source.operation = text_of(),
+                b"source_file" => source.file = text_of(),
                 b"source_line" => source.line = number(value).unwrap_or(0) as u32,
                 b"stack_frame_id" => {
                     let (file, line) = self.place(number(value).unwrap_or(0));
@@ -178,6 +179,9 @@ mod tests {
         let source = tables.source(b"op_name=\"jit(f)/a b=c}\" stack_frame_id=7}, x={y=1}", &mut texts);
         assert_eq!(texts.text(source.operation), "jit(f)/a b=c}");
         assert_eq!((texts.text(source.file), source.line), ("example/corpus.py", 13));
+        let quotes = br#"op_name="m[\'emb\']\303\251" stack_frame_id=7"#;
+        let source = tables.source(quotes, &mut texts);
+        assert_eq!(texts.text(source.operation), "m['emb']é");
         let older = b"op_type=\"add\" op_name=\"add\" source_file=\"a.py\" source_line=7";
         let source = tables.source(older, &mut texts);
         assert_eq!((texts.text(source.file), source.line), ("a.py", 7));

@@ -54,6 +54,9 @@ impl Known {
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
     numbers: Map<Box<[u8]>, Option<ShapeId>>,
+    /// The same by serialised messages.
+    #[cfg(feature = "proto")]
+    protos: Map<Box<[u8]>, Option<ShapeId>>,
     known: Vec<Known>,
     /// The arrays in a tuple, for the tuples of which they were asked for.
     parts: Map<ShapeId, Box<[ShapeId]>>,
@@ -73,8 +76,7 @@ impl Shapes {
 
     #[cold]
     fn read(&mut self, text: &[u8]) -> Option<ShapeId> {
-        let full = self.numbers.len() >= LIMIT || self.bytes > TEXTS || self.arrays > ARRAYS;
-        if full || text.len() > LONGEST {
+        if self.is_full(text.len()) {
             return None;
         }
         let read = std::str::from_utf8(text).ok().and_then(|text| Shape::parse(text).ok());
@@ -82,6 +84,27 @@ impl Shapes {
         self.bytes += text.len();
         self.numbers.insert(text.into(), number);
         number
+    }
+
+    /// The number of the shape that is serialised so; none if this is no shape.
+    #[cfg(feature = "proto")]
+    pub(crate) fn number_of_proto(&mut self, bytes: &[u8]) -> Option<ShapeId> {
+        if let Some(&number) = self.protos.get(bytes) {
+            return number;
+        }
+        if self.is_full(bytes.len()) || self.protos.len() >= LIMIT {
+            return None;
+        }
+        let number = Shape::from_proto(bytes).ok().map(|shape| self.hold(shape));
+        self.bytes += bytes.len();
+        self.protos.insert(bytes.into(), number);
+        number
+    }
+
+    /// Whether no further shape of this many bytes is held.
+    fn is_full(&self, bytes: usize) -> bool {
+        let full = self.numbers.len() >= LIMIT || self.bytes > TEXTS || self.arrays > ARRAYS;
+        full || bytes > LONGEST
     }
 
     /// The same shape may be written in several ways.

@@ -57,4 +57,10 @@ impl Texts {
     pub(crate) fn text(&self, number: Text) -> &str {
         self.texts.get(number as usize).map_or("", |text| text)
     }
+
+    /// The same, for as long as one likes.
+    #[cfg(feature = "proto")]
+    pub(crate) fn shared(&self, number: Text) -> Arc<str> {
+        self.texts.get(number as usize).or(self.texts.first()).cloned().unwrap_or_default()
+    }
 }

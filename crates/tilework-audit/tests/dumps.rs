@@ -255,3 +255,21 @@ fn of_names_for_one_place_only_the_first_counts() {
         |name: &str| program.buffers.iter().find(|b| b.name.as_deref() == Some(name)).and_then(|b| b.at_peak);
     assert_eq!((at_peak("a"), at_peak("b"), at_peak("c")), (Some(true), Some(false), Some(true)));
 }
+
+#[test]
+fn small_arrays_without_tiles_count_in_whole_registers() {
+    let count = |shape: &str, size: u64| {
+        let text = format!(
+            "BufferAssignment:\nallocation 0: size {size}, page 0, preallocated-temp:\n \
+             value: <2 lhs @0> (size={size},offset=0): {shape}\n"
+        );
+        let mut audit = Audit::new();
+        audit.read("-", text.as_bytes()).expect("memory is read");
+        audit.findings(9).programs[0].contradiction_count
+    };
+    let agreeing =
+        [("f32[]", 4096), ("bf16[]", 2048), ("pred[]{:S(6)}", 1024), ("s32[2]{0:S(4)}", 4096), ("f32[]", 4)];
+    assert!(agreeing.iter().all(|(shape, size)| count(shape, *size) == 0));
+    let others = [("f32[]", 8192), ("f32[]{:T(128)}", 4096), ("f32[2,3]{1,0}", 4096), ("bf16[]", 4096)];
+    assert!(others.iter().all(|(shape, size)| count(shape, *size) == 1));
+}

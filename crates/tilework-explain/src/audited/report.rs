@@ -262,7 +262,7 @@ fn name(change: &Move) -> String {
 }
 
 /// How elements move, in words.
-fn how_words(kind: &str, run_bytes: u64) -> String {
+pub(super) fn how_words(kind: &str, run_bytes: u64) -> String {
     match kind {
         "rows" => format!("in runs of {}", short(run_bytes)),
         "transpose" => "transposed: neighbours on one side are apart on the other".to_owned(),

@@ -7,6 +7,7 @@ use buffa::DecodeOptions;
 
 use super::super::shape::Shape;
 use super::generated::xla_hlo as raw;
+use super::wire::{Path, Reader};
 use crate::error::{Error, Result};
 
 /// What `--xla_dump_hlo_as_proto` writes into a `.hlo.pb`: a module, and where the compiler put its buffers.
@@ -71,6 +72,12 @@ pub struct Instruction {
     pub parameter_number: i64,
     /// Which element of a tuple it takes, if it does.
     pub tuple_index: i64,
+    /// The number that it is, if it is a constant that is one whole number of 32 or 64 bits.
+    pub number: Option<i128>,
+    /// `LT`, `EQ`, …, if it compares.
+    pub comparison: String,
+    /// What only the compiler's own machine understands, most often as JSON.
+    pub backend_config: Vec<u8>,
     /// `kLoop`, `kOutput`, …, if it is a fusion.
     pub fusion_kind: String,
     /// What it calls, if it is a `custom-call`.
@@ -218,7 +225,7 @@ pub enum EventKind {
 }
 
 /// A message cannot be longer, as protobuf has it.
-const LONGEST: usize = i32::MAX as usize;
+pub(super) const LONGEST: usize = i32::MAX as usize;
 
 impl Hlo {
     /// Reads an `HloProto`.
@@ -246,7 +253,7 @@ impl HloModule {
         decode(bytes).map(HloModule::from_raw)
     }
 
-    fn from_raw(raw: raw::HloModuleProto) -> HloModule {
+    pub(super) fn from_raw(raw: raw::HloModuleProto) -> HloModule {
         let stack_frames = raw.stack_frame_index.into_option().unwrap_or_default();
         let computations = raw.computations.into_iter();
         let sequences = raw.schedule.into_option().unwrap_or_default().sequences.into_iter();
@@ -266,7 +273,7 @@ impl HloModule {
 }
 
 impl Computation {
-    fn from_raw(raw: raw::HloComputationProto, frames: &raw::StackFrameIndexProto) -> Computation {
+    pub(super) fn from_raw(raw: raw::HloComputationProto, frames: &raw::StackFrameIndexProto) -> Computation {
         let instructions = raw.instructions.into_iter();
         Computation {
             name: raw.name,
@@ -279,7 +286,7 @@ impl Computation {
 }
 
 impl Instruction {
-    fn from_raw(raw: raw::HloInstructionProto, frames: &raw::StackFrameIndexProto) -> Instruction {
+    pub(super) fn from_raw(raw: raw::HloInstructionProto, frames: &raw::StackFrameIndexProto) -> Instruction {
         let metadata = raw.metadata.into_option().unwrap_or_default();
         let source = match metadata.source_file.is_empty() {
             true => source_of_frame(frames, metadata.stack_frame_id),
@@ -295,6 +302,9 @@ impl Instruction {
             dimensions: raw.dimensions,
             parameter_number: raw.parameter_number,
             tuple_index: raw.tuple_index,
+            number: whole_number(&raw.literal),
+            comparison: raw.comparison_direction,
+            backend_config: raw.backend_config,
             fusion_kind: raw.fusion_kind,
             custom_call_target: raw.custom_call_target,
             op_name: metadata.op_name,
@@ -302,6 +312,42 @@ impl Instruction {
         }
     }
 }
+
+/// The number of a `LiteralProto` that holds one: its fields 4 to 7 are lists of `s32`, `s64`, `u32` and `u64`, and its
+/// field 1 is the shape, in whose field 3 the dimensions are.
+fn whole_number(literal: &[u8]) -> Option<i128> {
+    if literal.len() > LONGEST_NUMBER {
+        return None;
+    }
+    let path = Path::root("LiteralProto");
+    let mut found = None;
+    let mut reader = Reader::new(literal);
+    while let Some(field) = reader.field(&[], &path).ok()? {
+        match field.number {
+            1 => {
+                let mut shape = field.message(&path).ok()?;
+                while let Some(field) = shape.field(&[], &path).ok()? {
+                    if field.number == 3 {
+                        return None;
+                    }
+                }
+            }
+            4..=7 => {
+                let mut numbers = Vec::new();
+                field.ints(&mut numbers, &path).ok()?;
+                let [number] = numbers[..] else { return None };
+                // Below 0 a number of any type is written with ten bytes, and the last type has no such numbers.
+                let is_unsigned = field.number == 7;
+                found = Some(if is_unsigned { i128::from(number.value as u64) } else { number.value.into() });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The bytes of the longest literal that is one number, with its shape and layout.
+const LONGEST_NUMBER: usize = 256;
 
 /// The innermost line of a stack. Frames, places and names count from 1, and 0 is none.
 fn source_of_frame(frames: &raw::StackFrameIndexProto, frame: i32) -> Option<SourceLine> {
@@ -323,7 +369,7 @@ impl BufferAssignment {
 }
 
 impl LogicalBuffer {
-    fn from_raw(raw: raw::LogicalBufferProto) -> LogicalBuffer {
+    pub(super) fn from_raw(raw: raw::LogicalBufferProto) -> LogicalBuffer {
         let location = raw.defined_at.into_option().unwrap_or_default();
         LogicalBuffer {
             id: raw.id,
@@ -337,7 +383,7 @@ impl LogicalBuffer {
 }
 
 impl Allocation {
-    fn from_raw(raw: raw::BufferAllocationProto) -> Allocation {
+    pub(super) fn from_raw(raw: raw::BufferAllocationProto) -> Allocation {
         let assigned = raw.assigned.into_iter().map(|raw| Assigned {
             logical_buffer_id: raw.logical_buffer_id,
             offset: raw.offset,
@@ -383,15 +429,19 @@ impl HeapTrace {
 }
 
 /// Names cost more memory than bytes, so the limit grows with the input: an empty instruction is two bytes of it.
-fn decode<M: buffa::Message>(bytes: &[u8]) -> Result<M> {
+pub(super) fn decode<M: buffa::Message>(bytes: &[u8]) -> Result<M> {
     if bytes.len() > LONGEST {
-        return Err(Error::new(format!("a message of {} bytes", bytes.len())).accepts("less than 2 GiB"));
+        return Err(too_long(bytes.len()));
     }
     let memory = bytes.len().saturating_mul(MEMORY_PER_BYTE).saturating_add(1 << 20);
     let options = DecodeOptions::new().with_recursion_limit(32).with_element_memory_limit(memory);
     options.decode_from_slice(bytes).map_err(|error| {
         Error::new(error.to_string()).field("HloProto").rule("the bytes are not a compiled module")
     })
+}
+
+pub(super) fn too_long(bytes: usize) -> Error {
+    Error::new(format!("a message of {bytes} bytes")).accepts("less than 2 GiB")
 }
 
 /// Elements of lists in memory for each byte of input.

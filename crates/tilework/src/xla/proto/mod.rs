@@ -28,6 +28,8 @@ mod hlo;
 mod message;
 #[cfg(feature = "proto")]
 mod notation;
+#[cfg(feature = "proto")]
+mod parts;
 mod program;
 mod read;
 mod read_layout;
@@ -44,6 +46,8 @@ pub use hlo::{
 pub use message::{Kind, Message};
 #[cfg(feature = "proto")]
 pub use notation::{Format, MAX_BYTES};
+#[cfg(feature = "proto")]
+pub use parts::{ComputationParts, HloParts};
 
 use super::layout::Layout;
 use super::shape::Shape;

@@ -161,6 +161,10 @@ pub struct HloInstructionProto {
     pub shape: ::buffa::alloc::vec::Vec<u8>,
     /// Field 7: `metadata`
     pub metadata: ::buffa::MessageField<OpMetadata, ::buffa::Inline<OpMetadata>>,
+    /// A LiteralProto.
+    ///
+    /// Field 8: `literal`
+    pub literal: ::buffa::alloc::vec::Vec<u8>,
     /// Field 9: `parameter_number`
     pub parameter_number: i64,
     /// Field 11: `fusion_kind`
@@ -177,6 +181,10 @@ pub struct HloInstructionProto {
     pub operand_ids: ::buffa::alloc::vec::Vec<i64>,
     /// Field 38: `called_computation_ids`
     pub called_computation_ids: ::buffa::alloc::vec::Vec<i64>,
+    /// Field 43: `backend_config`
+    pub backend_config: ::buffa::alloc::vec::Vec<u8>,
+    /// Field 63: `comparison_direction`
+    pub comparison_direction: ::buffa::alloc::string::String,
 }
 impl ::core::fmt::Debug for HloInstructionProto {
     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -185,6 +193,7 @@ impl ::core::fmt::Debug for HloInstructionProto {
             .field("opcode", &self.opcode)
             .field("shape", &self.shape)
             .field("metadata", &self.metadata)
+            .field("literal", &self.literal)
             .field("parameter_number", &self.parameter_number)
             .field("fusion_kind", &self.fusion_kind)
             .field("tuple_index", &self.tuple_index)
@@ -193,6 +202,8 @@ impl ::core::fmt::Debug for HloInstructionProto {
             .field("id", &self.id)
             .field("operand_ids", &self.operand_ids)
             .field("called_computation_ids", &self.called_computation_ids)
+            .field("backend_config", &self.backend_config)
+            .field("comparison_direction", &self.comparison_direction)
             .finish()
     }
 }
@@ -240,6 +251,9 @@ impl ::buffa::Message for HloInstructionProto {
                 += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
                     + inner_size as u64;
         }
+        if !self.literal.is_empty() {
+            size += 1u64 + ::buffa::types::bytes_encoded_len(&self.literal) as u64;
+        }
         if self.parameter_number != 0i64 {
             size
                 += 1u64
@@ -284,6 +298,16 @@ impl ::buffa::Message for HloInstructionProto {
                 .sum::<u64>();
             size += 2u64 + ::buffa::encoding::varint_len(payload) as u64 + payload;
         }
+        if !self.backend_config.is_empty() {
+            size
+                += 2u64 + ::buffa::types::bytes_encoded_len(&self.backend_config) as u64;
+        }
+        if !self.comparison_direction.is_empty() {
+            size
+                += 2u64
+                    + ::buffa::types::string_encoded_len(&self.comparison_direction)
+                        as u64;
+        }
         ::buffa::saturate_size(size)
     }
     fn write_to(
@@ -309,6 +333,9 @@ impl ::buffa::Message for HloInstructionProto {
                 buf,
             );
             self.metadata.write_to(__cache, buf);
+        }
+        if !self.literal.is_empty() {
+            ::buffa::types::put_shared_bytes_field(8u32, &self.literal, buf);
         }
         if self.parameter_number != 0i64 {
             ::buffa::types::put_int64_field(9u32, self.parameter_number, buf);
@@ -358,6 +385,12 @@ impl ::buffa::Message for HloInstructionProto {
                 ::buffa::types::encode_int64(v, buf);
             }
         }
+        if !self.backend_config.is_empty() {
+            ::buffa::types::put_shared_bytes_field(43u32, &self.backend_config, buf);
+        }
+        if !self.comparison_direction.is_empty() {
+            ::buffa::types::put_string_field(63u32, &self.comparison_direction, buf);
+        }
     }
     fn merge_field(
         &mut self,
@@ -401,6 +434,13 @@ impl ::buffa::Message for HloInstructionProto {
                     buf,
                     ctx,
                 )?;
+            }
+            8u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_bytes(&mut self.literal, buf)?;
             }
             9u32 => {
                 ::buffa::encoding::check_wire_type(
@@ -557,6 +597,20 @@ impl ::buffa::Message for HloInstructionProto {
                     );
                 }
             }
+            43u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_bytes(&mut self.backend_config, buf)?;
+            }
+            63u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::types::merge_string(&mut self.comparison_direction, buf)?;
+            }
             _ => {
                 ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
             }
@@ -568,6 +622,7 @@ impl ::buffa::Message for HloInstructionProto {
         self.opcode.clear();
         self.shape.clear();
         self.metadata = ::buffa::MessageField::none();
+        self.literal.clear();
         self.parameter_number = 0i64;
         self.fusion_kind.clear();
         self.tuple_index = 0i64;
@@ -576,6 +631,8 @@ impl ::buffa::Message for HloInstructionProto {
         self.id = 0i64;
         self.operand_ids.clear();
         self.called_computation_ids.clear();
+        self.backend_config.clear();
+        self.comparison_direction.clear();
     }
 }
 #[derive(Clone, PartialEq, Default)]

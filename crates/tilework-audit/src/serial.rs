@@ -1,0 +1,358 @@
+//! Serialised modules: what `--xla_dump_hlo_as_proto` writes into `*.hlo.pb`, and a module alone.
+//!
+//! The files of a dump in text say one thing each, in the order in which it is needed. Here all is in one message, and
+//! refers to instructions by identifiers. So the instructions are found first; then come the buffers, which say what of
+//! the instructions is wanted; then when they live; then the instructions again, as if they stood in a text. Everything
+//! ends up in the same [`Program`](crate::program::Program).
+
+use tilework::xla::Shape;
+use tilework::xla::proto::{HloParts, Instruction as Serial};
+
+use crate::audit::Audit;
+use crate::bytes::{after, number};
+use crate::calls::Times;
+use crate::graph::{Counts, Flow, Graph, Node, Ways};
+use crate::hash::Map;
+use crate::instruction::{Body, Called, Instruction, Meaning};
+use crate::metadata::Source;
+use crate::program::{Allocation, Value};
+use crate::recognise::Serialised;
+use crate::schedule::{Schedule, Stored};
+use crate::shapes::ShapeId;
+use crate::texts::{NONE, Text};
+
+/// The most buffers of one program.
+const LIMIT: usize = 1 << 22;
+
+impl Audit {
+    /// Reads a serialised module.
+    pub(crate) fn serialised(&mut self, kind: Serialised, bytes: &[u8]) {
+        let parts = match kind {
+            Serialised::Hlo => HloParts::of_hlo(bytes),
+            Serialised::Module => HloParts::of_module(bytes),
+        };
+        let parts = match parts {
+            Ok(parts) => parts,
+            Err(error) => {
+                return self.complaints.add_at(place(&error), "bytes that are no serialised module");
+            }
+        };
+        if let Some(at) = parts.breaks_off() {
+            self.complaints.add_at(at, "the message breaks off");
+        }
+        let graph = self.graph(&parts);
+        let sequences = graph.sequences(parts.module());
+        self.begin(|has| &mut has.module);
+        self.program().overflowed |= graph.overflowed;
+        let name = self.texts.number(parts.module().entry_computation_name.as_bytes());
+        let entry = graph.entry(parts.module().entry_computation_id, name);
+        // If a text has said it already, it is not said twice.
+        if parts.has_buffers() && !self.program().has.assignment {
+            self.program().has.assignment = true;
+            let mut ways = Ways::default();
+            let stored = self.buffers_of(&parts, &graph, &mut ways);
+            if let Some(entry) = entry.filter(|_| !self.program().has.lives) {
+                self.program().has.lives = true;
+                self.lives(&Schedule::new(&graph, entry, &sequences), &stored, &mut ways);
+            }
+        }
+        self.instructions(&parts, &graph, entry, &sequences);
+    }
+
+    /// The instructions and how they are connected.
+    fn graph(&mut self, parts: &HloParts<'_>) -> Graph {
+        let mut graph = Graph::default();
+        for computation in parts.computations() {
+            let computation = match computation {
+                Ok(computation) => computation,
+                Err(error) => {
+                    self.complaints.add_at(place(&error), "a computation that cannot be read");
+                    continue;
+                }
+            };
+            let head = computation.computation();
+            graph.computation(head.id, self.texts.number(head.name.as_bytes()), head.root_id);
+            for (place, read) in computation.instructions() {
+                let Ok(read) = read else {
+                    self.complaints.add_at(place.start, "an instruction that cannot be read");
+                    continue;
+                };
+                let shape = self.shapes.number_of_proto(&read.shape_proto);
+                if shape.is_none() {
+                    self.complaints.add_at(place.start, "an instruction with a shape that cannot be read");
+                }
+                let flow = Flow::of(&read.opcode, read.parameter_number, read.tuple_index);
+                let name = self.texts.number(read.name.as_bytes());
+                let node = Node::new(
+                    read.id,
+                    name,
+                    shape,
+                    flow,
+                    Meaning::of(read.opcode.as_bytes()),
+                    counts(&read),
+                    place,
+                );
+                graph.node(node, &read.operand_ids, &read.called_computation_ids);
+            }
+        }
+        graph
+    }
+
+    /// The allocations, and the buffers in them.
+    fn buffers_of(&mut self, parts: &HloParts<'_>, graph: &Graph, ways: &mut Ways) -> Vec<Stored> {
+        let mut named = None;
+        let mut defined: Map<i64, (u32, u32)> = Map::default();
+        for (place, buffer) in parts.logical_buffers() {
+            let Ok(buffer) = buffer else {
+                self.complaints.add_at(place.start, "a buffer that cannot be read");
+                continue;
+            };
+            let node = match buffer.instruction_name.as_str() {
+                "" => graph.number(buffer.instruction_id),
+                name => {
+                    let named = named.get_or_insert_with(|| graph.by_name());
+                    named.get(&self.texts.number(name.as_bytes())).copied()
+                }
+            };
+            let way: Option<Vec<u32>> =
+                buffer.shape_index.iter().map(|&element| u32::try_from(element).ok()).collect();
+            if let (Some(node), Some(way)) = (node, way.and_then(|way| ways.number(&way)))
+                && defined.len() < LIMIT
+            {
+                defined.insert(buffer.id, (node, way));
+            }
+        }
+        let mut stored = Vec::new();
+        let mut names: Map<u32, Text> = Map::default();
+        let mut shapes: Map<(ShapeId, u32), Option<ShapeId>> = Map::default();
+        let mut number = 0;
+        for (at, allocation) in parts.allocations() {
+            let Ok(allocation) = allocation else {
+                self.complaints.add_at(at.start, "an allocation that cannot be read");
+                continue;
+            };
+            let program = self.program();
+            if program.allocations.len() >= LIMIT {
+                program.overflowed = true;
+                break;
+            }
+            let temporary = !(allocation.is_entry_computation_parameter
+                || allocation.maybe_live_out
+                || allocation.is_thread_local
+                || allocation.is_constant);
+            let is_kept =
+                allocation.is_entry_computation_parameter && !allocation.is_parameter_aliased_with_output;
+            let (size, space) = (unsigned(allocation.size), allocation.color);
+            program.allocations.push(Allocation { size, space, temporary });
+            let place = (program.allocations.len() - 1) as u32;
+            for assigned in &allocation.assigned {
+                number += 1;
+                let found = defined.get(&assigned.logical_buffer_id).and_then(|&(node, way)| {
+                    let whole = graph.at(node)?;
+                    let shape = *shapes
+                        .entry((whole.shape?, way))
+                        .or_insert_with(|| self.part(whole.shape?, ways.way(way)));
+                    Some((node, way, whole.name, shape?))
+                });
+                let (Some((node, way, name, shape)), Ok(offset), Ok(size)) =
+                    (found, u64::try_from(assigned.offset), u64::try_from(assigned.size))
+                else {
+                    self.complaints
+                        .add_at(at.start, "a buffer of something that is not known, or without a place");
+                    continue;
+                };
+                if self.program().values.len() >= LIMIT {
+                    self.program().overflowed = true;
+                    break;
+                }
+                let index =
+                    *names.entry(way).or_insert_with(|| self.texts.number(written(ways.way(way)).as_bytes()));
+                self.program().values.push(Value {
+                    name,
+                    index,
+                    shape,
+                    size,
+                    rounded: false,
+                    offset,
+                    allocation: place,
+                    space,
+                    line: number,
+                    source: 0,
+                });
+                stored.push(Stored { node, way, allocation: place, offset, is_kept });
+            }
+        }
+        stored
+    }
+
+    /// When the buffers live, which are the last that were read.
+    fn lives(&mut self, schedule: &Schedule<'_>, stored: &[Stored], ways: &mut Ways) {
+        let Some(lives) = schedule.lives(stored, ways) else {
+            return self.program().overflowed = true;
+        };
+        let names = schedule.order.iter().take(LIMIT).filter_map(|&node| schedule.graph.at(node));
+        self.program().sequence = names.map(|node| node.name).collect();
+        let first = self.program().values.len() - stored.len();
+        for (number, life) in lives.into_iter().enumerate() {
+            let Some(life) = life else { continue };
+            let value = &self.program().values[first + number];
+            let (name, index) = (value.name, value.index);
+            let key = self.live_key(self.texts.text(name).as_bytes(), self.texts.text(index).as_bytes());
+            self.program().lives.insert(key, life);
+        }
+    }
+
+    /// Notes all instructions, in the order in which a text has them.
+    fn instructions(
+        &mut self,
+        parts: &HloParts<'_>,
+        graph: &Graph,
+        entry: Option<u32>,
+        sequences: &Map<u32, &[i64]>,
+    ) {
+        let mut body = self.module(parts.module().name.as_bytes());
+        let mut line = 0;
+        for (number, computation) in (0..).zip(&graph.computations) {
+            let name = self.texts.shared(computation.name);
+            self.computation_begins(&mut body, name.as_bytes(), Some(number) == entry);
+            let in_order = sequences
+                .get(&number)
+                .map(|sequence| sequence.iter().filter_map(|&id| graph.number(id)).collect::<Vec<u32>>());
+            let is_whole = |order: &Vec<u32>| order.len() == computation.nodes.len();
+            let order = in_order.filter(is_whole).unwrap_or_else(|| computation.nodes.clone().collect());
+            for key in order {
+                let Some(node) = graph.at(key) else { continue };
+                line += 1;
+                self.serial_instruction(parts, graph, &mut body, (key, node), line);
+            }
+        }
+    }
+
+    fn serial_instruction(
+        &mut self,
+        parts: &HloParts<'_>,
+        graph: &Graph,
+        body: &mut Body,
+        (key, node): (u32, &Node),
+        line: u64,
+    ) {
+        let Some(shape) = node.shape else { return };
+        let meaning = node.meaning;
+        self.serial_calls(graph, body, node);
+        match node.counts {
+            Counts::Number(number) => body.is_number(key.into(), number),
+            Counts::Below if graph.root(node.computation) == Some(key) => {
+                let limit = graph.operands(node).nth(1).flatten();
+                if let Some(limit) = limit.and_then(|operand| body.number(operand.into())) {
+                    self.counts_to(body, limit);
+                }
+            }
+            _ => {}
+        }
+        let operand = match meaning.asks_for_operand() {
+            true => graph.operands(node).next().flatten().and_then(|operand| body.operand(operand.into())),
+            false => None,
+        };
+        let again = || parts.instruction(node.place.clone()).unwrap_or_default();
+        let order = |audit: &mut Audit| audit.texts.number(joined(&again().dimensions).as_bytes());
+        let source = |audit: &mut Audit| audit.serial_source(&again());
+        let name = self.texts.shared(node.name);
+        let name = name.as_bytes();
+        let hash = self.seed.of(name);
+        let parameter = match node.flow {
+            Flow::Parameter(number) if !body.entry => number.saturating_add(1),
+            _ => 0,
+        };
+        let instruction =
+            Instruction { name, hash, key: key.into(), meaning, shape, operand, parameter, line };
+        if let Err(reason) = self.instruction(body, &instruction, order, source) {
+            self.complaints.add_at(node.place.start, reason);
+        }
+    }
+
+    /// Notes the computations that an instruction calls, and what of the program's arguments a fusion is given.
+    fn serial_calls(&mut self, graph: &Graph, body: &Body, node: &Node) {
+        let hash_of = |audit: &Audit, called: u32| {
+            let called = graph.computations.get(called as usize);
+            called.map(|called| audit.seed.of(audit.texts.text(called.name).as_bytes()))
+        };
+        let times = match node.meaning.calls {
+            Called::Nothing => return,
+            Called::Fused | Called::Applied => Times::Within,
+            Called::Once => Times::Once,
+            Called::Loop => {
+                // The body is named first.
+                let mut called = graph.calls(node).filter_map(|called| hash_of(self, called));
+                if let (Some(callee), Some(condition)) = (called.next(), called.next()) {
+                    let says = if let Counts::Runs(times) = node.counts { Some(times) } else { None };
+                    self.call(body, callee, Times::Loop { says, condition });
+                }
+                return;
+            }
+        };
+        for called in graph.calls(node) {
+            let Some(callee) = hash_of(self, called) else { continue };
+            self.call(body, callee, times);
+            if body.entry && node.meaning.calls == Called::Fused {
+                for (place, operand) in (0..).zip(graph.operands(node)) {
+                    let argument = operand.and_then(|operand| body.operand(operand.into()));
+                    self.given(callee, place, argument.map_or(NONE, |argument| argument.parameter));
+                }
+            }
+        }
+    }
+
+    fn serial_source(&mut self, read: &Serial) -> u32 {
+        let mut source =
+            Source { operation: self.texts.number(read.op_name.as_bytes()), ..Source::default() };
+        if let Some(found) = &read.source {
+            source.file = self.texts.number(found.file.as_bytes());
+            source.line = u32::try_from(found.line).unwrap_or(0);
+        }
+        self.sources.number(source)
+    }
+
+    /// The shape that stands there in nested tuples.
+    fn part(&mut self, shape: ShapeId, way: &[u32]) -> Option<ShapeId> {
+        if way.is_empty() {
+            return Some(shape);
+        }
+        let mut part = &self.shapes.known(shape).shape;
+        for &element in way {
+            let Shape::Tuple(elements) = part else { return None };
+            part = elements.get(element as usize)?;
+        }
+        let part = part.clone();
+        self.shapes.number_of(&part)
+    }
+}
+
+/// What an instruction says about how often a loop runs.
+fn counts(read: &Serial) -> Counts {
+    let says = |config: &[u8]| number(after(after(config, b"known_trip_count")?, b"\"n\":\"")?);
+    let found = match read.opcode.as_str() {
+        "constant" => read.number.and_then(|number| u64::try_from(number).ok()).map(Counts::Number),
+        "compare" if read.comparison == "LT" => Some(Counts::Below),
+        "while" => says(&read.backend_config).map(Counts::Runs),
+        _ => None,
+    };
+    found.unwrap_or(Counts::Nothing)
+}
+
+/// `{0,1}`, as the index of a buffer is written.
+fn written(way: &[u32]) -> String {
+    format!("{{{}}}", joined(way))
+}
+
+fn joined(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn unsigned(size: i64) -> u64 {
+    u64::try_from(size).unwrap_or(0)
+}
+
+/// Where an error is, in bytes.
+fn place(error: &tilework::Error) -> usize {
+    error.span().map_or(0, |span| span.start)
+}
