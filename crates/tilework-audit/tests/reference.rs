@@ -12,7 +12,9 @@ const FOLDERS: [&str; 8] =
     ["cache", "conv", "cpu-conv", "cpu-sharded", "particles", "sharded", "tr", "transformer"];
 
 fn files(folder: &str) -> Vec<(String, String)> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/dumps").join(folder);
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let inside = ["dumps", "compiled"].map(|inside| root.join(inside).join(folder));
+    let root = inside.into_iter().find(|root| root.is_dir()).expect("there is such a folder");
     let entries = std::fs::read_dir(root).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut files: Vec<(String, String)> = paths
