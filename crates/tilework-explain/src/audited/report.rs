@@ -3,7 +3,7 @@
 use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
 use tilework_picture::{Line, Look};
 
-use super::sentence::{audit_sentence, percent, place, short, space_name};
+use super::sentence::{audit_sentence, parts, percent, place, short, space_name};
 use crate::page::Page;
 use crate::size;
 
@@ -27,6 +27,9 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         }
         if top == 0 {
             continue;
+        }
+        if let Some(parts) = parts(program) {
+            page.paragraph(&parts);
         }
         spaces(&mut page, program);
         shapes(&mut page, program, top);
