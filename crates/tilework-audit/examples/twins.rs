@@ -71,7 +71,12 @@ fn main() {
     let t = std::time::Instant::now();
     let b = text_of(&read(&[format!("{stem}.hlo.pb")]));
     let tb = t.elapsed();
-    for (x, y) in a.iter().zip(&b) { if x != y { println!("ORDER {x}\n   vs {y}"); break; } }
+    for (x, y) in a.iter().zip(&b) {
+        if x != y {
+            println!("ORDER {x}\n   vs {y}");
+            break;
+        }
+    }
     let mut bad = 0;
     let sa: std::collections::HashSet<_> = a.iter().collect();
     let sb: std::collections::HashSet<_> = b.iter().collect();
