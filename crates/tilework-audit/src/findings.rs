@@ -181,7 +181,7 @@ pub struct Buffer {
     pub computation: Option<String>,
     /// Where the instruction comes from.
     pub place: Place,
-    /// The line of the dump.
+    /// The line of the dump; 0 of a serialised one.
     pub line: u64,
 }
 
@@ -256,7 +256,7 @@ pub struct Move {
     pub computation: Option<String>,
     /// Where it comes from.
     pub place: Place,
-    /// The line of the dump.
+    /// The line of the dump; 0 of a serialised one.
     pub line: u64,
 }
 
@@ -284,7 +284,7 @@ pub struct Contradiction {
     pub needs: u64,
     /// Whether the dump rounds.
     pub rounded: bool,
-    /// The line of the dump.
+    /// The line of the dump; 0 of a serialised one.
     pub line: u64,
 }
 

@@ -138,7 +138,7 @@ impl Audit {
                     says: value.size,
                     needs,
                     rounded: value.rounded,
-                    line: value.line,
+                    line: program.line(value.line),
                 });
             }
         }
@@ -221,7 +221,7 @@ impl Audit {
                 live: peaks.live(self, program, entry),
                 computation: self.computation(program, entry.computation),
                 place: self.place(entry.source),
-                line: entry.line,
+                line: program.line(entry.line),
             }
         };
         order.into_iter().take(top).map(buffer).collect()
@@ -344,6 +344,11 @@ impl Known {
 }
 
 impl Program {
+    /// A line, if there are any.
+    pub(crate) fn line(&self, line: u64) -> u64 {
+        if self.serialised { 0 } else { line }
+    }
+
     /// Where each allocation begins, if those of a memory space stand one behind the other.
     fn starts(&self) -> Vec<u64> {
         let mut ends: Map<i64, u64> = Map::default();

@@ -386,6 +386,7 @@ struct UnreadObject {
     reason: &'static str,
     count: u64,
     lines: Vec<u64>,
+    bytes: Vec<u64>,
 }
 
 impl UnreadObject {
@@ -395,6 +396,7 @@ impl UnreadObject {
             reason: unread.reason,
             count: unread.count,
             lines: unread.lines.clone(),
+            bytes: unread.bytes.clone(),
         }
     }
 }

@@ -296,9 +296,10 @@ fn contradictions(page: &mut Page, program: &Audited, top: usize) {
     let words = |each: &tilework_audit::Contradiction| {
         let name = each.name.as_deref().map_or(String::new(), |name| format!("{name}, "));
         let about = if each.rounded { "about " } else { "" };
+        let line = if each.line > 0 { format!("line {}: ", each.line) } else { String::new() };
         format!(
-            "  line {}: {name}{}: the dump says {about}{}, the layout needs {}",
-            each.line, each.shape, each.says, each.needs
+            "  {line}{name}{}: the dump says {about}{}, the layout needs {}",
+            each.shape, each.says, each.needs
         )
     };
     let mut lines: Vec<String> = program.contradictions.iter().take(top).map(words).collect();
@@ -314,15 +315,22 @@ pub(super) fn unread(page: &mut Page, unread: &[Unread]) {
         return;
     }
     page.heading("what could not be read");
-    let words = |each: &Unread| {
-        let lines: Vec<String> = each.lines.iter().take(5).map(u64::to_string).collect();
-        let more = if each.count > 5 { ", …" } else { "" };
-        let word = if each.count == 1 { "line" } else { "lines" };
-        format!("  {}: {} {word} ({}{more}): {}", each.file, each.count, lines.join(", "), each.reason)
-    };
+    let words = |each: &Unread| format!("  {}: {}: {}", each.file, where_unread(each, 5), each.reason);
     let mut lines: Vec<String> = unread.iter().take(10).map(words).collect();
     if unread.len() > 10 {
         lines.push(format!("  and {} more reasons", unread.len() - 10));
     }
     page.text(&lines.join("\n"));
+}
+
+/// How much could not be read, and where the first few of it are.
+pub(super) fn where_unread(unread: &Unread, first: usize) -> String {
+    let (places, one, many) = match unread.bytes.is_empty() {
+        true => (&unread.lines, "line", "lines"),
+        false => (&unread.bytes, "message at byte", "messages at bytes"),
+    };
+    let numbers: Vec<String> = places.iter().take(first).map(u64::to_string).collect();
+    let more = if unread.count > first as u64 { ", …" } else { "" };
+    let word = if unread.count == 1 { one } else { many };
+    format!("{} {word} ({}{more})", unread.count, numbers.join(", "))
 }
