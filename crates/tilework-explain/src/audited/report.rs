@@ -86,15 +86,18 @@ fn table(page: &Page, rows: &[Vec<String>]) -> Option<Vec<String>> {
     fits.then(|| rows.iter().map(line).collect())
 }
 
+/// What a table of memories has columns of: a sum by its name.
+type Column = (&'static str, fn(&SpaceSum) -> Sum);
+
 fn spaces(page: &mut Page, program: &Audited) {
     let worth = program.basis == Basis::Assignment || program.spaces.len() > 1;
     if !worth {
         return;
     }
     let is_peak = program.spaces.iter().any(|space| space.peak.is_some());
-    let peak = ("at the peak", (|space| space.peak.unwrap_or_default()) as fn(&SpaceSum) -> Sum);
-    let total = ("all buffers", (|space| space.total) as fn(&SpaceSum) -> Sum);
-    let rows = |columns: &[(&str, fn(&SpaceSum) -> Sum)]| {
+    let peak: Column = ("at the peak", |space| space.peak.unwrap_or_default());
+    let total: Column = ("all buffers", |space| space.total);
+    let rows = |columns: &[Column]| {
         let mut head = vec!["memory".to_owned()];
         columns.iter().for_each(|(name, _)| head.extend([name, "padding", ""].map(str::to_owned)));
         let row = |space: &SpaceSum| {
@@ -107,7 +110,7 @@ fn spaces(page: &mut Page, program: &Audited) {
         };
         [vec![head], program.spaces.iter().map(row).collect()].concat()
     };
-    let all: &[(&str, fn(&SpaceSum) -> Sum)] = if is_peak { &[peak, total] } else { &[total] };
+    let all: &[Column] = if is_peak { &[peak, total] } else { &[total] };
     // On a narrow page one stands below the other, and on a narrower one there is none.
     let tables = match table(page, &rows(all)) {
         Some(table) => vec![table],
