@@ -72,8 +72,18 @@ impl Selection {
     }
 }
 
+/// A kernel is dumped after each of its passes: `123-0004-mosaic-dump-kernel-post-infer-memref-layout.txt`. The name of
+/// the compilation, and the number of the pass.
+fn kernel(file: &str) -> Option<(&str, usize)> {
+    let (compilation, pass) = file[..file.find("-mosaic-dump-")?].rsplit_once('-')?;
+    Some((compilation, pass.parse().ok()?))
+}
+
 /// How late a stage is: 0 is the one whose buffers are assigned.
 fn stage(name: &str) -> usize {
+    if let Some((_, pass)) = kernel(&name[start_of_file(name)..]) {
+        return usize::MAX - pass;
+    }
     // Of `cpu_after_optimizations` and `sm_90_gpu_after_optimizations`, the end counts.
     const STAGES: [&str; 4] = [
         "after_optimizations",
@@ -88,10 +98,12 @@ fn stage(name: &str) -> usize {
 /// `module_0000.jit_f` of any file about it, with its folder: of files that are called so, and of those in a folder that
 /// is, such as the text that was given to the compiler.
 fn module(name: &str) -> Option<&str> {
-    let slash = |path: &str| path.rfind(['/', '\\']);
-    let file = slash(name).map_or(0, |slash| slash + 1);
+    let file = start_of_file(name);
+    if let Some((compilation, _)) = kernel(&name[file..]) {
+        return Some(&name[..file + compilation.len()]);
+    }
     let folder = &name[..file.saturating_sub(1)];
-    let parent = slash(folder).map_or(0, |slash| slash + 1);
+    let parent = start_of_file(folder);
     let end = |start: usize, end: usize| {
         let mut parts = name[start..end].strip_prefix("module_")?.match_indices('.');
         let numbered = parts.next()?.0;
@@ -101,6 +113,10 @@ fn module(name: &str) -> Option<&str> {
     };
     let end = end(file, name.len()).or_else(|| end(parent, folder.len()))?;
     Some(&name[..end])
+}
+
+fn start_of_file(path: &str) -> usize {
+    path.rfind(['/', '\\']).map_or(0, |slash| slash + 1)
 }
 
 #[cfg(test)]
@@ -152,6 +168,18 @@ mod tests {
             "d/module_0002.h.before_optimizations.txt",
         ];
         assert_eq!(Selection::of(&of_processors), Selection { files: vec![0, 1, 3], earlier: 2 });
+    }
+
+    #[test]
+    fn of_a_kernel_the_last_pass_is_read() {
+        let names = [
+            "d/17-0000-mosaic-dump-anonymous-post-deserialization.txt",
+            "d/18-0001-mosaic-dump-f-original.txt",
+            "d/18-0021-mosaic-dump-f-post-eliminate-llo-extensions.txt",
+            "d/18-0022-mosaic-dump-f-post-finalize-llo.txt",
+            "d/x-mosaic-dump-f.txt",
+        ];
+        assert_eq!(Selection::of(&names), Selection { files: vec![0, 3, 4], earlier: 2 });
     }
 
     #[test]
