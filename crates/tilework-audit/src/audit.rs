@@ -254,11 +254,11 @@ impl Audit {
                 Section::Live(part) => self.live_line(part, number, text),
                 Section::Usage => self.usage_line(number, text),
                 Section::Skipped => {}
-                Section::Message(entry) => self.message_line(entry, number, text),
+                Section::Message(entry) => self.message_lines(entry, number, text),
                 Section::Text if message::begins(text) => {
                     self.begin(|has| &mut has.message);
                     let mut entry = Entry::default();
-                    self.message_line(&mut entry, number, text);
+                    self.message_lines(&mut entry, number, text);
                     section = Section::Message(entry);
                 }
                 Section::Text => {
