@@ -79,6 +79,8 @@ enum Header {
     Live,
     Usage,
     Hlo,
+    /// What PyTorch writes behind a module.
+    HloEnd,
 }
 
 impl Header {
@@ -91,6 +93,7 @@ impl Header {
             b'H' if line.starts_with(b"HloLiveRange (max") => Some(Header::Live),
             b'H' if line.starts_with(b"HloModule ") => Some(Header::Hlo),
             b'M' if line.starts_with(b"Memory Space: ") => Some(Header::Usage),
+            b'#' if line.starts_with(b"## END_GRAPH") => Some(Header::HloEnd),
             _ => None,
         }
     }
@@ -251,11 +254,11 @@ impl Audit {
                 Section::Live(part) => self.live_line(part, number, text),
                 Section::Usage => self.usage_line(number, text),
                 Section::Skipped => {}
-                Section::Message(entry) => self.message_line(entry, number, text),
+                Section::Message(entry) => self.message_lines(entry, number, text),
                 Section::Text if message::begins(text) => {
                     self.begin(|has| &mut has.message);
                     let mut entry = Entry::default();
-                    self.message_line(&mut entry, number, text);
+                    self.message_lines(&mut entry, number, text);
                     section = Section::Message(entry);
                 }
                 Section::Text => {
@@ -286,6 +289,7 @@ impl Audit {
                 Section::Assignment
             }
             Header::AssignmentEnd => Section::Skipped,
+            Header::HloEnd => Section::Text,
             Header::Live => {
                 self.begin(|has| &mut has.lives);
                 Section::Live(Part::None)

@@ -16,12 +16,12 @@ use crate::program::{Message, Part};
 
 /// Lines of a table: what stands before the size, and what it is called here. Of TPUs, then of all others.
 const TABLE: [(&[u8], &str); 13] = [
-    (b"reserved  ", "reserved"),
-    (b"program  ", "program"),
-    (b"arguments  ", "arguments"),
+    (b"reserved ", "reserved"),
+    (b"program ", "program"),
+    (b"arguments ", "arguments"),
     (b"Output size ", "output"),
     (b"; shares ", "output in arguments"),
-    (b"HLO temp  ", "temporaries"),
+    (b"HLO temp ", "temporaries"),
     (b"% fragmentation (", "fragmentation"),
     (b"parameter allocation: ", "arguments"),
     (b"constant allocation: ", "constants"),
@@ -62,8 +62,11 @@ impl Message {
             return;
         }
         for (mark, name) in TABLE {
-            if let Some(size) = after(line, mark) {
-                self.part(name, rounded_bytes(size));
+            if let Some(size) = after(line, mark).map(<[u8]>::trim_ascii_start) {
+                let number = size.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+                // Without a unit it is a number of something else.
+                let has_unit = size.get(number).is_some_and(|byte| b"BKMGTPE".contains(byte));
+                self.part(name, rounded_bytes(size).filter(|_| has_unit));
             }
         }
     }
@@ -200,7 +203,7 @@ mod tests {
         assert_eq!(read("Out of memory while trying to allocate 1.50GiB.").used, Some(3 << 29));
         assert_eq!(read("Out of memory allocating 77 bytes").used, Some(77));
         assert_eq!(read("Used to be one of those. It exceeds (all) limits of 5G").used, None);
-        assert_eq!(read("Used 5 of them"), Message::default());
+        assert_eq!(read("Used 5 of them, a program 7 times"), Message::default());
     }
 
     #[test]
@@ -221,6 +224,16 @@ mod tests {
             ("fragmentation", 15 << 19),
         ];
         assert_eq!(parts(tpu), expected);
+        assert_eq!(
+            parts("    reserved 530.00M \n    program 1.50G\n    arguments 0BOutput size 0B; shares 0B with"),
+            [
+                ("reserved", 530 << 20),
+                ("program", 3 << 29),
+                ("arguments", 0),
+                ("output", 0),
+                ("output in arguments", 0),
+            ]
+        );
         let others = "             parameter allocation:    6.00MiB\n              constant allocation:         0B\n        \
                       maybe_live_out allocation:    6.00MiB\n     preallocated temp allocation:    1.00KiB\n  \
                       preallocated temp fragmentation:         3B (0.00%)\n                 total allocation:   12.00MiB\n              \

@@ -83,8 +83,20 @@ pub(crate) struct Entry {
 }
 
 impl Audit {
+    /// Reads a line of a message, or all of it where an error is shown on one line with `\n` for the ends of its lines.
+    pub(crate) fn message_lines(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
+        let mut rest = line;
+        // Names of operations may hold the same two signs.
+        let is_whole = memmem::find(line, b"\\n").is_some() && begins(line);
+        while let Some((line, more)) = split(rest, b"\\n").filter(|_| is_whole) {
+            self.message_line(entry, line_number, line);
+            rest = more;
+        }
+        self.message_line(entry, line_number, rest);
+    }
+
     /// Reads a line of a message.
-    pub(crate) fn message_line(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
+    fn message_line(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
         if self.begins_again(line) {
             self.end_message();
             self.begin(|has| &mut has.message);

@@ -8,6 +8,8 @@
 //! memref<32x24xf32, strided<[1, 32]>>                                              f32[32,24]{0,1}
 //! ```
 //!
+//! Kernels of Mosaic say `#tpu` or, today, `#xir`.
+//!
 //! Tensors are row-major. A `memref` whose strides skip places, or begin somewhere, is a part of another one and no memory
 //! of its own; and a `vector` is in registers. Neither is read.
 
@@ -121,7 +123,7 @@ fn layout(attributes: &[u8], sizes: &[String]) -> Option<String> {
             return None;
         }
         order = packed_order(&sizes, &numbers(strided.strip_prefix(b"[")?)?)?;
-    } else if let Some(tiled) = after(attributes, b"#tpu.tiled<") {
+    } else if let Some(tiled) = after(attributes, b".tiled<") {
         let (tiles, strides) = split(tiled, b",[")?;
         if !tiles.starts_with(b"(") || !is_whole(&sizes, tiles, &numbers(strides)?)? {
             return None;
@@ -130,8 +132,9 @@ fn layout(attributes: &[u8], sizes: &[String]) -> Option<String> {
     } else if after(attributes, b"affine_map<").is_some() {
         return None;
     }
-    if let Some(space) = after(attributes, b"#tpu.memory_space<") {
-        match &space[..memchr::memchr(b'>', space)?] {
+    // `vmem`, or `vmem, tc`: that of a kind of core.
+    if let Some(space) = after(attributes, b".memory_space<") {
+        match &space[..memchr::memchr2(b'>', b',', space)?] {
             b"vmem" => tail.push_str("S(1)"),
             b"smem" => tail.push_str("S(2)"),
             name if name.starts_with(b"semaphore") => return None,

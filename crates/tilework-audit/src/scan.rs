@@ -183,12 +183,14 @@ mod tests {
     fn memories_of_mlir_have_their_tiles_and_order() {
         let tiled = "memref<8x128xf32, #tpu.tiled<(8,128),[1,1]>, #tpu.memory_space<vmem>>, \
                      memref<1024x300xbf16, #tpu.tiled<(8,128)(2,1),[3, 1]>, #tpu.memory_space<hbm>>, \
-                     memref<3x16x7xi32, #tpu.tiled<(8,128),[2,1,1]>, #tpu.memory_space<smem>> memref<6xi4, 3>";
+                     memref<3x16x7xi32, #tpu.tiled<(8,128),[2,1,1]>, #tpu.memory_space<smem>> memref<6xi4, 3> \
+                     {llo.type = memref<256x256xbf16, #xir.tiled<(8,128)(2,1),[2,1]>, #xir.memory_space<vmem, tc>>}";
         let expected = [
             "f32[8,128]{1,0:T(8,128)S(1)}",
             "bf16[1024,300]{1,0:T(8,128)(2,1)}",
             "s32[3,16,7]{2,1,0:T(8,128)S(2)}",
             "s4[6]{0}",
+            "bf16[256,256]{1,0:T(8,128)(2,1)S(1)}",
         ];
         assert_eq!(found(tiled), expected);
         let strided = "memref<32x24x1xf32, strided<[1, 32, 1], offset: 0>> memref<2x8xvector<4xf32>>\

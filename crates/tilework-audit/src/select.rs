@@ -93,8 +93,18 @@ fn is_serialised(name: &str) -> bool {
     name.strip_suffix(".gz").unwrap_or(name).ends_with(".pb")
 }
 
+/// A kernel is dumped after each of its passes: `123-0004-mosaic-dump-kernel-post-infer-memref-layout.txt`. The name of
+/// the compilation, and the number of the pass.
+fn kernel(file: &str) -> Option<(&str, usize)> {
+    let (compilation, pass) = file[..file.find("-mosaic-dump-")?].rsplit_once('-')?;
+    Some((compilation, pass.parse().ok()?))
+}
+
 /// How late a stage is: 0 is the one whose buffers are assigned.
 fn stage(name: &str) -> usize {
+    if let Some((_, pass)) = kernel(&name[start_of_file(name)..]) {
+        return usize::MAX - pass;
+    }
     // Of `cpu_after_optimizations` and `sm_90_gpu_after_optimizations`, the end counts.
     const STAGES: [&str; 4] = [
         "after_optimizations",
@@ -109,10 +119,12 @@ fn stage(name: &str) -> usize {
 /// `module_0000.jit_f` of any file about it, with its folder: of files that are called so, and of those in a folder that
 /// is, such as the text that was given to the compiler.
 fn module(name: &str) -> Option<&str> {
-    let slash = |path: &str| path.rfind(['/', '\\']);
-    let file = slash(name).map_or(0, |slash| slash + 1);
+    let file = start_of_file(name);
+    if let Some((compilation, _)) = kernel(&name[file..]) {
+        return Some(&name[..file + compilation.len()]);
+    }
     let folder = &name[..file.saturating_sub(1)];
-    let parent = slash(folder).map_or(0, |slash| slash + 1);
+    let parent = start_of_file(folder);
     let end = |start: usize, end: usize| {
         let mut parts = name[start..end].strip_prefix("module_")?.match_indices('.');
         let numbered = parts.next()?.0;
@@ -122,6 +134,10 @@ fn module(name: &str) -> Option<&str> {
     };
     let end = end(file, name.len()).or_else(|| end(parent, folder.len()))?;
     Some(&name[..end])
+}
+
+fn start_of_file(path: &str) -> usize {
+    path.rfind(['/', '\\']).map_or(0, |slash| slash + 1)
 }
 
 #[cfg(test)]
@@ -185,6 +201,18 @@ mod tests {
         assert_eq!(Selection::of(&both), Selection { files: vec![1, 2], earlier: 1 });
         // What the text lacks is in the serialised file.
         assert_eq!(Selection::of(&both[..2]), Selection { files: vec![1, 0], earlier: 0 });
+    }
+
+    #[test]
+    fn of_a_kernel_the_last_pass_is_read() {
+        let names = [
+            "d/17-0000-mosaic-dump-anonymous-post-deserialization.txt",
+            "d/18-0001-mosaic-dump-f-original.txt",
+            "d/18-0021-mosaic-dump-f-post-eliminate-llo-extensions.txt",
+            "d/18-0022-mosaic-dump-f-post-finalize-llo.txt",
+            "d/x-mosaic-dump-f.txt",
+        ];
+        assert_eq!(Selection::of(&names), Selection { files: vec![0, 3, 4], earlier: 2 });
     }
 
     #[test]

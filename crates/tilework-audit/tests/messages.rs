@@ -177,6 +177,20 @@ fn a_message_that_a_log_repeats_is_counted_once() {
 }
 
 #[test]
+fn an_error_on_one_line_says_the_same() {
+    for text in [OLD, OTHERS] {
+        let shown = format!("RuntimeError('{}')\n", text.replace('\n', "\\n").replace('\t', " "));
+        let (plain, shown) = (read(text), read(&shown));
+        assert_eq!((plain.total, plain.message), (shown.total, shown.message));
+        assert_eq!(plain.buffers[0].name, shown.buffers[0].name);
+    }
+    // The name of an operation of 2021 goes over several lines.
+    let several = r#"op_name="scan[ sizes=( )\n shape=(1, 2) ]""#;
+    let program = read(&OLD.replace("op_name=\"one_hot\"", several));
+    assert_eq!((program.buffers[0].place.file.as_deref(), program.buffers.len()), (Some("model.py"), 2));
+}
+
+#[test]
 fn a_dump_behind_a_message_is_a_program_of_its_own() {
     let dump = "BufferAssignment:\nallocation 0: size 32, page 0, preallocated-temp:\n \
                 value: <2 add.5 @0> (size=32,offset=0): f32[2,3]{1,0:T(2,4)}\n";

@@ -170,3 +170,22 @@ fn an_argument_is_the_same_in_a_faster_memory() {
     assert_eq!((program.moved.changes, program.moved.between_spaces), (1, 1));
     assert_eq!(program.arguments[0].argument.as_deref(), Some("x"));
 }
+
+#[test]
+fn modules_that_pytorch_saves_stand_among_other_lines() {
+    let graph = |name: &str| {
+        format!(
+            "[ScheduleSyncTensorsGraph]\nTensorsGraphInfo:\n  step (train.py:5)\n\nHashes: (17)\n\n## BEGIN_GRAPH\n\
+             HloModule {name}, entry_computation_layout={{(f32[8,3]{{1,0:T(8,128)}})->f32[8,3]{{1,0:T(8,128)}}}}\n\n\
+             ENTRY %{name} (p: f32[8,3]) -> f32[8,3] {{\n  ROOT %p = f32[8,3]{{1,0:T(8,128)}} parameter(0)\n}}\n\n\n\
+             ## END_GRAPH\n\n"
+        )
+    };
+    let mut audit = Audit::new();
+    audit.read("save1.hlo.0", format!("{}{}", graph("a"), graph("b")).as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    assert!(found.unread.is_empty(), "{:?}", found.unread);
+    let programs: Vec<_> =
+        found.programs.iter().map(|each| (each.name.as_str(), each.total.allocated)).collect();
+    assert_eq!(programs, [("a", 4096), ("b", 4096)]);
+}
