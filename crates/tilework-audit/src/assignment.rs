@@ -29,6 +29,8 @@ impl Audit {
             let space = number_after(allocation, b"color ").map_or(0, |color| color as i64);
             let temporary = memmem::find(allocation, b"preallocated-temp").is_some();
             self.program().allocations.push(Allocation { size, space, temporary });
+        } else if !text.is_empty() && !text.starts_with(b"Total bytes used:") {
+            self.complaints.add(number, "a line that is no part of a buffer assignment");
         }
     }
 

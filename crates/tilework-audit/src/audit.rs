@@ -17,6 +17,7 @@ use crate::shapes::Shapes;
 use crate::target::Target;
 use crate::texts::Texts;
 use crate::unread::{Complaints, Unread};
+use crate::utf16::{Order, Utf16};
 
 /// What was read of one or several programs.
 ///
@@ -95,6 +96,28 @@ impl Header {
     }
 }
 
+/// What the first bytes say of all.
+#[derive(Clone, Copy)]
+enum Start {
+    Gzip,
+    /// Text behind a mark of three bytes that says it is UTF-8.
+    Mark,
+    Utf16(Order),
+    Text,
+}
+
+impl Start {
+    fn of(bytes: &[u8]) -> Start {
+        match bytes {
+            [0x1f, 0x8b, ..] => Start::Gzip,
+            [0xef, 0xbb, 0xbf, ..] => Start::Mark,
+            [0xff, 0xfe, ..] => Start::Utf16(Order::Little),
+            [0xfe, 0xff, ..] => Start::Utf16(Order::Big),
+            _ => Start::Text,
+        }
+    }
+}
+
 impl Audit {
     /// Nothing read so far.
     pub fn new() -> Audit {
@@ -102,7 +125,9 @@ impl Audit {
     }
 
     /// Reads a text to its end, whatever it is: a file of a dump, several of them one after the other, an out-of-memory
-    /// message, or any text with shapes in it. What is compressed by gzip is read as what it holds.
+    /// message, or any text with shapes in it. What is compressed by gzip is read as what it holds, and UTF-16 behind a
+    /// byte order mark as UTF-8. With the feature `proto`, also a serialised module (`HloProto` or `HloModuleProto`), which
+    /// is held in memory as a whole.
     ///
     /// Files whose names differ only behind the name of the module are about one program. What cannot be read is counted
     /// (see [`Findings::unread`](crate::Findings::unread)) and never stops the reading.
@@ -112,13 +137,31 @@ impl Audit {
     pub fn read(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
         self.complaints.start(name);
         self.start(name);
-        let magic = {
-            let start = input.fill_buf()?;
-            start.starts_with(&[0x1f, 0x8b])
+        match Start::of(input.fill_buf()?) {
+            Start::Gzip => {
+                let unpacked = MultiGzDecoder::new(input);
+                self.read_unpacked(io::BufReader::with_capacity(1 << 17, unpacked))
+            }
+            _ => self.read_unpacked(input),
+        }
+    }
+
+    fn read_unpacked(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        let start = match input.fill_buf() {
+            Ok(text) => Start::of(text),
+            // It is told when its lines are read.
+            Err(_) => Start::Text,
         };
-        match magic {
-            true => self.read_plain(io::BufReader::with_capacity(1 << 17, MultiGzDecoder::new(input))),
-            false => self.read_plain(input),
+        match start {
+            Start::Mark => {
+                input.consume(3);
+                self.read_lines(input)
+            }
+            Start::Utf16(order) => {
+                input.consume(2);
+                self.read_lines(Utf16::new(input, order))
+            }
+            Start::Gzip | Start::Text => self.read_plain(input),
         }
     }
 

@@ -90,7 +90,11 @@ impl Program {
         let mut list: Vec<&Call> = self.calls.iter().collect();
         list.sort_by_key(|call| call.caller);
         for place in (0..count).rev() {
-            // What nothing calls is the program, or was called by something that was not read.
+            // What nothing calls is the program, or was called by something that was not read, as in a module that is cut
+            // off. Then its name must say whether it has buffers.
+            if calls.runs[place] == 0 && self.fused_by_name.contains_key(&(place as u32)) {
+                calls.inner[place] = true;
+            }
             let runs = calls.runs[place].max(1);
             calls.runs[place] = runs;
             while let Some(call) = list.pop_if(|call| call.caller as usize >= place) {

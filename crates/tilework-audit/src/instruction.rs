@@ -72,7 +72,11 @@ impl Meaning {
             b"copy" => moving(Operation::Copy),
             b"transpose" => moving(Operation::Transpose),
             b"reshape" => moving(Operation::Reshape),
-            b"copy-start" => Meaning { makes: Makes::Element(0), ..moving(Operation::CopyStart) },
+            // An argument that is fetched into a faster memory is still that argument.
+            b"copy-start" => {
+                Meaning { makes: Makes::Element(0), passes: true, ..moving(Operation::CopyStart) }
+            }
+            b"copy-done" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
             b"bitcast" => Meaning { makes: Makes::Nothing, passes: true, ..moving(Operation::Bitcast) },
             b"get-tuple-element" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
             b"fusion" => Meaning { calls: Called::Fused, ..plain },
@@ -193,6 +197,10 @@ impl Audit {
     /// Begins a computation.
     pub(crate) fn computation_begins(&mut self, body: &mut Body, name: &[u8], entry: bool) {
         let hash = self.seed.of(name);
+        let is_fused = !entry
+            && (name.starts_with(b"fused_")
+                || name.starts_with(b"wrapped_")
+                || memchr::memmem::find(name, b"fusion").is_some());
         let name = self.texts.number(name);
         let program = self.program();
         if program.computation_names.len() < COMPUTATIONS {
@@ -202,6 +210,9 @@ impl Audit {
         }
         let place = (program.computation_names.len() - 1) as u32;
         program.computations.insert(hash, place);
+        if is_fused {
+            program.fused_by_name.insert(place, ());
+        }
         body.names.clear();
         body.numbers.clear();
         if body.names.capacity() > 1 << 16 {

@@ -2,7 +2,10 @@
 //!
 //! Arguments, results and constants are there throughout; a temporary buffer from the instruction that makes it to the
 //! last one that reads it. Buffers at the same place at the same time are one: an operation that works in place gives its
-//! operand another name.
+//! operand another name. So are those within a larger one: it is put together from them where they are, or a result holds
+//! what was computed on the way to it.
+
+use std::cmp::Reverse;
 
 use crate::audit::Audit;
 use crate::findings::{Peak, Sum};
@@ -37,8 +40,11 @@ impl Peaks {
         }
         let lives: Vec<(u32, u32)> =
             entries.iter().map(|entry| throughout_or(program, audit, entry)).collect();
+        let mut is_part = vec![false; entries.len()];
+        let throughout = (0..entries.len()).filter(|&place| !temporary(program, place));
+        parts(program, throughout.collect()).into_iter().for_each(|part| is_part[part] = true);
         let lives = |place: usize| if temporary(program, place) { lives[place] } else { (0, u32::MAX) };
-        let mut places: Vec<usize> = (0..entries.len()).collect();
+        let mut places: Vec<usize> = (0..entries.len()).filter(|&place| !is_part[place]).collect();
         places.sort_by_key(|&place| entries[place].space);
         let mut peaks = Peaks { spaces: Vec::new(), holds: vec![false; entries.len()] };
         for own in places.chunk_by(|&a, &b| entries[a].space == entries[b].space) {
@@ -50,7 +56,8 @@ impl Peaks {
                 .map(|((start, _), place)| (start, place))
                 .collect();
             there.sort_unstable();
-            let mut taken: Map<Where, ()> = Map::default();
+            let parts = parts(program, there.iter().map(|&(_, place)| place).collect());
+            let mut taken: Map<Where, ()> = parts.iter().map(|&part| (at(program, part), ())).collect();
             let mut sum = Sum::default();
             for (_, place) in there {
                 if taken.insert(at(program, place), ()).is_none() {
@@ -119,11 +126,17 @@ fn fullest(own: &[usize], program: &Program, entries: &[Entry], lives: &impl Fn(
     // How many buffers are at a place, and what the first of them takes.
     let mut there: Map<Where, (u64, u64)> = Map::default();
     let (mut now, mut most, mut when) = (0_u64, 0, 0);
+    // What begins at this time, and what is there for the last time: of these, some may be parts of others.
+    let mut turning: Vec<usize> = Vec::new();
+    let mut last: Vec<(u32, usize)> = own.iter().map(|&place| (lives(place).1, place)).collect();
+    last.sort_unstable();
+    let mut last = last.into_iter().peekable();
     for (number, &(time, starts, place)) in events.iter().enumerate() {
         let (count, allocated) = there.entry(at(program, place)).or_insert((0, entries[place].allocated));
         if starts {
             now = if *count == 0 { now.saturating_add(*allocated) } else { now };
             *count += 1;
+            turning.push(place);
         } else {
             *count -= 1;
             if *count == 0 {
@@ -131,12 +144,46 @@ fn fullest(own: &[usize], program: &Program, entries: &[Entry], lives: &impl Fn(
                 there.remove(&at(program, place));
             }
         }
-        let is_last = events.get(number + 1).is_none_or(|next| next.0 != time);
-        if is_last && now > most {
-            (most, when) = (now, time as u32);
+        if events.get(number + 1).is_some_and(|next| next.0 == time) {
+            continue;
         }
+        while let Some((_, ending)) = last.next_if(|&(end, _)| u64::from(end) <= time) {
+            if u64::from(lives(ending).1) == time {
+                turning.push(ending);
+            }
+        }
+        if now > most {
+            let mut counted: Map<Where, u64> = Map::default();
+            for part in parts(program, std::mem::take(&mut turning)) {
+                counted.insert(at(program, part), entries[part].allocated);
+            }
+            let without = now.saturating_sub(counted.values().fold(0, |sum, &size| sum.saturating_add(size)));
+            if without > most {
+                (most, when) = (without, time as u32);
+            }
+        }
+        turning.clear();
     }
     when
+}
+
+/// Those of these buffers that are parts of larger ones of them.
+fn parts(program: &Program, mut places: Vec<usize>) -> Vec<usize> {
+    places.sort_unstable_by_key(|&place| {
+        let (allocation, offset, size) = at(program, place);
+        (allocation, offset, Reverse(size))
+    });
+    let mut whole = None;
+    places.retain(|&place| {
+        let (allocation, offset, size) = at(program, place);
+        let end = offset.saturating_add(size);
+        let is_within = whole.is_some_and(|(own, _, until)| own == allocation && end <= until);
+        if !is_within {
+            whole = Some((allocation, offset, end));
+        }
+        is_within && whole != Some((allocation, offset, end))
+    });
+    places
 }
 
 fn temporary(program: &Program, place: usize) -> bool {

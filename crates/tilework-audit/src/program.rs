@@ -28,6 +28,8 @@ pub(crate) struct Program {
     /// Computations, by the hash of the name.
     pub(crate) computations: Map<u64, u32>,
     pub(crate) computation_names: Vec<Text>,
+    /// Computations that are parts of instructions by their names, whether the instructions were read or not.
+    pub(crate) fused_by_name: Map<u32, ()>,
     /// Which computation calls which.
     pub(crate) calls: Vec<Call>,
     /// What a condition compares a counter with, by the hash of the computation's name.

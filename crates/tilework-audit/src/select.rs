@@ -21,7 +21,7 @@ pub fn is_known(start: &[u8]) -> bool {
     }
     // MLIR may name locations, maps and types first.
     let names_something = |line: &[u8]| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//");
-    let start = start.trim_ascii_start();
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     let mut lines = start.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     lines
         .find(|line| !names_something(line))

@@ -11,10 +11,14 @@ use crate::peak::Peaks;
 use crate::program::{Allocation, Program, Value};
 use crate::shapes::{Cost, Known, ShapeId};
 use crate::suggest::{Footprint, suggest};
+use crate::target::has_no_tiles;
 use crate::texts::{NONE, Text};
 
 /// Alignment of the tables of pointers that tuples are.
 const TABLE: u64 = 512;
+
+/// Elements of a register of a TPU.
+const REGISTER: u64 = 1024;
 
 /// The most memory spaces that are told of; machines have a handful.
 const SPACES: usize = 16;
@@ -159,6 +163,12 @@ impl Audit {
             }
             // What is in front of an array of dynamic sizes is up to the machine.
             Shape::Array(array) if !array.is_static() => value.size >= needs,
+            // What a TPU lays out by no tiles, such as the operands of an addition that is applied, it counts in whole
+            // rows of its registers.
+            Shape::Array(array) if array.rank() <= 1 && has_no_tiles(array) => {
+                let width = u64::from(array.element_size_in_bits().div_ceil(8));
+                value.size == needs || value.size == needs.next_multiple_of(REGISTER * width)
+            }
             _ => value.size == needs,
         };
         (!agrees).then_some(needs)

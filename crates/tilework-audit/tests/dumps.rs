@@ -185,6 +185,43 @@ fn a_buffer_is_there_while_its_last_reader_runs() {
 }
 
 #[test]
+fn parts_of_a_larger_buffer_are_not_counted_beside_it() {
+    let peak = |temporary: &str, lives: [(u32, u32); 4]| {
+        let mut text = format!("BufferAssignment:\nallocation 0: size 8192, {temporary}:\n");
+        // A buffer of two parts, which are put together where they are, and one more.
+        for (name, size, offset) in
+            [("a", 1024, 0), ("b", 1024, 1024), ("whole", 2048, 0), ("other", 512, 2048)]
+        {
+            text.push_str(&format!(
+                " value: <1 {name} @0> (size={size},offset={offset}): f32[{}]{{0}}\n",
+                size / 4
+            ));
+        }
+        text.push_str("HloLiveRange (max 9):\n  BufferLiveRange:\n");
+        for (name, (start, end)) in ["a", "b", "whole", "other"].iter().zip(lives) {
+            text.push_str(&format!("    {name}{{}}:{start}-{end}\n"));
+        }
+        let mut audit = Audit::new();
+        audit.read("-", text.as_bytes()).expect("memory is read");
+        let found = audit.findings(9);
+        let peak = found.programs[0].peak.as_ref().expect("live ranges");
+        let there = found.programs[0].buffers.iter().filter(|buffer| buffer.at_peak == Some(true));
+        assert_eq!(there.map(|buffer| buffer.allocated).sum::<u64>(), peak.sum.allocated);
+        (peak.time, peak.sum.allocated)
+    };
+    let temporary = "page 0, preallocated-temp";
+    // When the whole begins, its parts end: the most is while the other one lives.
+    assert_eq!(peak(temporary, [(0, 3), (1, 3), (3, 6), (5, 7)]), (5, 2560));
+    assert_eq!(peak(temporary, [(0, 3), (1, 3), (3, 6), (0, 1)]), (1, 2560));
+    assert_eq!(peak(temporary, [(4, 5), (5, 6), (1, 4), (7, 8)]), (1, 2048));
+    // Of an allocation that is there throughout, everything in it is.
+    assert_eq!(
+        peak("output shape is |f32[512]|, maybe-live-out", [(0, 1), (1, 2), (3, 6), (5, 7)]),
+        (0, 2560)
+    );
+}
+
+#[test]
 fn what_is_there_at_the_peak_adds_up_to_it() {
     for folder in ["conv", "particles", "tr"] {
         let found = read(folder);
@@ -235,4 +272,22 @@ fn without_the_feature_a_serialised_module_is_told_and_not_read_as_text() {
     assert!(found.programs.is_empty());
     let reason = found.unread[0].reason;
     assert!(reason.starts_with("a serialised HloProto") && reason.contains("feature `proto`"), "{reason}");
+}
+
+#[test]
+fn small_arrays_without_tiles_count_in_whole_registers() {
+    let count = |shape: &str, size: u64| {
+        let text = format!(
+            "BufferAssignment:\nallocation 0: size {size}, page 0, preallocated-temp:\n \
+             value: <2 lhs @0> (size={size},offset=0): {shape}\n"
+        );
+        let mut audit = Audit::new();
+        audit.read("-", text.as_bytes()).expect("memory is read");
+        audit.findings(9).programs[0].contradiction_count
+    };
+    let agreeing =
+        [("f32[]", 4096), ("bf16[]", 2048), ("pred[]{:S(6)}", 1024), ("s32[2]{0:S(4)}", 4096), ("f32[]", 4)];
+    assert!(agreeing.iter().all(|(shape, size)| count(shape, *size) == 0));
+    let others = [("f32[]", 8192), ("f32[]{:T(128)}", 4096), ("f32[2,3]{1,0}", 4096), ("bf16[]", 4096)];
+    assert!(others.iter().all(|(shape, size)| count(shape, *size) == 1));
 }

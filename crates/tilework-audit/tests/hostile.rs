@@ -133,3 +133,56 @@ fn texts_made_to_be_slow_are_not() {
     read(format!("BufferAssignment:\n{many}HloLiveRange (max 9):\n  BufferLiveRange:\n{lives}").as_bytes());
     assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
 }
+
+#[test]
+fn of_a_module_that_is_cut_off_what_is_fused_makes_no_buffers() {
+    let text = "HloModule m\n\n%fused_computation.7 (p: f32[64,32]) -> f32[64,32] {\n  %p = f32[64,32]{1,0} parameter(0)\n  \
+                %a = f32[64,32]{1,0} add(%p, %p)\n  ROOT %b = f32[64,32]{1,0} multiply(%a, %a)\n}\n\n\
+                ENTRY %main (x: f32[64,32]) -> f32[64,32] {\n  %x = f32[64,32]{1,0} parameter(0)\n";
+    let cut = read(text.as_bytes());
+    assert_eq!(cut.programs[0].total.buffers, 1);
+    assert_eq!(cut.unread[0].reason, "the file ends within a computation");
+    let whole = format!(
+        "{text}  ROOT %f = f32[64,32]{{1,0}} fusion(%x), kind=kLoop, calls=%fused_computation.7\n}}\n"
+    );
+    assert_eq!(read(whole.as_bytes()).programs[0].total.buffers, 2);
+    // An operation that nobody knows calls it.
+    let unknown = read(whole.replace("fusion(", "quux(").as_bytes());
+    assert_eq!((unknown.programs[0].total.buffers, unknown.unread.len()), (2, 0));
+}
+
+#[test]
+fn foreign_lines_within_a_buffer_assignment_are_told() {
+    let text = "BufferAssignment:\nallocation 0: size 32, page 0, preallocated-temp:\n%fusion.1 = f32[9]{0} fusion(%x)\n \
+                value: <2 add.5 @0> (size=32,offset=0): f32[2,3]{1,0:T(2,4)}\n\nTotal bytes used: 32 (32B)\n\nUsed values:\n\
+                whatever\n";
+    let found = read(text.as_bytes());
+    let told: Vec<_> = found.unread.iter().map(|unread| (unread.reason, &unread.lines[..])).collect();
+    assert_eq!(told, [("a line that is no part of a buffer assignment", &[3][..])]);
+    assert_eq!(found.programs[0].total.allocated, 32);
+}
+
+#[test]
+fn marks_at_the_beginning_of_a_text_do_no_harm() {
+    let text = "HloModule m\r\n\r\nENTRY %main (x: f32[8,3]) -> f32[8,3] {\r\n  %x = f32[8,3]{1,0:T(8,128)} parameter(0)\r\n}\r\n";
+    let utf16 = |mark: u16, of: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        std::iter::once(mark).chain(text.encode_utf16()).flat_map(of).collect()
+    };
+    let files = [
+        text.as_bytes().to_vec(),
+        [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+        utf16(0xfeff, u16::to_le_bytes),
+        utf16(0xfeff, u16::to_be_bytes),
+    ];
+    for file in files {
+        let mut audit = Audit::new();
+        audit.read("text", &file[..]).expect("memory is read");
+        let found = audit.findings(9);
+        let program = &found.programs[0];
+        assert_eq!(
+            (program.name.as_str(), program.basis, program.total.allocated),
+            ("m", Basis::Instructions, 4096)
+        );
+        assert!(found.unread.is_empty(), "{:?}", found.unread);
+    }
+}

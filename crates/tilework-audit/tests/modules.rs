@@ -159,3 +159,14 @@ fn what_is_in_a_tuple_has_a_buffer_each() {
     assert_eq!(program.shapes[0].shape, "f32[8,3]{1,0:T(8,128)}");
     assert_eq!(program.shapes[0].sum.buffers, 2);
 }
+
+#[test]
+fn an_argument_is_the_same_in_a_faster_memory() {
+    let program = read(
+        "HloModule m\nENTRY %main (x: f32[8,200]) -> f32[8,200] {\n  %x = f32[8,200]{1,0:T(8,128)} parameter(0)\n  \
+         %s = (f32[8,200]{1,0:T(8,128)S(1)}, f32[8,200]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(%x)\n  \
+         %d = f32[8,200]{1,0:T(8,128)S(1)} copy-done(%s)\n  ROOT %t = f32[8,200]{0,1:T(8,128)} copy(%d)\n}\n",
+    );
+    assert_eq!((program.moved.changes, program.moved.between_spaces), (1, 1));
+    assert_eq!(program.arguments[0].argument.as_deref(), Some("x"));
+}

@@ -22,10 +22,10 @@ fn only(audit: &Audit) -> Audited {
 /// Two buffers of 8 KiB that are there at once, and a table of pointers.
 const DUMP: &str = "\
 BufferAssignment:
-allocation 0: size 16384, page 0, preallocated-temp:
+allocation 0: size 16400, page 0, preallocated-temp:
  value: <1 a @0> (size=8192,offset=0): f32[16,32]{1,0:T(8,128)}
  value: <2 b @0> (size=8192,offset=8192): f32[16,32]{1,0:T(8,128)S(1)}
- value: <3 c @0> (size=16,offset=0): (f32[16,32]{1,0:T(8,128)}, s32[])
+ value: <3 c @0> (size=16,offset=16384): (f32[16,32]{1,0:T(8,128)}, s32[])
 HloLiveRange (max 9):
   BufferLiveRange:
     a{}:0-2

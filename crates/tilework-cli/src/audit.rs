@@ -60,7 +60,7 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         }
         paths => {
             // A picture shows every buffer, however few are told.
-            let kept = if args.html { usize::MAX } else { top };
+            let kept = if args.html { usize::MAX } else { top.max(1) };
             let findings = read(&paths.iter().collect::<Vec<_>>(), output)?.findings(kept);
             tell(&findings, top, args, output)?;
             findings

@@ -49,7 +49,7 @@ pub struct AuditArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
 
-    /// How many of each kind are told [default: 5; all for --csv]
+    /// How many of each kind are told [default: 5; all for --csv]; 0: only the sentence that matters
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
 

@@ -2,19 +2,14 @@
 
 use std::fmt::Write;
 
-use tilework_audit::{Audited, Buffer, Findings};
+use tilework::xla::Shape;
+use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 
-use super::report::{assumption, where_unread};
+use super::pictures::{map, time};
+use super::report::{assumption, how_words, where_unread};
 use super::sentence::{audit_sentence, percent, place, short, space_name};
-use super::treemap::{Rect, treemap};
+use super::tile_picture::tile_picture;
 use crate::{Look, Subject, explain};
-
-/// The most rectangles of one picture; smaller buffers would be less than a point.
-const RECTANGLES: usize = 2000;
-
-/// The size of a picture, in its own units.
-const WIDTH: f64 = 960.0;
-const HEIGHT: f64 = 380.0;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1b1f24;--faint:#5d6670;--page:#fff;--line:#d5dae0;--data:#8ab8e6;--waste:#f6cf9f;--mark:#b3261e}\
@@ -84,7 +79,10 @@ fn section(page: &mut String, program: &Audited, top: usize) {
         }
     }
     worst(page, program, top);
-    moves(page, program, top);
+    moves(page, "Instructions that change a layout", &program.moves, top);
+    moves(page, "Arguments that are moved because of their layouts", &program.arguments, top);
+    sums(page, "Padding by line of the program", &program.sources, top);
+    sums(page, "Padding by computation", &program.computations, top);
     page.push_str("</section>\n");
 }
 
@@ -101,122 +99,6 @@ fn spaces(page: &mut String, program: &Audited) {
         page.push_str("</tr>\n");
     }
     page.push_str("</table>\n");
-}
-
-/// What a pointer that rests on a buffer is told.
-fn title(buffer: &Buffer) -> String {
-    let name = buffer.name.as_deref().unwrap_or("a buffer");
-    let from = place(&buffer.place).map_or(String::new(), |place| format!("\n{place}"));
-    let count = if buffer.count > 1 { format!("{} × ", buffer.count) } else { String::new() };
-    let (allocated, data) = (short(buffer.allocated), short(buffer.data));
-    escaped(&format!("{name}\n{count}{}\n{allocated} for {data} of data{from}", buffer.shape))
-}
-
-/// A buffer: its padding, and over it its elements.
-fn rect(page: &mut String, buffer: &Buffer, at: Rect, upright: bool) {
-    let share = buffer.data as f64 / buffer.allocated.max(1) as f64;
-    let data = match upright {
-        true => Rect { y: at.y + at.height * (1.0 - share), height: at.height * share, ..at },
-        false => Rect { width: at.width * share, ..at },
-    };
-    let _ = write!(page, "<g><title>{}</title>", title(buffer));
-    for (rect, fill) in [(at, "waste"), (data, "data")] {
-        let Rect { x, y, width, height } = rect;
-        let _ = write!(
-            page,
-            "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"var(--{fill})\"/>"
-        );
-    }
-    let Rect { x, y, width, height } = at;
-    let _ = write!(
-        page,
-        "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"none\" stroke=\"var(--page)\"/>"
-    );
-    let name = buffer.name.as_deref().unwrap_or(&buffer.shape);
-    // A letter is about 7 units wide.
-    let room = (width / 7.2) as usize;
-    if room >= 6 && height >= 18.0 {
-        let shown: String = match name.chars().count() > room.saturating_sub(1) {
-            true => name.chars().take(room.saturating_sub(2)).chain(['…']).collect(),
-            false => name.to_owned(),
-        };
-        let (x, y) = (x + 5.0, y + 15.0);
-        let _ = write!(
-            page,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"12\" fill=\"var(--text)\">{}</text>",
-            escaped(&shown)
-        );
-        if height >= 36.0 && room >= 11 {
-            let size = short(buffer.allocated.saturating_mul(buffer.count));
-            let y = y + 15.0;
-            let _ = write!(
-                page,
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"12\" fill=\"var(--text)\">{size}</text>"
-            );
-        }
-    }
-    page.push_str("</g>\n");
-}
-
-fn begin(page: &mut String, height: f64, label: &str) {
-    let _ = writeln!(
-        page,
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{label}\" font-family=\"system-ui,sans-serif\">"
-    );
-}
-
-/// Buffers as areas.
-fn map<'a>(page: &mut String, buffers: impl Iterator<Item = &'a Buffer>) {
-    let size = |buffer: &Buffer| buffer.allocated.saturating_mul(buffer.count);
-    let mut buffers: Vec<&Buffer> = buffers.filter(|buffer| size(buffer) > 0).collect();
-    buffers.sort_by_key(|buffer| std::cmp::Reverse(size(buffer)));
-    buffers.truncate(RECTANGLES);
-    let sizes: Vec<u64> = buffers.iter().map(|buffer| size(buffer)).collect();
-    begin(page, HEIGHT, "the area of each rectangle is the size of a buffer");
-    let all = Rect { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
-    for (buffer, at) in buffers.iter().zip(treemap(&sizes, all)) {
-        rect(page, buffer, at, at.width < at.height);
-    }
-    page.push_str("</svg>\n");
-}
-
-/// Buffers where they are in memory, from the instruction that makes them to the last that reads them.
-fn time(page: &mut String, program: &Audited, space: i64) {
-    let mut own: Vec<&Buffer> = program.buffers.iter().filter(|buffer| buffer.space == space).collect();
-    own.retain(|buffer| buffer.at.is_some() && buffer.allocated > 0);
-    own.sort_by_key(|buffer| std::cmp::Reverse(buffer.allocated));
-    own.truncate(RECTANGLES);
-    let end_of = |buffer: &&Buffer| buffer.at.unwrap_or(0).saturating_add(buffer.allocated);
-    let top = own.iter().map(end_of).max().unwrap_or(0).max(1) as f64;
-    let lives = own.iter().filter_map(|buffer| buffer.live);
-    let last = lives.map(|live| live.1).max().unwrap_or(0);
-    let (left, right, height) = (4.0, WIDTH - 4.0, HEIGHT - 20.0);
-    let step = (right - left) / (f64::from(last) + 1.0);
-    begin(page, HEIGHT, "instructions from left to right, places in memory from bottom to top");
-    // Large ones first, so that small ones are not hidden.
-    for buffer in own {
-        let (start, end) = buffer.live.unwrap_or((0, last));
-        let at = buffer.at.unwrap_or(0) as f64;
-        let tall = buffer.allocated as f64 / top * height;
-        let x = left + f64::from(start) * step;
-        let y = height - (at / top * height) - tall;
-        let width = (f64::from(end.min(last)) + 1.0 - f64::from(start)) * step;
-        rect(page, buffer, Rect { x, y, width, height: tall }, true);
-    }
-    if let Some(peak) = program.peak.as_ref().filter(|peak| peak.space == space) {
-        let x = left + (f64::from(peak.time.min(last)) + 0.5) * step;
-        let _ = writeln!(
-            page,
-            "<path d=\"M{x:.1} 0V{height}\" stroke=\"var(--mark)\" stroke-dasharray=\"4 3\"/>"
-        );
-    }
-    let y = HEIGHT - 5.0;
-    let size = short(top as u64);
-    let _ = writeln!(
-        page,
-        "<text x=\"{left}\" y=\"{y}\" font-size=\"12\" fill=\"var(--faint)\">instruction 0; {size} from bottom to top</text>\
-         <text x=\"{right}\" y=\"{y}\" font-size=\"12\" fill=\"var(--faint)\" text-anchor=\"end\">instruction {last}</text></svg>"
-    );
 }
 
 /// The shapes that waste the most, each explained and drawn.
@@ -244,6 +126,11 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
                 escaped(&smallest.shape.to_string())
             );
         }
+        if let Ok(written) = Shape::parse(&shape.shape)
+            && let Some(picture) = written.as_array().and_then(tile_picture)
+        {
+            page.push_str(&picture);
+        }
         if let Ok(subjects) = Subject::read(&shape.shape, false)
             && let Some(Ok(lines)) = subjects.first().map(|subject| explain(subject, 100, Look::default()))
         {
@@ -254,30 +141,60 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
     }
 }
 
-fn moves(page: &mut String, program: &Audited, top: usize) {
-    if program.moves.is_empty() {
+/// Instructions, with what they move and how.
+fn moves(page: &mut String, heading: &str, moves: &[Move], top: usize) {
+    if moves.is_empty() {
         return;
     }
-    page.push_str("<h3>Instructions that change a layout</h3>\n<table><tr><th>bytes</th><th class=\"left\">instruction</th><th class=\"left\">from, to</th></tr>\n");
-    for change in program.moves.iter().take(top) {
+    let _ = writeln!(
+        page,
+        "<h3>{heading}</h3>\n<table><tr><th>bytes</th><th class=\"left\">instruction</th>\
+         <th class=\"left\">from, to</th></tr>"
+    );
+    for change in moves.iter().take(top) {
+        let mut about = vec![escaped(&change.name)];
+        about.extend(change.argument.iter().map(|argument| format!("the argument {}", escaped(argument))));
+        about.extend((change.count > 1).then(|| format!("{} like it", change.count)));
+        about.extend((change.runs > 1).then(|| format!("run {} times", change.runs)));
+        about.extend(change.fused.then(|| "within a fusion".to_owned()));
         let from = place(&change.place).unwrap_or_default();
-        let fused = if change.fused { " within a fusion" } else { "" };
+        let how = change.how.as_ref().map_or(String::new(), |how| how_words(&how.kind, how.run_bytes));
         let _ = writeln!(
             page,
-            "<tr><td>{}</td><td class=\"left\">{}{fused}<br><span class=\"faint\">{}</span></td>\
-             <td class=\"left\"><code>{}</code><br><code>{}</code></td></tr>",
+            "<tr><td>{}</td><td class=\"left\">{}<br><span class=\"faint\">{}</span></td>\
+             <td class=\"left\"><code>{}</code><br><code>{}</code><br><span class=\"faint\">{}</span></td></tr>",
             short(change.bytes),
-            escaped(&change.name),
+            about.join(", "),
             escaped(&from),
             escaped(&change.from),
-            escaped(&change.to)
+            escaped(&change.to),
+            escaped(&how)
         );
     }
     page.push_str("</table>\n");
 }
 
+/// Sums by something that has a name.
+fn sums(page: &mut String, heading: &str, sums: &[Keyed], top: usize) {
+    let wasting: Vec<&Keyed> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
+    if wasting.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        page,
+        "<h3>{heading}</h3>\n<table><tr><th></th><th>padding</th><th></th><th>allocated</th></tr>"
+    );
+    for Keyed { name, sum } in wasting {
+        let (waste, share, allocated) = (short(sum.waste()), percent(sum.share()), short(sum.allocated));
+        let name = escaped(name);
+        let _ =
+            writeln!(page, "<tr><td>{name}</td><td>{waste}</td><td>{share}</td><td>{allocated}</td></tr>");
+    }
+    page.push_str("</table>\n");
+}
+
 /// Text that means nothing to a browser but itself.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -3,9 +3,11 @@
 mod change;
 mod html;
 mod object;
+mod pictures;
 mod report;
 mod sentence;
 mod table;
+mod tile_picture;
 mod treemap;
 
 pub use change::{ChangeObject, explain_audit_change, explain_what_if};

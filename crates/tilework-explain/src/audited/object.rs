@@ -114,6 +114,11 @@ impl AuditedObject {
                 memory: message.memory.clone(),
                 used_bytes: message.used,
                 capacity_bytes: message.capacity,
+                parts: message
+                    .parts
+                    .iter()
+                    .map(|part| PartObject { name: part.name, bytes: part.bytes })
+                    .collect(),
             }),
             compilers_peak_bytes: program.compilers_peak,
             instructions: program.instructions,
@@ -366,6 +371,13 @@ struct MessageObject {
     memory: Option<String>,
     used_bytes: Option<u64>,
     capacity_bytes: Option<u64>,
+    parts: Vec<PartObject>,
+}
+
+#[derive(Serialize)]
+struct PartObject {
+    name: &'static str,
+    bytes: u64,
 }
 
 #[derive(Serialize)]

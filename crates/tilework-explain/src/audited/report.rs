@@ -3,7 +3,7 @@
 use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
 use tilework_picture::{Line, Look};
 
-use super::sentence::{audit_sentence, percent, place, short, space_name};
+use super::sentence::{audit_sentence, parts, percent, place, short, space_name};
 use crate::page::Page;
 use crate::size;
 
@@ -11,7 +11,7 @@ use crate::size;
 const CAUSES: usize = 4;
 
 /// What an audit found, the sentence that matters first; no line is wider than `width` columns. `top` is how many of each
-/// kind are told.
+/// kind are told; of 0 only the sentences.
 pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) -> Vec<Line> {
     let mut page = Page::new(width, look);
     if findings.programs.is_empty() {
@@ -24,6 +24,12 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         page.title(&audit_sentence(program));
         if let (0, Some(assumed)) = (number, &findings.assumed) {
             page.paragraph(&assumption(assumed));
+        }
+        if top == 0 {
+            continue;
+        }
+        if let Some(parts) = parts(program) {
+            page.paragraph(&parts);
         }
         spaces(&mut page, program);
         shapes(&mut page, program, top);
@@ -259,7 +265,7 @@ fn name(change: &Move) -> String {
 }
 
 /// How elements move, in words.
-fn how_words(kind: &str, run_bytes: u64) -> String {
+pub(super) fn how_words(kind: &str, run_bytes: u64) -> String {
     match kind {
         "rows" => format!("in runs of {}", short(run_bytes)),
         "transpose" => "transposed: neighbours on one side are apart on the other".to_owned(),

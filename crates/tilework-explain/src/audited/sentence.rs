@@ -33,11 +33,16 @@ pub fn audit_sentence(program: &Audited) -> String {
         return match program.shapes.first() {
             Some(worst) => {
                 let (allocated, data) = (short(worst.sum.allocated), short(worst.sum.data));
-                format!("{name}{} takes {allocated} for {data} of data, {}.", worst.shape, because(worst))
+                let because = because(worst);
+                format!(
+                    "{name}{} takes {allocated} for {data} of data, {because}{}.",
+                    worst.shape,
+                    over(program)
+                )
             }
             None => match program.total.buffers {
-                1 => format!("{name}the one shape in it has no padding."),
-                count => format!("{name}none of {count} shapes has padding."),
+                1 => format!("{name}the one shape in it has no padding{}.", over(program)),
+                count => format!("{name}none of {count} shapes has padding{}.", over(program)),
             },
         };
     }
@@ -80,15 +85,28 @@ pub fn audit_sentence(program: &Audited) -> String {
 /// What an out-of-memory message says.
 fn over(program: &Audited) -> String {
     let message = &program.message;
-    let (Some(used), Some(capacity)) = (message.used, message.capacity) else { return String::new() };
+    let (used, capacity) = match (message.used, message.capacity) {
+        (Some(used), Some(capacity)) => (used, capacity),
+        (Some(used), None) => return format!(". Memory ran out when {} were to be allocated", short(used)),
+        _ => return String::new(),
+    };
     let memory = message.memory.as_deref().map_or(String::new(), |memory| format!(" of {memory}"));
     let without = used.saturating_sub(program.total.waste());
-    let fits = match program.total.waste() {
+    // Shapes that stand in the text are not all that the program needs, and may be no buffers of it.
+    let waste = if program.basis == Basis::Message { program.total.waste() } else { 0 };
+    let fits = match waste {
         0 => String::new(),
         _ if without <= capacity => format!("; without this padding, {} would do", short(without)),
         _ => "; it would not fit without this padding either".to_owned(),
     };
     format!(". The program needs {} and there are {}{memory}{fits}", short(used), short(capacity))
+}
+
+/// What an out-of-memory message says the memory is for; none if it does not.
+pub(super) fn parts(program: &Audited) -> Option<String> {
+    let parts = program.message.parts.iter().filter(|part| part.bytes > 0);
+    let parts: Vec<String> = parts.map(|part| format!("{} {}", part.name, short(part.bytes))).collect();
+    (!parts.is_empty()).then(|| format!("What the message says it is for: {}.", parts.join(", ")))
 }
 
 /// Why a shape has padding: what makes it largest, and what else makes it several times as large.

@@ -1,0 +1,162 @@
+//! Sums and peaks of real dumps, against a second reading that knows nothing of the first: it splits lines into words,
+//! and fills in bytes of memory moment by moment.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+
+use tilework_audit::{Audit, Audited};
+
+/// The folders of dumps.
+const FOLDERS: [&str; 8] =
+    ["cache", "conv", "cpu-conv", "cpu-sharded", "particles", "sharded", "tr", "transformer"];
+
+fn files(folder: &str) -> Vec<(String, String)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let inside = ["dumps", "compiled"].map(|inside| root.join(inside).join(folder));
+    let root = inside.into_iter().find(|root| root.is_dir()).expect("there is such a folder");
+    let entries = std::fs::read_dir(root).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<(String, String)> = paths
+        .map(|path| {
+            let bytes = std::fs::read(&path).expect("a file");
+            let mut text = String::new();
+            match path.extension().is_some_and(|extension| extension == "gz") {
+                true => flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("text"),
+                false => (&bytes[..]).read_to_string(&mut text).expect("text"),
+            };
+            (path.file_name().expect("a name").to_string_lossy().into_owned(), text)
+        })
+        .filter(|(name, _)| !name.contains("before"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn audited(folder: &str) -> Audited {
+    let mut audit = Audit::new();
+    for (name, text) in files(folder) {
+        audit.read(&name, text.as_bytes()).expect("memory is read");
+    }
+    let mut found = audit.findings(usize::MAX);
+    assert!(found.unread.is_empty(), "{folder}: {:?}", found.unread);
+    assert_eq!(found.programs.len(), 1, "{folder}");
+    found.programs.remove(0)
+}
+
+struct Value {
+    space: i64,
+    /// The first byte and the one behind the last, with all allocations one behind the other.
+    bytes: (u64, u64),
+    lives: (usize, usize),
+}
+
+/// What a dump says of its buffers, and the reserved bytes of each memory space.
+fn naive(folder: &str) -> (Vec<Value>, BTreeMap<i64, u64>) {
+    let files = files(folder);
+    let file = |ending: &str| &files.iter().find(|(name, _)| name.contains(ending)).expect("a file").1;
+    let lives: BTreeMap<&str, (usize, usize)> = file("-live-range")
+        .lines()
+        .filter_map(|line| {
+            let (name, range) = line.strip_prefix("    ")?.rsplit_once(':')?;
+            let (start, end) = range.split_once('-')?;
+            Some((name, (start.parse().ok()?, end.parse().ok()?)))
+        })
+        .collect();
+    let number = |text: &str| -> u64 {
+        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().expect("a number")
+    };
+    let behind = |line: &str, mark: &str| line.split_once(mark).map(|(_, rest)| number(rest));
+    let (mut values, mut reserved) = (Vec::new(), BTreeMap::new());
+    let (mut space, mut start, mut end, mut temporary) = (0, 0, 0, false);
+    for line in file("-buffer-assignment").lines() {
+        if line.starts_with("allocation ") {
+            space = behind(line, "color ").unwrap_or(0) as i64;
+            let size = behind(line, "size ").expect("a size");
+            *reserved.entry(space).or_insert(0) += size;
+            (start, end) = (end, end + size);
+            temporary = line.contains("preallocated-temp");
+        } else if let Some(value) = line.strip_prefix(" value: <") {
+            let name = value.split(' ').nth(1).expect("a name");
+            let name = if name.ends_with('}') { name.to_owned() } else { format!("{name}{{}}") };
+            let first = start + behind(value, "offset=").expect("an offset");
+            let bytes = (first, first + behind(value, "(size=").expect("a size"));
+            assert!(bytes.1 <= end, "{folder}: {line}");
+            let lives = if temporary { lives[name.as_str()] } else { (0, usize::MAX) };
+            values.push(Value { space, bytes, lives });
+        }
+    }
+    (values, reserved)
+}
+
+/// How many bytes some buffer of the memory space holds at this time.
+fn held(values: &[Value], space: i64, time: usize) -> u64 {
+    let there = |value: &&Value| value.space == space && value.lives.0 <= time && time <= value.lives.1;
+    let mut spans: Vec<(u64, u64)> = values.iter().filter(there).map(|value| value.bytes).collect();
+    spans.sort_unstable();
+    let (mut sum, mut until) = (0, 0);
+    for (start, end) in spans {
+        sum += end.saturating_sub(start.max(until));
+        until = until.max(end);
+    }
+    sum
+}
+
+#[test]
+fn sums_and_peaks_are_those_of_a_second_reading() {
+    for folder in FOLDERS {
+        let program = audited(folder);
+        let (values, reserved) = naive(folder);
+        assert_eq!(program.total.buffers, values.len() as u64, "{folder}");
+        for space in &program.spaces {
+            let number = space.number;
+            let own = values.iter().filter(|value| value.space == number);
+            let total: u64 = own.map(|value| value.bytes.1 - value.bytes.0).sum();
+            assert_eq!(space.total.allocated, total, "{folder} S({number})");
+            assert_eq!(space.reserved, reserved.get(&number).copied(), "{folder} S({number})");
+            let ends = values.iter().filter(|value| value.lives.1 < usize::MAX).map(|value| value.lives.1);
+            let last = ends.max().unwrap_or(0);
+            let most = (0..=last).map(|time| held(&values, number, time)).max();
+            assert_eq!(space.peak.map(|peak| peak.allocated), most, "{folder} S({number})");
+        }
+    }
+}
+
+#[test]
+fn what_is_reserved_is_what_the_compiler_reports() {
+    for folder in FOLDERS {
+        let files = files(folder);
+        let report =
+            &files.iter().find(|(name, _)| name.contains("-memory-usage-report")).expect("a report").1;
+        let mut totals = report.lines().filter_map(|line| line.strip_prefix("Total bytes: "));
+        let spaces = audited(folder).spaces;
+        for space in spaces {
+            let total = totals.next().and_then(|total| total.split(' ').next()?.parse().ok());
+            assert_eq!(space.reserved, total, "{folder} S({})", space.number);
+        }
+    }
+}
+
+#[test]
+fn every_contradiction_is_one_that_is_known() {
+    for folder in FOLDERS {
+        for contradiction in audited(folder).contradictions {
+            // Scalars of computations that are parts of instructions have no tiles, and are sized as if they had one; a
+            // semaphore takes a place of its own size.
+            let is_scalar =
+                contradiction.shape.contains("[]") && contradiction.says == 1024 * contradiction.needs;
+            let is_semaphore = contradiction.shape == "s32[2]{0:S(4)}";
+            assert!(is_scalar || is_semaphore, "{folder}: {contradiction:?}");
+        }
+    }
+}
+
+#[test]
+fn donated_arguments_are_counted_once() {
+    // The cache is given back: argument and result are one allocation, and everything else is small.
+    let program = audited("cache");
+    let cache = 3 * 4 * 8 * 2048 * 60 * 2;
+    let peak = program.peak.expect("live ranges").sum;
+    assert!((2 * cache..2 * cache + (1 << 17)).contains(&peak.allocated), "{peak:?}");
+}
