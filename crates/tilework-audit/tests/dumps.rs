@@ -260,7 +260,7 @@ fn of_names_for_one_place_only_the_first_counts() {
 #[test]
 fn without_the_feature_a_serialised_module_is_told_and_not_read_as_text() {
     let bytes = std::fs::read(
-        files("serialised/tr")
+        files("../twins/tr")
             .into_iter()
             .find(|file| file.to_string_lossy().ends_with(".pb"))
             .expect("a module"),

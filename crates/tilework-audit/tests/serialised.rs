@@ -14,7 +14,7 @@ use tilework_audit::{Audit, Audited, Basis, Findings};
 const PROGRAMS: [&str; 3] = ["loop", "particles", "tr"];
 
 fn file(program: &str, suffix: &str) -> Vec<u8> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/dumps/serialised");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/twins");
     std::fs::read(root.join(program).join(format!("{program}{suffix}"))).expect("the file is there")
 }
 
