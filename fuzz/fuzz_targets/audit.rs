@@ -1,4 +1,4 @@
-//! Any text is audited: what comes of it is consistent, whatever the text says, and lists are no longer than asked for.
+//! Any text or serialised module is audited: what comes of it is consistent, whatever it says, and lists are no longer than asked for.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,10 +14,37 @@ const BEGINNINGS: [&[u8]; 6] = [
     b"Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\n  Largest program allocations in hbm:\n  1. Size: 1.00G\n",
 ];
 
+/// What a serialised module begins with: its name, its program's, and a computation of two instructions in order.
+const MODULE: &[u8] = b"\x0a\x01\x6d\x12\x01\x65\x1a\x4e\x0a\x01\x65\x12\x25\x0a\x01\x78\x12\x09\x70\x61\x72\x61\x6d\x65\x74\x65\
+    \x72\x1a\x12\x10\x0b\x1a\x02\x03\x05\x2a\x0a\x0a\x02\x01\x00\x32\x04\x0a\x02\x02\x04\x98\x02\x01\x12\x1e\
+    \x0a\x01\x79\x12\x04\x63\x6f\x70\x79\x1a\x0c\x10\x0b\x1a\x02\x03\x05\x2a\x04\x0a\x02\x00\x01\x98\x02\x02\
+    \xa2\x02\x01\x01\x28\x07\x30\x02\x30\x07\x3a\x0a\x0a\x08\x08\x07\x12\x04\x0a\x02\x01\x02";
+
+/// A serialised module and what follows, or both parts of an `HloProto`: what follows of the module, and of its buffers.
+fn serialised(choice: u8, bytes: &[u8]) -> Vec<u8> {
+    let with_buffers = choice & 1 == 1;
+    let (own, buffers) = bytes.split_at(if with_buffers { bytes.len() / 2 } else { bytes.len() });
+    let module = [MODULE, own].concat();
+    if !with_buffers {
+        return module;
+    }
+    [field(0x0a, &module), field(0x1a, buffers)].concat()
+}
+
+/// A message within another.
+fn field(tag: u8, message: &[u8]) -> Vec<u8> {
+    let length = message.len();
+    let head =
+        [tag, length as u8 & 0x7f | 0x80, (length >> 7) as u8 & 0x7f | 0x80, (length >> 14) as u8 & 0x7f];
+    [&head[..], message].concat()
+}
+
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, text)) = bytes.split_first() else { return };
-    let mut whole = BEGINNINGS[usize::from(first) % BEGINNINGS.len()].to_vec();
-    whole.extend_from_slice(text);
+    let whole = match BEGINNINGS.get(usize::from(first) % (BEGINNINGS.len() + 2)) {
+        Some(beginning) => [beginning, text].concat(),
+        None => serialised(first, text),
+    };
     let read = |input: &mut dyn std::io::BufRead| {
         let mut audit = Audit::new();
         audit.read("text", input).expect("memory is read");

@@ -129,7 +129,8 @@ impl Audit {
 
     /// Reads a text to its end, whatever it is: a file of a dump, several of them one after the other, an out-of-memory
     /// message, or any text with shapes in it. What is compressed by gzip is read as what it holds, and UTF-16 behind a
-    /// byte order mark as UTF-8.
+    /// byte order mark as UTF-8. With the feature `proto`, also a serialised module (`HloProto` or `HloModuleProto`), which
+    /// is held in memory as a whole.
     ///
     /// Files whose names differ only behind the name of the module are about one program. What cannot be read is counted
     /// (see [`Findings::unread`](crate::Findings::unread)) and never stops the reading.

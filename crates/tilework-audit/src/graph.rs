@@ -15,6 +15,9 @@ const UNKNOWN: u32 = u32::MAX;
 /// The most instructions, and the most operands of all together.
 const LIMIT: usize = 1 << 23;
 
+/// The most ways through tuples.
+const WAYS: usize = 1 << 20;
+
 /// All computations of a module with their instructions.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
@@ -274,7 +277,7 @@ impl Ways {
         if let Some(&number) = self.numbers.get(way) {
             return Some(number);
         }
-        if way.len() > DEEPEST || self.list.len() >= LIMIT {
+        if way.len() > DEEPEST || self.list.len() >= WAYS {
             return None;
         }
         self.list.push(way.into());

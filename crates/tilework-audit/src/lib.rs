@@ -4,6 +4,8 @@
 //! ranges, memory usage reports, HLO modules; and out-of-memory messages, and any text with shapes in it. [`Findings`]
 //! is what comes of it: buffers by wasted bytes, copies that change a layout by bytes moved, sums.
 //!
+//! With the feature `proto` it reads serialised modules as well (`--xla_dump_hlo_as_proto`), which say the same.
+//!
 //! Texts are streamed. The memory that is taken is bounded by the number of different shapes and of buffers, and within
 //! limits for hostile texts; nothing that a text can say makes it panic.
 //!

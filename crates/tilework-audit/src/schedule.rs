@@ -11,12 +11,14 @@
 
 use crate::graph::{Flow, Graph, Node, WHOLE, Ways};
 use crate::hash::Map;
+use crate::shapes::Shapes;
 
 /// What stands for a time that is not known.
 const NEVER: u32 = u32::MAX;
 
-/// The most steps from value to value, over all of them.
-const STEPS: u64 = 1 << 28;
+/// The most steps from value to value, over all of them: some, and some for each instruction and operand.
+const STEPS: u64 = 1 << 22;
+const STEPS_OF_EACH: u64 = 1 << 6;
 
 /// The order in which the instructions of a module run.
 #[derive(Debug)]
@@ -124,9 +126,15 @@ impl<'a> Schedule<'a> {
 
     /// From when to when each of these values lives (rules 2 and 3); none of what never runs. None at all if it would take
     /// too long to find out.
-    pub(crate) fn lives(&self, values: &[Stored], ways: &mut Ways) -> Option<Vec<Option<(u32, u32)>>> {
-        let defined = values.iter().map(|value| ((value.node, value.way), ())).collect();
-        let mut following = Following { schedule: self, ways, seen: defined, left: STEPS };
+    pub(crate) fn lives(
+        &self,
+        values: &[Stored],
+        shapes: &Shapes,
+        ways: &mut Ways,
+    ) -> Option<Vec<Option<(u32, u32)>>> {
+        let seen = values.iter().map(|value| ((value.node, value.way), ())).collect();
+        let left = STEPS + STEPS_OF_EACH * (self.users.len() + self.times.len()) as u64;
+        let mut following = Following { schedule: self, shapes, ways, seen, left };
         let mut lives = Vec::with_capacity(values.len());
         for value in values {
             let read = following.last(value)?;
@@ -228,6 +236,7 @@ fn callers(graph: &Graph) -> Map<u32, Vec<u32>> {
 /// Values on their way through other instructions.
 struct Following<'a, 'b> {
     schedule: &'a Schedule<'a>,
+    shapes: &'b Shapes,
     ways: &'b mut Ways,
     /// What is a value of its own, and what was found to be the value of something else.
     seen: Map<(u32, u32), ()>,
@@ -364,7 +373,9 @@ impl Following<'_, '_> {
     }
 
     fn open(&mut self, node: u32, way: u32, open: &mut Vec<(u32, u32)>) {
-        if self.seen.insert((node, way), ()).is_none() {
+        let shape = self.schedule.graph.at(node).and_then(|node| node.shape);
+        let is_there = shape.is_some_and(|shape| self.shapes.part(shape, self.ways.way(way)).is_some());
+        if is_there && self.seen.insert((node, way), ()).is_none() {
             open.push((node, way));
         }
     }

@@ -5,7 +5,6 @@
 //! the instructions is wanted; then when they live; then the instructions again, as if they stood in a text. Everything
 //! ends up in the same [`Program`](crate::program::Program).
 
-use tilework::xla::Shape;
 use tilework::xla::proto::{HloParts, Instruction as Serial};
 
 use crate::audit::Audit;
@@ -75,7 +74,10 @@ impl Audit {
             graph.computation(head.id, self.texts.number(head.name.as_bytes()), head.root_id);
             for (place, read) in computation.instructions() {
                 let Ok(read) = read else {
-                    self.complaints.add_at(place.start, "an instruction that cannot be read");
+                    // What is cut off has been told.
+                    if parts.breaks_off() != Some(place.end) {
+                        self.complaints.add_at(place.start, "an instruction that cannot be read");
+                    }
                     continue;
                 };
                 let shape = self.shapes.number_of_proto(&read.shape_proto);
@@ -188,7 +190,7 @@ impl Audit {
 
     /// When the buffers live, which are the last that were read.
     fn lives(&mut self, schedule: &Schedule<'_>, stored: &[Stored], ways: &mut Ways) {
-        let Some(lives) = schedule.lives(stored, ways) else {
+        let Some(lives) = schedule.lives(stored, &self.shapes, ways) else {
             return self.program().overflowed = true;
         };
         let names = schedule.order.iter().take(LIMIT).filter_map(|&node| schedule.graph.at(node));
@@ -318,12 +320,7 @@ impl Audit {
         if way.is_empty() {
             return Some(shape);
         }
-        let mut part = &self.shapes.known(shape).shape;
-        for &element in way {
-            let Shape::Tuple(elements) = part else { return None };
-            part = elements.get(element as usize)?;
-        }
-        let part = part.clone();
+        let part = self.shapes.part(shape, way)?.clone();
         self.shapes.number_of(&part)
     }
 }

@@ -163,6 +163,15 @@ impl Shapes {
         changed
     }
 
+    /// The shape that stands there in nested tuples.
+    #[cfg(feature = "proto")]
+    pub(crate) fn part(&self, number: ShapeId, way: &[u32]) -> Option<&Shape> {
+        way.iter().try_fold(&self.known(number).shape, |part, &element| match part {
+            Shape::Tuple(elements) => elements.get(element as usize),
+            _ => None,
+        })
+    }
+
     /// How an array lies in memory.
     pub(crate) fn layout(&self, number: ShapeId) -> Option<Layout> {
         self.known(number).shape.as_array()?.lower().ok()

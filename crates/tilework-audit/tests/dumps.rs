@@ -257,6 +257,24 @@ fn of_names_for_one_place_only_the_first_counts() {
     assert_eq!((at_peak("a"), at_peak("b"), at_peak("c")), (Some(true), Some(false), Some(true)));
 }
 
+#[cfg(not(feature = "proto"))]
+#[test]
+fn without_the_feature_a_serialised_module_is_told_and_not_read_as_text() {
+    let bytes = std::fs::read(
+        files("../twins/tr")
+            .into_iter()
+            .find(|file| file.to_string_lossy().ends_with(".pb"))
+            .expect("a module"),
+    )
+    .expect("a file");
+    let mut audit = Audit::new();
+    audit.read("tr.hlo.pb", &bytes[..]).expect("memory is read");
+    let found = audit.findings(9);
+    assert!(found.programs.is_empty());
+    let reason = found.unread[0].reason;
+    assert!(reason.starts_with("a serialised HloProto") && reason.contains("feature `proto`"), "{reason}");
+}
+
 #[test]
 fn small_arrays_without_tiles_count_in_whole_registers() {
     let count = |shape: &str, size: u64| {

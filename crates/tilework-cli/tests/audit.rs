@@ -197,3 +197,42 @@ fn a_program_without_tiles_is_told_as_a_machine_lays_it_out() {
         (&"tenstorrent".into(), &1.into())
     );
 }
+
+#[test]
+fn a_folder_with_serialised_modules_says_what_the_texts_say() {
+    let of = |folder: &str, ends: &[&str]| {
+        let folder =
+            std::env::temp_dir().join(format!("tilework-serialised-{}-{folder}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        for end in ends {
+            let from = dump("serialised/loop") + "/loop" + end;
+            fs::copy(from, folder.join(format!("module_0000.jit_loop.after_optimizations{end}")))
+                .expect("a copy");
+        }
+        let report = run(&["audit", "--json", &folder.to_string_lossy()]).stdout;
+        let _ = fs::remove_dir_all(&folder);
+        serde_json::from_str::<Value>(&report).expect("one object")
+    };
+    let texts = ["-buffer-assignment.txt", "-live-range.txt", ".txt"];
+    let text = of("text", &texts);
+    let both = of("both", &[&texts[..], &[".hlo.pb"]].concat());
+    assert_eq!(text, both);
+    let serialised = of("serialised", &[".hlo.pb"]);
+    for field in ["sentence", "total", "peak", "spaces", "shapes", "moved", "sources", "computations"] {
+        assert_eq!(text["programs"][0][field], serialised["programs"][0][field], "{field}");
+    }
+    assert_eq!(serialised["programs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(serialised["programs"][0]["buffers"][0]["dump_line"], 0);
+}
+
+#[test]
+fn what_of_a_serialised_module_cannot_be_read_is_told_by_its_place() {
+    let bytes = fs::read(dump("serialised/tr") + "/tr.hlo.pb").expect("the file is there");
+    let ran = run_with(command(&["audit", "-"]), &bytes[..700]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("standard input: 1 message at byte (700): the message breaks off"),
+        "{}",
+        ran.stdout
+    );
+}

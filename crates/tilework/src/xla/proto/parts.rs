@@ -169,6 +169,11 @@ const ALLOCATIONS: u32 = 3;
 impl<'b> Repeated<'b> {
     /// Where the messages of the field stand; nothing behind bytes that are no fields.
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'b> {
+        self.parts().map(|(range, _)| range)
+    }
+
+    /// The same, and whether each is whole.
+    fn parts(&self) -> impl Iterator<Item = (Range<usize>, bool)> + use<'b> {
         let mut reader = Reader::within(self.bytes, self.within.clone());
         let field = self.field;
         std::iter::from_fn(move || {
@@ -177,7 +182,7 @@ impl<'b> Repeated<'b> {
                 if part.number == field
                     && let Some(content) = part.content
                 {
-                    return Some(content);
+                    return Some((content, part.is_whole));
                 }
             }
         })
@@ -185,9 +190,13 @@ impl<'b> Repeated<'b> {
 
     fn messages<M: Message>(&self) -> impl Iterator<Item = (Range<usize>, Result<M>)> + use<'b, M> {
         let bytes = self.bytes;
-        self.ranges().map(move |range| {
-            let read = decode(&bytes[range.clone()]).map_err(|error| error.at(range.clone()));
-            (range, read)
+        self.parts().map(move |(range, is_whole)| {
+            let read = match is_whole {
+                true => decode(&bytes[range.clone()]),
+                // What is left of it may be a message by chance, and says something else.
+                false => Err(Error::new("a message that the end of the bytes cuts off")),
+            };
+            (range.clone(), read.map_err(|error| error.at(range)))
         })
     }
 
