@@ -190,9 +190,11 @@ pub struct Buffer {
 pub struct Shared {
     /// As it is written.
     pub shape: String,
+    /// The memory space.
+    pub space: i64,
     /// All of them.
     pub sum: Sum,
-    /// Those that live when the main memory holds the most.
+    /// Those that live when their memory space holds the most.
     pub at_peak: Option<Sum>,
     /// What allocates the padding.
     pub growths: Vec<Growth>,

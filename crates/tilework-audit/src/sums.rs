@@ -230,13 +230,13 @@ impl Audit {
     pub(crate) fn shared(&self, entries: &[Entry], peaks: &Peaks, top: usize) -> Vec<Shared> {
         struct Group {
             shape: ShapeId,
+            space: i64,
             sum: Sum,
             at_peak: Sum,
             /// The waste of the worst of them.
             worst: u64,
             first: Vec<usize>,
         }
-        let main = peaks.main_space();
         let mut places: Map<(ShapeId, i64), usize> = Map::default();
         let mut groups: Vec<Group> = Vec::new();
         for (number, entry) in entries.iter().enumerate() {
@@ -244,6 +244,7 @@ impl Audit {
             let place = *places.entry((shape, entry.space)).or_insert_with(|| {
                 groups.push(Group {
                     shape,
+                    space: entry.space,
                     sum: Sum::default(),
                     at_peak: Sum::default(),
                     worst: 0,
@@ -253,12 +254,10 @@ impl Audit {
             });
             let group = &mut groups[place];
             group.sum.add(entry.count, entry.allocated, entry.data);
-            if Some(entry.space) == main && peaks.holds(number) == Some(true) {
+            if peaks.holds(number) == Some(true) {
                 group.at_peak.add(entry.count, entry.allocated, entry.data);
             }
-            if Some(entry.space) == main || main.is_none() {
-                group.worst = group.worst.max(entry.allocated - entry.data);
-            }
+            group.worst = group.worst.max(entry.allocated - entry.data);
             if group.first.len() < 3 {
                 group.first.push(number);
             }
@@ -271,8 +270,9 @@ impl Audit {
         groups.retain(|group| group.sum.waste() > 0);
         let shared = |(place, group): (usize, &Group)| Shared {
             shape: self.text_of(group.shape),
+            space: group.space,
             sum: group.sum,
-            at_peak: main.map(|_| group.at_peak),
+            at_peak: peaks.main_space().map(|_| group.at_peak),
             growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
             smallest: (place < SUGGESTED).then(|| self.smallest(group.shape)).flatten(),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),

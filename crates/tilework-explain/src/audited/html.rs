@@ -6,7 +6,7 @@ use tilework::xla::Shape;
 use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 
 use super::pictures::{map, time};
-use super::report::{assumption, how_words, where_unread};
+use super::report::{assumption, how_words, told_of, where_unread};
 use super::sentence::{audit_sentence, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
 use crate::{Look, Subject, explain};
@@ -108,7 +108,8 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
     }
     page.push_str("<h3>Padding by shape</h3>\n");
     for (number, shape) in program.shapes.iter().take(top).enumerate() {
-        let (waste, allocated) = (short(shape.sum.waste()), short(shape.sum.allocated));
+        let (sum, about) = told_of(program, shape);
+        let (waste, allocated) = (short(sum.waste()), short(sum.allocated));
         let open = if number == 0 { " open" } else { "" };
         let _ = writeln!(
             page,
@@ -117,7 +118,7 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
         );
         let names = shape.names.join(", ");
         let from = place(&shape.place).map_or(String::new(), |place| format!("; {place}"));
-        let _ = writeln!(page, "<p>{}</p>", escaped(&format!("{} × {names}{from}", shape.sum.buffers)));
+        let _ = writeln!(page, "<p>{}</p>", escaped(&format!("{about}: {names}{from}")));
         if let Some(smallest) = &shape.smallest {
             let _ = writeln!(
                 page,

@@ -202,6 +202,7 @@ impl PlaceObject {
 #[derive(Serialize)]
 struct SharedObject {
     shape: String,
+    memory_space: i64,
     #[serde(flatten)]
     sum: SumObject,
     at_peak: Option<SumObject>,
@@ -216,6 +217,7 @@ impl SharedObject {
     fn new(shared: &Shared) -> SharedObject {
         SharedObject {
             shape: shared.shape.clone(),
+            memory_space: shared.space,
             sum: SumObject::new(&shared.sum),
             at_peak: shared.at_peak.as_ref().map(SumObject::new),
             causes: shared.growths.iter().map(Growing::from).collect(),
