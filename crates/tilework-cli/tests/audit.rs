@@ -205,7 +205,7 @@ fn a_folder_with_serialised_modules_says_what_the_texts_say() {
             std::env::temp_dir().join(format!("tilework-serialised-{}-{folder}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         for end in ends {
-            let from = dump("serialised/loop") + "/loop" + end;
+            let from = dump("../twins/loop") + "/loop" + end;
             fs::copy(from, folder.join(format!("module_0000.jit_loop.after_optimizations{end}")))
                 .expect("a copy");
         }
@@ -227,7 +227,7 @@ fn a_folder_with_serialised_modules_says_what_the_texts_say() {
 
 #[test]
 fn what_of_a_serialised_module_cannot_be_read_is_told_by_its_place() {
-    let bytes = fs::read(dump("serialised/tr") + "/tr.hlo.pb").expect("the file is there");
+    let bytes = fs::read(dump("../twins/tr") + "/tr.hlo.pb").expect("the file is there");
     let ran = run_with(command(&["audit", "-"]), &bytes[..700]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(
