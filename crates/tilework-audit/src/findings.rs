@@ -181,7 +181,7 @@ pub struct Buffer {
     pub computation: Option<String>,
     /// Where the instruction comes from.
     pub place: Place,
-    /// The line of the dump.
+    /// The line of the dump; 0 of a serialised one.
     pub line: u64,
 }
 
@@ -190,9 +190,11 @@ pub struct Buffer {
 pub struct Shared {
     /// As it is written.
     pub shape: String,
+    /// The memory space.
+    pub space: i64,
     /// All of them.
     pub sum: Sum,
-    /// Those that live when the main memory holds the most.
+    /// Those that live when their memory space holds the most.
     pub at_peak: Option<Sum>,
     /// What allocates the padding.
     pub growths: Vec<Growth>,
@@ -256,7 +258,7 @@ pub struct Move {
     pub computation: Option<String>,
     /// Where it comes from.
     pub place: Place,
-    /// The line of the dump.
+    /// The line of the dump; 0 of a serialised one.
     pub line: u64,
 }
 
@@ -284,7 +286,7 @@ pub struct Contradiction {
     pub needs: u64,
     /// Whether the dump rounds.
     pub rounded: bool,
-    /// The line of the dump.
+    /// The line of the dump; 0 of a serialised one.
     pub line: u64,
 }
 

@@ -105,7 +105,7 @@ impl Audit {
             fused,
             computation: self.computation(program, key.computation),
             place: self.place(key.source),
-            line: tally.line,
+            line: program.line(tally.line),
         }
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct Program {
     pub(crate) loose: Map<ShapeId, Tally>,
     /// What an out-of-memory message says in numbers.
     pub(crate) message: Message,
+    /// Whether it is of a serialised file, which has no lines: what stands for them are numbers in its order.
+    pub(crate) serialised: bool,
     /// Instructions that were read.
     pub(crate) instructions: u64,
     /// Whether some limit was reached, so that not everything could be kept.

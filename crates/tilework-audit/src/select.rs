@@ -1,10 +1,11 @@
 //! Which files of a folder belong to an audit, and in which order they are best read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::audit::group;
+use crate::recognise;
 
-/// Whether a text begins like a file of a dump: then it is read in a folder where it is not named.
+/// Whether bytes begin like a file of a dump, text or serialised: then it is read in a folder where it is not named.
 pub fn is_known(start: &[u8]) -> bool {
     const BEGINNINGS: [&[u8]; 7] = [
         b"BufferAssignment:",
@@ -15,6 +16,9 @@ pub fn is_known(start: &[u8]) -> bool {
         b"module attributes",
         b"module {",
     ];
+    if recognise::serialised(start).is_some() {
+        return true;
+    }
     // MLIR may name locations, maps and types first.
     let names_something = |line: &[u8]| line.is_empty() || line.starts_with(b"#") || line.starts_with(b"//");
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
@@ -29,7 +33,7 @@ pub fn is_known(start: &[u8]) -> bool {
 pub struct Selection {
     /// Their places in the list that was given.
     pub files: Vec<usize>,
-    /// How many are other stages of programs that are read.
+    /// How many are not needed: other stages of programs that are read, and the same serialised.
     pub earlier: usize,
 }
 
@@ -38,7 +42,8 @@ impl Selection {
     ///
     /// A compiler may dump a module many times before, between and after its optimisations. Only the last stage says what
     /// is allocated, and what is written once more of it would be counted once more. Of one program, the buffer
-    /// assignment is read first: then it is known which instructions matter.
+    /// assignment is read first: then it is known which instructions matter. What is there as text is not read once more
+    /// serialised.
     ///
     /// ```
     /// use tilework_audit::Selection;
@@ -60,16 +65,32 @@ impl Selection {
             module(name).and_then(|module| last.get(module)).is_none_or(|&last| stage(name) == last)
         };
         let mut files: Vec<usize> = (0..names.len()).filter(|&place| is_last(names[place])).collect();
+        let is_module = |name: &str| rank(name) == MODULE && !is_serialised(name);
+        let in_text: HashSet<&str> =
+            files.iter().map(|&place| names[place]).filter(|name| is_module(name)).map(group).collect();
+        files.retain(|&place| !is_serialised(names[place]) || !in_text.contains(group(names[place])));
         let earlier = names.len() - files.len();
-        let rank = |name: &str| match name {
-            name if name.contains("-buffer-assignment") => 0,
-            name if name.contains("-live-range") => 1,
-            name if name.contains("-memory-usage-report") => 2,
-            _ => 3,
-        };
         files.sort_by_key(|&place| (group(names[place]), rank(names[place]), names[place]));
         Selection { files, earlier }
     }
+}
+
+/// In which order the files of one program are read.
+fn rank(name: &str) -> usize {
+    match name {
+        name if name.contains("-buffer-assignment") => 0,
+        name if name.contains("-live-range") => 1,
+        name if name.contains("-memory-usage-report") => 2,
+        _ => MODULE,
+    }
+}
+
+/// The rank of the module itself.
+const MODULE: usize = 3;
+
+/// Whether a name is that of a serialised file.
+fn is_serialised(name: &str) -> bool {
+    name.strip_suffix(".gz").unwrap_or(name).ends_with(".pb")
 }
 
 /// A kernel is dumped after each of its passes: `123-0004-mosaic-dump-kernel-post-infer-memref-layout.txt`. The name of
@@ -171,6 +192,18 @@ mod tests {
     }
 
     #[test]
+    fn a_program_is_read_serialised_only_where_there_is_no_text_of_it() {
+        let module = |file: &str| format!("module_0000.jit_f.{file}");
+        let serialised = [module("after_optimizations.hlo.pb"), module("before_optimizations.hlo.pb")];
+        assert_eq!(Selection::of(&serialised), Selection { files: vec![0], earlier: 1 });
+        let assignment = module("after_optimizations-buffer-assignment.txt");
+        let both = [&serialised[0], &assignment, &module("after_optimizations.txt.gz")];
+        assert_eq!(Selection::of(&both), Selection { files: vec![1, 2], earlier: 1 });
+        // What the text lacks is in the serialised file.
+        assert_eq!(Selection::of(&both[..2]), Selection { files: vec![1, 0], earlier: 0 });
+    }
+
+    #[test]
     fn of_a_kernel_the_last_pass_is_read() {
         let names = [
             "d/17-0000-mosaic-dump-anonymous-post-deserialization.txt",
@@ -190,6 +223,7 @@ mod tests {
             b"#loc = loc(unknown)\n#map = affine_map<(d0) -> (d0)>\n\nmodule @jit_f attributes {"
         ));
         assert!(!is_known(b"digraph G {"));
+        assert!(is_known(b"\x0a\x83\x02\x0a\x05jit_f\x12\x06main.1\x1a\x80\x01"));
         assert!(!is_known(b"# notes\nof no module @jit_f"));
     }
 }

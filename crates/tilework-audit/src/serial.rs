@@ -43,6 +43,7 @@ impl Audit {
         let graph = self.graph(&parts);
         let sequences = graph.sequences(parts.module());
         self.begin(|has| &mut has.module);
+        self.program().serialised = true;
         self.program().overflowed |= graph.overflowed;
         let name = self.texts.number(parts.module().entry_computation_name.as_bytes());
         let entry = graph.entry(parts.module().entry_computation_id, name);

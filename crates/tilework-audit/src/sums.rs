@@ -138,7 +138,7 @@ impl Audit {
                     says: value.size,
                     needs,
                     rounded: value.rounded,
-                    line: value.line,
+                    line: program.line(value.line),
                 });
             }
         }
@@ -221,7 +221,7 @@ impl Audit {
                 live: peaks.live(self, program, entry),
                 computation: self.computation(program, entry.computation),
                 place: self.place(entry.source),
-                line: entry.line,
+                line: program.line(entry.line),
             }
         };
         order.into_iter().take(top).map(buffer).collect()
@@ -230,13 +230,13 @@ impl Audit {
     pub(crate) fn shared(&self, entries: &[Entry], peaks: &Peaks, top: usize) -> Vec<Shared> {
         struct Group {
             shape: ShapeId,
+            space: i64,
             sum: Sum,
             at_peak: Sum,
             /// The waste of the worst of them.
             worst: u64,
             first: Vec<usize>,
         }
-        let main = peaks.main_space();
         let mut places: Map<(ShapeId, i64), usize> = Map::default();
         let mut groups: Vec<Group> = Vec::new();
         for (number, entry) in entries.iter().enumerate() {
@@ -244,6 +244,7 @@ impl Audit {
             let place = *places.entry((shape, entry.space)).or_insert_with(|| {
                 groups.push(Group {
                     shape,
+                    space: entry.space,
                     sum: Sum::default(),
                     at_peak: Sum::default(),
                     worst: 0,
@@ -253,12 +254,10 @@ impl Audit {
             });
             let group = &mut groups[place];
             group.sum.add(entry.count, entry.allocated, entry.data);
-            if Some(entry.space) == main && peaks.holds(number) == Some(true) {
+            if peaks.holds(number) == Some(true) {
                 group.at_peak.add(entry.count, entry.allocated, entry.data);
             }
-            if Some(entry.space) == main || main.is_none() {
-                group.worst = group.worst.max(entry.allocated - entry.data);
-            }
+            group.worst = group.worst.max(entry.allocated - entry.data);
             if group.first.len() < 3 {
                 group.first.push(number);
             }
@@ -271,8 +270,9 @@ impl Audit {
         groups.retain(|group| group.sum.waste() > 0);
         let shared = |(place, group): (usize, &Group)| Shared {
             shape: self.text_of(group.shape),
+            space: group.space,
             sum: group.sum,
-            at_peak: main.map(|_| group.at_peak),
+            at_peak: peaks.main_space().map(|_| group.at_peak),
             growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
             smallest: (place < SUGGESTED).then(|| self.smallest(group.shape)).flatten(),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
@@ -344,6 +344,11 @@ impl Known {
 }
 
 impl Program {
+    /// A line, if there are any.
+    pub(crate) fn line(&self, line: u64) -> u64 {
+        if self.serialised { 0 } else { line }
+    }
+
     /// Where each allocation begins, if those of a memory space stand one behind the other.
     fn starts(&self) -> Vec<u64> {
         let mut ends: Map<i64, u64> = Map::default();

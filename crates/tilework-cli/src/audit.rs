@@ -60,7 +60,7 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         }
         paths => {
             // A picture shows every buffer, however few are told.
-            let kept = if args.html { usize::MAX } else { top };
+            let kept = if args.html { usize::MAX } else { top.max(1) };
             let findings = read(&paths.iter().collect::<Vec<_>>(), output)?.findings(kept);
             tell(&findings, top, args, output)?;
             findings
@@ -72,7 +72,7 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     }
     if findings.programs.is_empty() && output.code() < BAD {
         let error = Error::new("nothing that was read says how arrays lie in memory")
-            .accepts("a folder that XLA dumped to, one of its text files, an out-of-memory message, or shapes in any text");
+            .accepts("a folder that XLA dumped to, one of its text or .hlo.pb files, an out-of-memory message, or shapes in any text");
         output.bad(&error, "", None)?;
     }
     Ok(())
@@ -166,7 +166,8 @@ fn read_path(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<
     }
     if selection.files.is_empty() {
         let error = Error::new("there is no file of a dump in this folder").accepts(
-            "what XLA writes with --xla_dump_to=DIR --xla_dump_hlo_as_text; other texts by their names",
+            "what XLA writes with --xla_dump_to=DIR and --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto; other texts \
+             by their names",
         );
         output.bad_in(&path.to_string_lossy(), &error, "")?;
     }

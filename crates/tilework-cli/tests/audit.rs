@@ -36,6 +36,8 @@ fn the_report_says_what_matters_first_in_eighty_columns() {
         "audit_short",
         &[&["audit", "--top", "1", &dump("conv")], &["audit", "--ascii", "--top", "1", &dump("tr")]],
     );
+    let told = run(&["audit", "--top", "0", &dump("tr"), "--width", "200"]).stdout;
+    assert_eq!(told.trim_end().lines().count(), 2, "{told}");
     for width in [20, 40, 80, 120] {
         let told = run(&["audit", "--width", &width.to_string(), &dump("")]);
         assert!(told.stdout.lines().all(|line| line.chars().count() <= width), "{width}");

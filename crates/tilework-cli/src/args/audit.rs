@@ -9,11 +9,13 @@ use super::target::{TargetArgs, told};
 
 pub const AUDIT_EXAMPLES: &str = "\
 A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read, of each module its last stage. Every file \
-is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO module, an out-of-memory \
-message; of any other text that is named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
+is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO module, a serialised one \
+(HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message; of any other text that is named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
 
 To get a dump from JAX, without running the program:
   XLA_FLAGS='--xla_dump_to=dumps --xla_dump_hlo_as_text' python train.py
+With --xla_dump_hlo_as_proto instead it is smaller, and says the same but for the names of memories. Of a program that is \
+there in both forms, the text is read.
 
 Two folders, or two files of different programs, are compared: before a change and after it. More are read together.
 
@@ -47,7 +49,7 @@ pub struct AuditArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
 
-    /// How many of each kind are told [default: 5; all for --csv]
+    /// How many of each kind are told [default: 5; all for --csv]; 0: only the sentence that matters
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
 

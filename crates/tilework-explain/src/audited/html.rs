@@ -6,7 +6,7 @@ use tilework::xla::Shape;
 use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 
 use super::pictures::{map, time};
-use super::report::{assumption, how_words};
+use super::report::{assumption, how_words, told_of, where_unread};
 use super::sentence::{audit_sentence, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
 use crate::{Look, Subject, explain};
@@ -40,9 +40,8 @@ pub fn audit_html(findings: &Findings, top: usize) -> String {
     if !findings.unread.is_empty() {
         page.push_str("<h3>What could not be read</h3>\n<ul>\n");
         for unread in findings.unread.iter().take(20) {
-            let lines: Vec<String> = unread.lines.iter().take(10).map(u64::to_string).collect();
-            let (file, count) = (escaped(&unread.file), unread.count);
-            let _ = writeln!(page, "<li>{file}: {count} × {}, line {}</li>", unread.reason, lines.join(", "));
+            let (file, places) = (escaped(&unread.file), where_unread(unread, 10));
+            let _ = writeln!(page, "<li>{file}: {places}: {}</li>", unread.reason);
         }
         page.push_str("</ul>\n");
     }
@@ -109,7 +108,8 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
     }
     page.push_str("<h3>Padding by shape</h3>\n");
     for (number, shape) in program.shapes.iter().take(top).enumerate() {
-        let (waste, allocated) = (short(shape.sum.waste()), short(shape.sum.allocated));
+        let (sum, about) = told_of(program, shape);
+        let (waste, allocated) = (short(sum.waste()), short(sum.allocated));
         let open = if number == 0 { " open" } else { "" };
         let _ = writeln!(
             page,
@@ -118,7 +118,7 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
         );
         let names = shape.names.join(", ");
         let from = place(&shape.place).map_or(String::new(), |place| format!("; {place}"));
-        let _ = writeln!(page, "<p>{}</p>", escaped(&format!("{} × {names}{from}", shape.sum.buffers)));
+        let _ = writeln!(page, "<p>{}</p>", escaped(&format!("{about}: {names}{from}")));
         if let Some(smallest) = &shape.smallest {
             let _ = writeln!(
                 page,

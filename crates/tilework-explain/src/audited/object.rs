@@ -202,6 +202,7 @@ impl PlaceObject {
 #[derive(Serialize)]
 struct SharedObject {
     shape: String,
+    memory_space: i64,
     #[serde(flatten)]
     sum: SumObject,
     at_peak: Option<SumObject>,
@@ -216,6 +217,7 @@ impl SharedObject {
     fn new(shared: &Shared) -> SharedObject {
         SharedObject {
             shape: shared.shape.clone(),
+            memory_space: shared.space,
             sum: SumObject::new(&shared.sum),
             at_peak: shared.at_peak.as_ref().map(SumObject::new),
             causes: shared.growths.iter().map(Growing::from).collect(),
@@ -386,6 +388,7 @@ struct UnreadObject {
     reason: &'static str,
     count: u64,
     lines: Vec<u64>,
+    bytes: Vec<u64>,
 }
 
 impl UnreadObject {
@@ -395,6 +398,7 @@ impl UnreadObject {
             reason: unread.reason,
             count: unread.count,
             lines: unread.lines.clone(),
+            bytes: unread.bytes.clone(),
         }
     }
 }

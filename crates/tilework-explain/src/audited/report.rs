@@ -1,6 +1,6 @@
 //! The page of an audit.
 
-use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Unread};
+use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Sum, Unread};
 use tilework_picture::{Line, Look};
 
 use super::sentence::{audit_sentence, parts, percent, place, short, space_name};
@@ -11,7 +11,7 @@ use crate::size;
 const CAUSES: usize = 4;
 
 /// What an audit found, the sentence that matters first; no line is wider than `width` columns. `top` is how many of each
-/// kind are told.
+/// kind are told; of 0 only the sentences.
 pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) -> Vec<Line> {
     let mut page = Page::new(width, look);
     if findings.programs.is_empty() {
@@ -24,6 +24,9 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         page.title(&audit_sentence(program));
         if let (0, Some(assumed)) = (number, &findings.assumed) {
             page.paragraph(&assumption(assumed));
+        }
+        if top == 0 {
+            continue;
         }
         if let Some(parts) = parts(program) {
             page.paragraph(&parts);
@@ -64,52 +67,56 @@ pub(super) fn assumption(assumed: &Assumed) -> String {
     }
 }
 
-/// Lines of a table, right-aligned but for the last column.
-fn table(page: &mut Page, rows: &[Vec<String>]) {
+/// Lines of a table, right-aligned but for the first column; none if they are wider than the page.
+fn table(page: &Page, rows: &[Vec<String>]) -> Option<Vec<String>> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
     let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-        })
+        .map(|column| cells(column).map(|cell| cell.chars().count()).max().unwrap_or(0))
         .collect();
-    let lines: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let cells = row.iter().enumerate().map(|(column, cell)| match column {
-                0 => format!("{cell:<width$}", width = widths[0]),
-                _ => format!("{cell:>width$}", width = widths[column]),
-            });
-            // The spaces between columns must not break.
-            cells.collect::<Vec<String>>().join("  ").trim_end().replace(' ', "\u{a0}")
-        })
-        .collect();
-    page.text(&lines.join("\n"));
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(column, cell)| match column {
+            0 => format!("{cell:<width$}", width = widths[0]),
+            _ => format!("{cell:>width$}", width = widths[column]),
+        });
+        // The spaces between columns must not break.
+        cells.collect::<Vec<String>>().join("  ").trim_end().replace(' ', "\u{a0}")
+    };
+    let fits = widths.iter().map(|width| width + 2).sum::<usize>() <= page.width;
+    fits.then(|| rows.iter().map(line).collect())
 }
+
+/// What a table of memories has columns of: a sum by its name.
+type Column = (&'static str, fn(&SpaceSum) -> Sum);
 
 fn spaces(page: &mut Page, program: &Audited) {
     let worth = program.basis == Basis::Assignment || program.spaces.len() > 1;
     if !worth {
         return;
     }
-    let peak = program.spaces.iter().any(|space| space.peak.is_some());
-    let mut rows = vec![vec!["memory".to_owned()]];
-    if peak {
-        rows[0].extend(["at the peak", "padding", ""].map(str::to_owned));
-    }
-    rows[0].extend(["all buffers", "padding", ""].map(str::to_owned));
-    for space in &program.spaces {
-        rows.push(space_row(program, space, peak));
-    }
-    table(page, &rows);
-}
-
-fn space_row(program: &Audited, space: &SpaceSum, peak: bool) -> Vec<String> {
-    let mut row = vec![space_name(program, space.number)];
-    let sums = [space.peak.filter(|_| peak), Some(space.total)];
-    for sum in sums.into_iter().flatten() {
-        row.extend([short(sum.allocated), short(sum.waste()), percent(sum.share())]);
-    }
-    row
+    let is_peak = program.spaces.iter().any(|space| space.peak.is_some());
+    let peak: Column = ("at the peak", |space| space.peak.unwrap_or_default());
+    let total: Column = ("all buffers", |space| space.total);
+    let rows = |columns: &[Column]| {
+        let mut head = vec!["memory".to_owned()];
+        columns.iter().for_each(|(name, _)| head.extend([name, "padding", ""].map(str::to_owned)));
+        let row = |space: &SpaceSum| {
+            let mut row = vec![space_name(program, space.number)];
+            for sum in columns.iter().map(|(_, sum)| sum(space)) {
+                let share = percent(sum.share()).replace("under\u{a0}", "<");
+                row.extend([short(sum.allocated), short(sum.waste()), share]);
+            }
+            row
+        };
+        [vec![head], program.spaces.iter().map(row).collect()].concat()
+    };
+    let all: &[Column] = if is_peak { &[peak, total] } else { &[total] };
+    // On a narrow page one stands below the other, and on a narrower one there is none.
+    let tables = match table(page, &rows(all)) {
+        Some(table) => vec![table],
+        None => all.iter().filter_map(|column| table(page, &rows(&[*column]))).collect(),
+    };
+    tables.iter().for_each(|table| page.text(&table.join("\n")));
 }
 
 fn shapes(page: &mut Page, program: &Audited, top: usize) {
@@ -131,22 +138,10 @@ fn shapes(page: &mut Page, program: &Audited, top: usize) {
 }
 
 fn block(program: &Audited, shape: &Shared) -> String {
-    let sum = shape.sum;
+    let (sum, mut about) = told_of(program, shape);
     let mut lines = vec![format!("  {} of {}: {}", short(sum.waste()), short(sum.allocated), shape.shape)];
-    let mut about = match (program.basis, sum.buffers) {
-        (Basis::Shapes, _) => String::new(),
-        (_, 1) => "1 buffer".to_owned(),
-        (_, count) => format!("{count} buffers"),
-    };
-    if let Some(peak) = shape.at_peak {
-        about.push_str(&match peak.buffers {
-            0 => ", none at the peak".to_owned(),
-            count if count == sum.buffers => ", at the peak".to_owned(),
-            count => format!(", {count} at the peak"),
-        });
-    }
     if !shape.names.is_empty() {
-        let more = if sum.buffers > shape.names.len() as u64 { ", …" } else { "" };
+        let more = if shape.sum.buffers > shape.names.len() as u64 { ", …" } else { "" };
         about.push_str(&format!(": {}{more}", shape.names.join(", ")));
     }
     if let Some(place) = place(&shape.place) {
@@ -162,6 +157,19 @@ fn block(program: &Audited, shape: &Shared) -> String {
         lines.push(format!("      smallest: {} in {}", short(smallest.bytes), smallest.shape));
     }
     lines.join("\n")
+}
+
+/// The buffers of a shape that are told of, and how many there are: those at the peak, or all if none is there.
+pub(super) fn told_of(program: &Audited, shape: &Shared) -> (Sum, String) {
+    let count = |count: u64| if count == 1 { "1 buffer".to_owned() } else { format!("{count} buffers") };
+    let all = count(shape.sum.buffers);
+    match shape.at_peak {
+        _ if program.basis == Basis::Shapes => (shape.sum, String::new()),
+        None => (shape.sum, all),
+        Some(peak) if peak.buffers == 0 => (shape.sum, format!("{all}, none at the peak")),
+        Some(peak) if peak.buffers == shape.sum.buffers => (peak, format!("{all}, at the peak")),
+        Some(peak) => (peak, format!("{} at the peak, {} in all", count(peak.buffers), shape.sum.buffers)),
+    }
 }
 
 fn moves(page: &mut Page, program: &Audited, top: usize) {
@@ -293,9 +301,10 @@ fn contradictions(page: &mut Page, program: &Audited, top: usize) {
     let words = |each: &tilework_audit::Contradiction| {
         let name = each.name.as_deref().map_or(String::new(), |name| format!("{name}, "));
         let about = if each.rounded { "about " } else { "" };
+        let line = if each.line > 0 { format!("line {}: ", each.line) } else { String::new() };
         format!(
-            "  line {}: {name}{}: the dump says {about}{}, the layout needs {}",
-            each.line, each.shape, each.says, each.needs
+            "  {line}{name}{}: the dump says {about}{}, the layout needs {}",
+            each.shape, each.says, each.needs
         )
     };
     let mut lines: Vec<String> = program.contradictions.iter().take(top).map(words).collect();
@@ -311,15 +320,22 @@ pub(super) fn unread(page: &mut Page, unread: &[Unread]) {
         return;
     }
     page.heading("what could not be read");
-    let words = |each: &Unread| {
-        let lines: Vec<String> = each.lines.iter().take(5).map(u64::to_string).collect();
-        let more = if each.count > 5 { ", …" } else { "" };
-        let word = if each.count == 1 { "line" } else { "lines" };
-        format!("  {}: {} {word} ({}{more}): {}", each.file, each.count, lines.join(", "), each.reason)
-    };
+    let words = |each: &Unread| format!("  {}: {}: {}", each.file, where_unread(each, 5), each.reason);
     let mut lines: Vec<String> = unread.iter().take(10).map(words).collect();
     if unread.len() > 10 {
         lines.push(format!("  and {} more reasons", unread.len() - 10));
     }
     page.text(&lines.join("\n"));
+}
+
+/// How much could not be read, and where the first few of it are.
+pub(super) fn where_unread(unread: &Unread, first: usize) -> String {
+    let (places, one, many) = match unread.bytes.is_empty() {
+        true => (&unread.lines, "line", "lines"),
+        false => (&unread.bytes, "message at byte", "messages at bytes"),
+    };
+    let numbers: Vec<String> = places.iter().take(first).map(u64::to_string).collect();
+    let more = if unread.count > first as u64 { ", …" } else { "" };
+    let word = if unread.count == 1 { one } else { many };
+    format!("{} {word} ({}{more})", unread.count, numbers.join(", "))
 }

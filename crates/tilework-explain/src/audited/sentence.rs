@@ -59,9 +59,10 @@ pub fn audit_sentence(program: &Audited) -> String {
         0 => "without padding".to_owned(),
         waste => format!("for {data} of data: {} ({}) are padding", short(waste), percent(main.share())),
     };
-    let mut text = format!("{name}{place} {waste}{}.", over(program));
+    let mut text = format!("{name}{place} {waste}");
+    let is_meant = |shape: &&Shared| program.peak.as_ref().is_none_or(|peak| peak.space == shape.space);
     if main.share() >= 0.01
-        && let Some(worst) = program.shapes.first()
+        && let Some(worst) = program.shapes.iter().find(is_meant)
     {
         let own = worst.at_peak.filter(|sum| sum.waste() > 0).unwrap_or(worst.sum);
         let part = own.waste() as f64 / main.waste().max(1) as f64;
@@ -70,19 +71,19 @@ pub fn audit_sentence(program: &Audited) -> String {
         } else {
             format!("{} of it is", percent(part))
         };
-        text.push_str(&format!(" {part} in {}, {}.", worst.shape, because(worst)));
+        text.push_str(&format!(". {part} in {}, {}", worst.shape, because(worst)));
     } else if program.moved.changes > 0 {
         // Without padding, this is what layouts cost.
         let bytes = short(program.moved.bytes);
         text.push_str(&match program.moved.changes {
-            1 => format!(" 1 instruction changes a layout and moves {bytes}."),
-            count => format!(" {count} instructions change a layout and move {bytes}."),
+            1 => format!(". 1 instruction changes a layout and moves {bytes}"),
+            count => format!(". {count} instructions change a layout and move {bytes}"),
         });
     }
-    text
+    format!("{text}{}.", over(program))
 }
 
-/// What an out-of-memory message says.
+/// What an out-of-memory message says, behind a full stop.
 fn over(program: &Audited) -> String {
     let message = &program.message;
     let (used, capacity) = match (message.used, message.capacity) {
