@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::findings::Assumed;
-use crate::hash::Seed;
+use crate::hash::{Map, Seed};
 use crate::hlo::Hlo;
 use crate::lines::Lines;
 use crate::live::Part;
@@ -13,7 +13,7 @@ use crate::message::{self, Entry};
 use crate::metadata::Sources;
 use crate::program::Program;
 use crate::recognise::{self, Serialised};
-use crate::shapes::Shapes;
+use crate::shapes::{ShapeId, Shapes};
 use crate::target::Target;
 use crate::texts::Texts;
 use crate::unread::{Complaints, Unread};
@@ -34,6 +34,8 @@ use crate::utf16::{Order, Utf16};
 pub struct Audit {
     pub(crate) seed: Seed,
     pub(crate) shapes: Shapes,
+    /// What types of MLIR are: those of tensors, and those of memories.
+    pub(crate) types: [Map<Box<[u8]>, ShapeId>; 2],
     pub(crate) texts: Texts,
     pub(crate) sources: Sources,
     pub(crate) programs: Vec<Program>,

@@ -29,7 +29,9 @@
 //! Today's message (`E1000`) says only the sums. Logs put the time and more before each line, so the words are looked
 //! for anywhere in it. They also repeat messages, which are counted once.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use crate::audit::Audit;
 use crate::bytes::{after, end_of_shape, rounded_bytes, split};
@@ -65,9 +67,10 @@ const PARTS: [&[u8]; 3] =
 /// What begins a message.
 pub(crate) fn begins(line: &[u8]) -> bool {
     // Most lines of most texts have none of these, and are told by a few searches for rare words.
-    const RARE: [&[u8]; 6] = [b"emory", b"lloca", b"Oom", b"Peak b", b"bm usage", b"to reserve"];
+    static RARE: LazyLock<[Finder<'_>; 6]> =
+        LazyLock::new(|| ["emory", "lloca", "Oom", "Peak b", "bm usage", "to reserve"].map(Finder::new));
     let has = |mark: &&[u8]| memmem::find(line, mark).is_some();
-    RARE.iter().any(has) && [&FIRST[..], &LISTS, &PARTS].concat().iter().any(has)
+    RARE.iter().any(|rare| rare.find(line).is_some()) && [&FIRST[..], &LISTS, &PARTS].concat().iter().any(has)
 }
 
 /// The entry that is being read.

@@ -199,7 +199,7 @@ fn is_zero(offset: &[u8]) -> bool {
 }
 
 /// Where the type ends within which a text begins.
-fn end_of_type(text: &[u8]) -> usize {
+pub(crate) fn end_of_type(text: &[u8]) -> usize {
     let mut depth = 0_u32;
     let ends = |&byte: &u8| {
         match byte {

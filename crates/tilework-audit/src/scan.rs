@@ -6,10 +6,14 @@ use tilework::xla::PrimitiveType;
 use crate::audit::Audit;
 use crate::bytes::end_of_shape;
 use crate::mlir;
+use crate::shapes::ShapeId;
 use crate::texts::NONE;
 
 /// The most different shapes that are kept.
 const LIMIT: usize = 1 << 20;
+
+/// The most types of MLIR that are known by what is written.
+const TYPES: usize = 1 << 14;
 
 /// The bytes of the longest array that is looked for. Without a limit, a line of opened brackets would be read again for
 /// each of them.
@@ -29,30 +33,49 @@ impl Audit {
                 Named::ByXla => self.loose(number, &line[start..end]),
                 Named::ByOthers(name) => self.loose(number, &[name.as_bytes(), &line[open..end]].concat()),
             };
-            if is_read {
+            if is_read.is_some() {
                 next = end;
             }
         }
         for open in memchr_iter(b'<', line) {
             let is_memory = line[..open].ends_with(b"memref");
-            if (is_memory || line[..open].ends_with(b"tensor"))
-                && let Some(shape) = mlir::shape(&line[open + 1..line.len().min(open + LONGEST)], is_memory)
-            {
-                self.loose(number, shape.as_bytes());
+            if is_memory || line[..open].ends_with(b"tensor") {
+                self.loose_type(number, &line[open + 1..line.len().min(open + LONGEST)], is_memory);
             }
         }
     }
 
-    fn loose(&mut self, number: u64, text: &[u8]) -> bool {
-        let Some(shape) = self.shapes.number(text) else {
-            self.complaints.add(number, "a shape that cannot be read");
-            return false;
-        };
+    /// A type of MLIR. The same few stand on every line, so they are known by what is written.
+    fn loose_type(&mut self, number: u64, text: &[u8], is_memory: bool) {
+        let end = mlir::end_of_type(text);
+        let types = &self.types[usize::from(is_memory)];
+        if let Some(&shape) = types.get(&text[..end]) {
+            return self.loose_shape(number, shape);
+        }
+        if let Some(shape) = mlir::shape(text, is_memory)
+            && let Some(shape) = self.loose(number, shape.as_bytes())
+        {
+            let types = &mut self.types[usize::from(is_memory)];
+            if types.len() < TYPES {
+                types.insert(text[..end].into(), shape);
+            }
+        }
+    }
+
+    fn loose(&mut self, number: u64, text: &[u8]) -> Option<ShapeId> {
+        let shape = self.shapes.number(text);
+        match shape {
+            Some(shape) => self.loose_shape(number, shape),
+            None => self.complaints.add(number, "a shape that cannot be read"),
+        }
+        shape
+    }
+
+    fn loose_shape(&mut self, number: u64, shape: ShapeId) {
         let loose = &mut self.program().loose;
         if loose.len() < LIMIT {
             loose.entry(shape).or_default().add(number, || NONE);
         }
-        true
     }
 }
 
