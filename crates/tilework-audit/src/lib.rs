@@ -36,6 +36,7 @@ mod bytes;
 mod calls;
 mod figures;
 mod findings;
+mod folder;
 #[cfg(feature = "proto")]
 mod graph;
 mod hash;
@@ -73,8 +74,9 @@ pub use findings::{
     Assumed, Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared,
     SpaceSum, Sum,
 };
+pub use folder::Refused;
 pub use program::{Message, Operation, Part};
-pub use select::{Selection, is_known};
+pub use select::Selection;
 pub use suggest::{Footprint, KEPT, ORDER_LIMIT, Suggestions, suggest};
 pub use sums::Keyed;
 pub use target::{Target, tiles_from_text};

@@ -6,7 +6,7 @@ use crate::audit::group;
 use crate::recognise;
 
 /// Whether bytes begin like a file of a dump, text or serialised: then it is read in a folder where it is not named.
-pub fn is_known(start: &[u8]) -> bool {
+pub(crate) fn is_known(start: &[u8]) -> bool {
     const BEGINNINGS: [&[u8]; 7] = [
         b"BufferAssignment:",
         b"HloLiveRange (max",

@@ -1,12 +1,11 @@
 //! `tilework audit`: what a compiler's layouts cost.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader};
+use std::path::Path;
 
 use tilework::Error;
-use tilework_audit::{Audit, Findings, Selection, is_known, is_same_program};
+use tilework_audit::{Audit, Findings, is_same_program};
 use tilework_explain::{
     ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
     explain_what_if,
@@ -16,11 +15,8 @@ use crate::args::{AuditArgs, Instead};
 use crate::output::{Output, Stop};
 use crate::{BAD, NO};
 
-/// How much of a file is in memory at a time.
+/// How much of standard input is in memory at a time.
 const BUFFER: usize = 1 << 18;
-
-/// How deep folders are looked into.
-const DEPTH: usize = 16;
 
 /// How many of each kind a person is told.
 const TOP: usize = 5;
@@ -148,76 +144,11 @@ fn read(paths: &[&OsString], output: &mut Output) -> Result<Audit, Stop> {
 fn read_path(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
     if path == "-" {
         let input = BufReader::with_capacity(BUFFER, io::stdin().lock());
-        return told("standard input", audit.read("standard input", input), output);
-    }
-    let path = Path::new(path);
-    if !path.is_dir() {
-        return file(path, audit, output);
-    }
-    let mut files = Vec::new();
-    walk(path, DEPTH, &mut files, output)?;
-    files.sort();
-    // Of all files only the beginning is read here.
-    files.retain(|file| begins_known(file).unwrap_or(true));
-    let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-    let selection = Selection::of(&names);
-    for &place in &selection.files {
-        file(&files[place], audit, output)?;
-    }
-    if selection.files.is_empty() {
-        let error = Error::new("there is no file of a dump in this folder").accepts(
-            "what XLA writes with --xla_dump_to=DIR and --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto; other texts \
-             by their names",
-        );
-        output.bad_in(&path.to_string_lossy(), &error, "")?;
-    }
-    Ok(())
-}
-
-fn file(path: &Path, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
-    let name = path.to_string_lossy();
-    let outcome = File::open(path).and_then(|file| audit.read(&name, BufReader::with_capacity(BUFFER, file)));
-    told(&name, outcome, output)
-}
-
-fn told(name: &str, outcome: io::Result<()>, output: &mut Output) -> Result<(), Stop> {
-    match outcome {
-        Ok(()) => Ok(()),
-        Err(error) => output.bad_in(name, &Error::new(error.to_string()), ""),
-    }
-}
-
-/// All files below a folder. Links are followed to files and not to folders, so that the walk ends.
-fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, output: &mut Output) -> Result<(), Stop> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) => return told(&folder.to_string_lossy(), Err(error), output),
-    };
-    for entry in entries {
-        let (path, kind) = match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
-            Ok(found) => found,
-            Err(error) => {
-                told(&folder.to_string_lossy(), Err(error), output)?;
-                continue;
-            }
+        return match audit.read("standard input", input) {
+            Ok(()) => Ok(()),
+            Err(error) => output.bad_in("standard input", &Error::new(error.to_string()), ""),
         };
-        if kind.is_dir() {
-            if depth > 0 {
-                walk(&path, depth - 1, files, output)?;
-            }
-        } else if path.is_file() {
-            files.push(path);
-        }
     }
-    Ok(())
-}
-
-/// Whether a file begins like one of a dump; what cannot be opened is told when it is read.
-fn begins_known(path: &Path) -> io::Result<bool> {
-    let mut input = BufReader::with_capacity(1 << 12, File::open(path)?);
-    let start = input.fill_buf()?;
-    if start.starts_with(&[0x1f, 0x8b]) {
-        return Ok(path.extension().is_some_and(|extension| extension == "gz"));
-    }
-    Ok(is_known(start))
+    let refused = audit.read_path(Path::new(path));
+    refused.iter().try_for_each(|refused| output.bad_in(&refused.path.to_string_lossy(), &refused.error, ""))
 }

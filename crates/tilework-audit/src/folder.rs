@@ -1,0 +1,93 @@
+//! Files, and folders full of them.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use tilework::Error;
+
+use crate::audit::Audit;
+use crate::select::{Selection, is_known};
+
+/// How much of a file is in memory at a time.
+const BUFFER: usize = 1 << 18;
+
+/// How deep folders are looked into.
+const DEPTH: usize = 16;
+
+/// A file or a folder that could not be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// Which.
+    pub path: PathBuf,
+    /// Why not.
+    pub error: Error,
+}
+
+impl Refused {
+    fn new(path: &Path, error: &io::Error) -> Refused {
+        Refused { path: path.to_owned(), error: Error::new(error.to_string()) }
+    }
+}
+
+impl Audit {
+    /// Reads a file, whatever is in it, or of a folder and all folders in it the files of a dump: of each module its last
+    /// stage (see [`Selection`]). What cannot be read is given back, and the rest is read.
+    pub fn read_path(&mut self, path: &Path) -> Vec<Refused> {
+        if !path.is_dir() {
+            return self.read_file(path).into_iter().collect();
+        }
+        let (mut files, mut refused) = (Vec::new(), Vec::new());
+        walk(path, DEPTH, &mut files, &mut refused);
+        files.sort();
+        // Of all files only the beginning is read here; what cannot be opened is told when it is read.
+        files.retain(|file| begins_known(file).unwrap_or(true));
+        let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let selection = Selection::of(&names);
+        refused.extend(selection.files.iter().filter_map(|&place| self.read_file(&files[place])));
+        if selection.files.is_empty() {
+            let error = Error::new("there is no file of a dump in this folder").accepts(
+                "what XLA writes with --xla_dump_to=DIR and --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto; other \
+                 texts by their names",
+            );
+            refused.push(Refused { path: path.to_owned(), error });
+        }
+        refused
+    }
+
+    fn read_file(&mut self, path: &Path) -> Option<Refused> {
+        let input = File::open(path).map(|file| BufReader::with_capacity(BUFFER, file));
+        let outcome = input.and_then(|input| self.read(&path.to_string_lossy(), input));
+        outcome.err().map(|error| Refused::new(path, &error))
+    }
+}
+
+/// All files below a folder. Links are followed to files and not to folders, so that the walk ends.
+fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>, refused: &mut Vec<Refused>) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return refused.push(Refused::new(folder, &error)),
+    };
+    for entry in entries {
+        match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+            Ok((path, kind)) if kind.is_dir() => {
+                if depth > 0 {
+                    walk(&path, depth - 1, files, refused);
+                }
+            }
+            Ok((path, _)) if path.is_file() => files.push(path),
+            Ok(_) => {}
+            Err(error) => refused.push(Refused::new(folder, &error)),
+        }
+    }
+}
+
+/// Whether a file begins like one of a dump.
+fn begins_known(path: &Path) -> io::Result<bool> {
+    let mut input = BufReader::with_capacity(1 << 12, File::open(path)?);
+    let start = input.fill_buf()?;
+    if start.starts_with(&[0x1f, 0x8b]) {
+        return Ok(path.extension().is_some_and(|extension| extension == "gz"));
+    }
+    Ok(is_known(start))
+}
