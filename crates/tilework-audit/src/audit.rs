@@ -30,7 +30,7 @@ use crate::utf16::{Order, Utf16};
 /// assert_eq!(findings.programs[0].total.data, 9_600_000);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Audit {
     pub(crate) seed: Seed,
     pub(crate) shapes: Shapes,

@@ -28,7 +28,7 @@ pub(crate) struct Source {
 }
 
 /// All places, by number. Number 0 is the unknown place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sources {
     numbers: Map<Source, u32>,
     list: Vec<Source>,

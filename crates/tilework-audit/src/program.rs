@@ -6,7 +6,7 @@ use crate::shapes::ShapeId;
 use crate::texts::Text;
 
 /// Everything that was read of one compiled program.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     /// What the names of its files begin with.
     pub(crate) group: String,
@@ -66,7 +66,7 @@ pub(crate) struct Has {
 }
 
 /// A buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Value {
     /// The instruction that makes it.
     pub(crate) name: Text,
@@ -97,7 +97,7 @@ pub(crate) struct Allocation {
 }
 
 /// A memory space that a report names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Space {
     pub(crate) number: i64,
     pub(crate) name: Text,

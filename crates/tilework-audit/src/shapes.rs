@@ -30,7 +30,7 @@ pub(crate) struct Cost {
 }
 
 /// A shape that was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Known {
     /// What it is.
     pub(crate) shape: Shape,
@@ -51,7 +51,7 @@ impl Known {
 }
 
 /// Shapes by number and numbers by text.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
     numbers: Map<Box<[u8]>, Option<ShapeId>>,
     /// The same by serialised messages.

@@ -14,7 +14,7 @@ pub(crate) const NONE: Text = 0;
 const LIMIT: usize = 256 << 20;
 
 /// Texts by number and numbers by text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Texts {
     numbers: Map<Arc<str>, Text>,
     texts: Vec<Arc<str>>,

@@ -19,7 +19,7 @@ pub struct Unread {
 }
 
 /// Everything that could not be read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Complaints {
     pub(crate) list: Vec<Unread>,
     /// Where the file that is being read begins in the list.
