@@ -38,8 +38,8 @@ mod suggested;
 mod words;
 
 pub use audited::{
-    AuditedObject, ChangeObject, FindingsObject, audit_html, audit_sentence, audit_table, explain_audit,
-    explain_audit_change, explain_what_if, space_name,
+    AuditedObject, ChangeObject, FindingsObject, audit_html, audit_html_part, audit_sentence, audit_table,
+    explain_audit, explain_audit_change, explain_what_if, space_name,
 };
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use desc_words::needed_bytes;

@@ -148,6 +148,11 @@ fn css(style: Style) -> &'static str {
     }
 }
 
+/// A text in HTML, with its lines as they are.
+pub fn preformatted(text: &str) -> String {
+    format!("<pre>{}</pre>", escaped(text))
+}
+
 /// Text as HTML takes it.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -5,6 +5,7 @@
 
 mod answer;
 mod array;
+mod audit;
 mod directml;
 mod dlpack;
 mod element;
@@ -22,6 +23,7 @@ mod plain;
 mod plan;
 mod prepared;
 mod read;
+mod suggest;
 mod unpack;
 mod view;
 mod xla;
@@ -36,6 +38,12 @@ mod _tilework {
     #[pymodule_export]
     use crate::answer::PyVerdict;
     #[pymodule_export]
+    use crate::audit::PyAudit;
+    #[pymodule_export]
+    use crate::audit::PyAuditChange;
+    #[pymodule_export]
+    use crate::audit::audit;
+    #[pymodule_export]
     use crate::dlpack::PyDlpack;
     #[pymodule_export]
     use crate::dlpack::from_dlpack;
@@ -49,6 +57,10 @@ mod _tilework {
     use crate::plan::PyPlan;
     #[pymodule_export]
     use crate::plan::relayout;
+    #[pymodule_export]
+    use crate::suggest::PySuggestions;
+    #[pymodule_export]
+    use crate::suggest::suggest;
     #[pymodule_export]
     use crate::unpack::unpack;
 

@@ -21,6 +21,25 @@ td,th{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(-
 th{color:var(--faint);font-weight:500}pre{overflow-x:auto;font:13px/1.35 ui-monospace,monospace}code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}\
 summary{cursor:pointer}.key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;vertical-align:-.05em}.faint{color:var(--faint)}";
 
+/// The styles of a part of somebody else's page: nothing outside it changes, and its colours do on light pages and on dark ones.
+const PART: &str = "\
+.tilework-audit{--text:currentColor;--faint:#7d8792;--page:transparent;--line:rgba(128,128,128,.35);--data:#5b93cc;--waste:#c98f4e;--mark:#e03030;max-width:62rem}\
+.tilework-audit h2{font-size:1.2em;margin:1em 0 .3em}.tilework-audit h3{font-size:1.05em;margin:1.5em 0 .4em}\
+.tilework-audit svg{width:100%;height:auto;display:block}.tilework-audit table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
+.tilework-audit td,.tilework-audit th{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}\
+.tilework-audit td:first-child,.tilework-audit th:first-child,.tilework-audit .left{text-align:left}.tilework-audit th{color:var(--faint);font-weight:500}\
+.tilework-audit pre{overflow-x:auto;font:13px/1.35 ui-monospace,monospace}.tilework-audit code{overflow-wrap:anywhere}.tilework-audit summary{cursor:pointer}\
+.tilework-audit .key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;vertical-align:-.05em}.tilework-audit .faint{color:var(--faint)}";
+
+/// The same as a part of another page, such as that of a notebook: one element with its styles. `top` is also how many
+/// programs are told.
+pub fn audit_html_part(findings: &Findings, top: usize) -> String {
+    let mut page = format!("<div class=\"tilework-audit\"><style>{PART}</style>\n");
+    body(&mut page, findings, top.max(1), top);
+    page.push_str("</div>\n");
+    page
+}
+
 /// The page of an audit; `top` is how many shapes and moves are told. Lists of the findings should be complete, as buffers
 /// that are not listed are missing in the pictures.
 pub fn audit_html(findings: &Findings, top: usize) -> String {
@@ -31,11 +50,23 @@ pub fn audit_html(findings: &Findings, top: usize) -> String {
          content=\"width=device-width,initial-scale=1\"><title>tilework audit</title><style>{STYLE}</style></head><body>\n\
          <h1>tilework audit: what the layouts cost</h1>\n"
     );
+    body(&mut page, findings, usize::MAX, top);
+    page.push_str("</body></html>\n");
+    page
+}
+
+/// What was found, of the first programs.
+fn body(page: &mut String, findings: &Findings, programs: usize, top: usize) {
     if let Some(assumed) = &findings.assumed {
         let _ = writeln!(page, "<p>{}</p>", escaped(&assumption(assumed)));
     }
-    for program in &findings.programs {
-        section(&mut page, program, top);
+    for program in findings.programs.iter().take(programs) {
+        section(page, program, top);
+    }
+    let rest = findings.programs.len().saturating_sub(programs);
+    if rest > 0 {
+        let word = if rest == 1 { "program" } else { "programs" };
+        let _ = writeln!(page, "<p>{rest} more {word} with less padding.</p>");
     }
     if !findings.unread.is_empty() {
         page.push_str("<h3>What could not be read</h3>\n<ul>\n");
@@ -45,8 +76,6 @@ pub fn audit_html(findings: &Findings, top: usize) -> String {
         }
         page.push_str("</ul>\n");
     }
-    page.push_str("</body></html>\n");
-    page
 }
 
 fn section(page: &mut String, program: &Audited, top: usize) {
@@ -215,6 +244,26 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_page_styles_nothing_but_itself_and_tells_as_many_programs() {
+        let mut audit = tilework_audit::Audit::new();
+        for name in ["a", "b", "c"] {
+            audit.read(name, "f32[200,3]{1,0:T(8,128)}".as_bytes()).expect("memory is read");
+        }
+        let part = audit_html_part(&audit.findings(usize::MAX), 2);
+        assert!(part.starts_with("<div class=\"tilework-audit\">") && part.ends_with("</div>\n"), "{part}");
+        assert_eq!(part.matches("<section>").count(), 2);
+        assert!(part.contains("1 more program with less padding"), "{part}");
+        let rules = PART.split('}').flat_map(|rule| rule.split('{').next().unwrap_or("").split(','));
+        for selector in rules.filter(|selector| !selector.is_empty()) {
+            assert!(selector.starts_with(".tilework-audit"), "{selector}");
+        }
+        let used = part.split("var(--").skip(1).filter_map(|rest| rest.split(')').next());
+        for name in used {
+            assert!(PART.contains(&format!("--{name}:")), "{name}");
+        }
+    }
 
     #[test]
     fn names_in_a_dump_cannot_become_a_part_of_the_page() {

@@ -11,7 +11,7 @@ mod tile_picture;
 mod treemap;
 
 pub use change::{ChangeObject, explain_audit_change, explain_what_if};
-pub use html::audit_html;
+pub use html::{audit_html, audit_html_part};
 pub use object::{AuditedObject, FindingsObject};
 pub use report::explain_audit;
 pub use sentence::{audit_sentence, space_name};

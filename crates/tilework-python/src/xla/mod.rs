@@ -16,6 +16,9 @@ mod size;
 mod surgery;
 mod tuple;
 
+pub use layout::PyXlaLayout;
+pub use shape::PyShape;
+
 use pyo3::prelude::*;
 
 use crate::module;
