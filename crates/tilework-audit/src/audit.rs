@@ -154,8 +154,12 @@ impl Audit {
     fn read_unpacked(&mut self, mut input: impl BufRead) -> io::Result<()> {
         let start = match input.fill_buf() {
             Ok(text) => Start::of(text),
-            // It is told when its lines are read.
-            Err(_) => Start::Text,
+            // A decoder tells it once, and of nothing that it gives afterwards anything is known.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.complaints.add(1, CUT);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
         };
         match start {
             Start::Mark => {

@@ -186,3 +186,14 @@ fn marks_at_the_beginning_of_a_text_do_no_harm() {
         assert!(found.unread.is_empty(), "{:?}", found.unread);
     }
 }
+
+#[test]
+fn a_compressed_file_that_is_broken_from_the_start_is_an_error_and_a_cut_one_is_told() {
+    let broken = [&[0x1f, 0x8b][..], &[7; 200]].concat();
+    let mut audit = Audit::new();
+    assert!(audit.read("a.gz", &broken[..]).is_err());
+    let cut = [0x1f, 0x8b, 8, 0];
+    audit.read("b.gz", &cut[..]).expect("a cut file is read so far");
+    assert_eq!(audit.unread().len(), 1);
+    assert_eq!((audit.unread()[0].file.as_str(), audit.unread()[0].count), ("b.gz", 1));
+}

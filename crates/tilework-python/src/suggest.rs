@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tilework::Error;
 use tilework::xla::{ArrayShape, Layout, Shape};
-use tilework_explain::{Look, Suggesting};
+use tilework_explain::{Cost, Look, Suggested, Suggesting};
 
 use crate::audit::{self, words};
 use crate::error::{Bad, Result};
@@ -133,8 +133,8 @@ impl PySuggestions {
 
     /// The smallest layouts, larger ones than the given one too; or those that were asked about.
     ///
-    /// >>> [layout.nbytes for layout in tw.suggest("f32[300000,8]", top=2).layouts]
-    /// [9601024, 153600000]
+    /// >>> [layout.nbytes for layout in tw.suggest("s32[8388608,8,4]{2,1,0:T(8,128)}", top=2).layouts]
+    /// [1073741824, 1073741824]
     #[getter]
     fn layouts<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyTuple>> {
         let others = self.found.object()?.layouts;
@@ -150,9 +150,7 @@ impl PySuggestions {
     #[getter]
     fn best(&self) -> Result<PyLayout> {
         let found = self.found.object()?;
-        let best = found.layouts.iter().map(|other| &other.cost).min_by_key(|cost| cost.allocated_bytes);
-        let best = best.filter(|best| best.allocated_bytes < found.given.allocated_bytes);
-        made(&best.unwrap_or(&found.given).shape)
+        made(&best(&found).shape)
     }
 
     /// Everything as plain values, with the fields of `tilework suggest --json`.
@@ -170,12 +168,24 @@ impl PySuggestions {
 
     fn __repr__(&self) -> Result<String> {
         let found = self.found.object()?;
-        Ok(format!("<{} smaller layouts of {}>", found.smaller, found.given.shape))
+        let (given, best) = (&found.given, best(&found));
+        Ok(match best.allocated_bytes < given.allocated_bytes {
+            true => {
+                format!("<{} B instead of {} in {}>", best.allocated_bytes, given.allocated_bytes, best.shape)
+            }
+            false => format!("<{} B in {}>", given.allocated_bytes, given.shape),
+        })
     }
 
     fn _repr_html_(&self) -> Result<String> {
         Ok(preformatted(&self.__str__()?))
     }
+}
+
+/// The smallest of all.
+fn best(found: &Suggested) -> &Cost {
+    let all = [&found.given].into_iter().chain(found.layouts.iter().map(|other| &other.cost));
+    all.min_by_key(|cost| cost.allocated_bytes).unwrap_or(&found.given)
 }
 
 fn made(shape: &str) -> Result<PyLayout> {

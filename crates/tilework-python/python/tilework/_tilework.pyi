@@ -1,23 +1,29 @@
 """The types of what is written in Rust; its docstrings stand there."""
 
+import os
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, final, overload
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
 
 __all__ = [
+    "Audit",
+    "AuditChange",
     "DLPack",
     "Layout",
     "Padding",
     "Plan",
+    "Suggestions",
     "Verdict",
     "__version__",
+    "audit",
     "from_dlpack",
     "pack",
     "relayout",
+    "suggest",
     "to_dlpack",
     "unpack",
 ]
@@ -32,6 +38,56 @@ _Array: TypeAlias = Any
 _Fill: TypeAlias = str | complex | np.generic | None
 
 _Out = TypeVar("_Out")
+
+class _HasText(Protocol):
+    """What JAX has made of a function: lowered or compiled."""
+
+    def as_text(self) -> str | None: ...
+
+_Audited: TypeAlias = os.PathLike[str] | str | bytes | bytearray | memoryview | BaseException | _HasText
+"""What holds a program, or says something of one."""
+_Supposed: TypeAlias = str | Any | Sequence[str | Any]
+"""Layouts, or their texts."""
+_Tiles: TypeAlias = str | Sequence[str] | None
+
+@final
+class Audit:
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def programs(self) -> list[dict[str, Any]]: ...
+    @property
+    def padding_share(self) -> float: ...
+    @property
+    def unread(self) -> list[dict[str, Any]]: ...
+    def report(self, width: SupportsIndex = 80, top: SupportsIndex | None = None) -> str: ...
+    def to_dict(self, top: SupportsIndex | None = None) -> dict[str, Any]: ...
+    def compare(self, other: Audit, /) -> AuditChange: ...
+    def what_if(self, layouts: _Supposed, /) -> AuditChange: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class AuditChange:
+    @property
+    def before(self) -> Audit: ...
+    @property
+    def after(self) -> Audit: ...
+    @property
+    def supposed(self) -> list[str]: ...
+    def report(self, width: SupportsIndex = 80, top: SupportsIndex | None = None) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class Suggestions:
+    @property
+    def given(self) -> Layout: ...
+    @property
+    def layouts(self) -> tuple[Layout, ...]: ...
+    @property
+    def best(self) -> Layout: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Layout:
@@ -174,6 +230,22 @@ class DLPack:
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+def audit(
+    source: _Audited | Sequence[_Audited],
+    *,
+    top: SupportsIndex = 5,
+    target: str | None = None,
+    tiles: _Tiles = None,
+    what_if: _Supposed | None = None,
+) -> Audit: ...
+def suggest(
+    array: _LayoutLike,
+    target: str = "tpu",
+    tiles: _Tiles = None,
+    top: SupportsIndex = 5,
+    *,
+    what_if: _Supposed | None = None,
+) -> Suggestions: ...
 @overload
 def pack(
     array: _Array,

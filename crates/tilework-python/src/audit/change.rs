@@ -26,8 +26,8 @@ pub struct PyAuditChange {
     before: Py<PyAudit>,
     /// The audit from after the change.
     ///
-    /// >>> tw.audit("s32[300000,8]{1,0:T(8,128)}").what_if("{0,1:T(8,128)}").after
-    /// <text: none of 1 shapes has padding.>
+    /// >>> tw.audit("s32[300000,8]{1,0:T(8,128)}").what_if("{0,1:T(8,128)}").after.padding_share < 0.01
+    /// True
     #[pyo3(get)]
     after: Py<PyAudit>,
     instead: Vec<ArrayShape>,

@@ -35,7 +35,7 @@ pub const WIDTH: usize = 80;
 /// >>> print(found.sentence)
 /// text: s32[300000,8]{1,0:T(8,128)} takes 146.48 MiB for 9.16 MiB of data, because dimension 1 is 8, tiled to 128: 16 times.
 /// >>> found.programs[0]["total"]["waste_bytes"]
-/// 144002304
+/// 144000128
 ///
 /// `print` shows the whole report, with `top` of each kind; a notebook shows pictures.
 ///
