@@ -87,6 +87,16 @@ def test_a_file_of_a_dump_is_read_by_its_path(tmp_path: Path) -> None:
     assert tw.audit(file).programs[0]["instructions"] == tw.audit(module()).programs[0]["instructions"] > 0
 
 
+@pytest.mark.parametrize("name", ["loop", "particles", "tr"])
+def test_a_serialised_module_is_read_as_its_text_is(name: str) -> None:
+    folder = DUMPS.parent / "twins" / name
+    serialised = folder / f"{name}.hlo.pb"
+    found, wanted = tw.audit(serialised), tw.audit(folder)
+    assert tw.audit(serialised.read_bytes()).programs == found.programs and found.unread == []
+    for field in ("total", "padding_share", "instructions"):
+        assert found.programs[0][field] == wanted.programs[0][field]
+
+
 def test_a_message_is_read_from_the_exception_that_has_it() -> None:
     found = tw.audit(RuntimeError(MESSAGE))
     assert found.programs[0]["basis"] == "message" and found.padding_share == 0.9375
