@@ -27,10 +27,10 @@ MESSAGE = f"Ran out of memory in memory space hbm.\n  1. Size: 146.48M\n     Sha
 class Compiled:
     """What `jax.jit(f).lower(x).compile()` gives, as far as an audit looks at it."""
 
-    def __init__(self, text: object) -> None:
+    def __init__(self, text: str | None) -> None:
         self.text = text
 
-    def as_text(self) -> object:
+    def as_text(self) -> str | None:
         return self.text
 
 
@@ -232,7 +232,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "audit: a number": (lambda: tw.audit(5), TypeError, "not int"),  # type: ignore[arg-type]
     "audit: a function": (lambda: tw.audit(module), TypeError, "compile()"),  # type: ignore[arg-type]
     "audit: a list in a list": (lambda: tw.audit([[WORST]]), TypeError, "not list"),  # type: ignore[list-item]
-    "audit: no text of a program": (lambda: tw.audit(Compiled(None)), TypeError, "NoneType"),  # type: ignore[arg-type]
+    "audit: no text of a program": (lambda: tw.audit(Compiled(None)), TypeError, "NoneType"),
     "audit: no such target": (lambda: tw.audit(WORST, target="tenstorent"), tw.LayoutError, "did you mean"),
     "audit: both": (lambda: tw.audit(WORST, target="tpu", tiles="T(8,128)"), tw.LayoutError, "tiles"),
     "audit: no tiles": (lambda: tw.audit(WORST, tiles=[]), tw.LayoutError, "without tiles"),

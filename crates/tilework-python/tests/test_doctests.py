@@ -81,7 +81,7 @@ def test_every_public_name_is_told_in_sentences(name: str) -> None:
     assert text.strip().split("\n\n")[0].rstrip().endswith((".", ":")), f"{name}: {text}"
 
 
-SHOWN = ("tilework.Layout", "tilework.Padding", "tilework.Verdict")
+SHOWN = ("tilework.Audit", "tilework.Layout", "tilework.Padding", "tilework.Suggestions", "tilework.Verdict")
 
 
 @pytest.mark.parametrize("name", [name for name in docstrings() if name.startswith(SHOWN) and name.count(".") <= 2])
