@@ -211,7 +211,7 @@ def test_a_file_of_a_folder_that_cannot_be_opened_is_told_and_the_rest_is_read(t
     found = tw.audit(tmp_path)
     assert len(found.programs) == 1
     (unread,) = found.unread
-    assert unread["file"] == str(locked) and unread["reason"]
+    assert unread["file"] == str(locked) and unread["reason"] and found.to_dict()["unread"] == [unread]
     assert "could not be read" in str(found) and locked.name in "".join(str(found).split())
 
 

@@ -168,11 +168,7 @@ impl PyAudit {
     /// []
     #[getter]
     fn unread<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        let found = self.to_dict(py, None)?.get_item("unread")?;
-        for refused in &self.refused {
-            found.call_method1("append", (words::refused_object(py, refused)?,))?;
-        }
-        Ok(found)
+        Ok(self.to_dict(py, None)?.get_item("unread")?)
     }
 
     /// The report as a text, with `top` of each kind, and no line longer than `width`, which is 20 at least.
@@ -193,14 +189,19 @@ impl PyAudit {
     /// ['assumed', 'programs', 'unread']
     #[pyo3(signature = (top=None))]
     fn to_dict<'py>(&self, py: Python<'py>, top: Option<&Bound<'_, PyAny>>) -> Result<Bound<'py, PyAny>> {
-        match top {
-            None => words::object(py, &FindingsObject::new(&self.findings)),
+        let told = match top {
+            None => words::object(py, &FindingsObject::new(&self.findings))?,
             Some(_) => {
                 let top = words::count(top, "top", TOP)?;
                 let findings = py.detach(|| self.audit.findings(top));
-                words::object(py, &FindingsObject::new(&findings))
+                words::object(py, &FindingsObject::new(&findings))?
             }
+        };
+        let unread = told.get_item("unread")?;
+        for refused in &self.refused {
+            unread.call_method1("append", (words::refused_object(py, refused)?,))?;
         }
+        Ok(told)
     }
 
     /// What a change did: this audit is from before it, and the other from after it.
