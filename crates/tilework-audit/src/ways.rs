@@ -45,7 +45,7 @@ impl Ways {
     }
 
     /// The way that begins with these elements and goes on like another one.
-    pub(crate) fn into(&mut self, elements: &[u32], way: u32) -> Option<u32> {
+    pub(crate) fn within(&mut self, elements: &[u32], way: u32) -> Option<u32> {
         let longer = [elements, self.way(way)].concat();
         self.number(&longer)
     }
@@ -64,8 +64,8 @@ mod tests {
     #[test]
     fn a_way_goes_into_tuples_and_out_of_them() {
         let mut ways = Ways::default();
-        let inner = ways.into(&[2, 0], WHOLE).expect("a short way");
-        let longer = ways.into(&[1], inner).expect("a short way");
+        let inner = ways.within(&[2, 0], WHOLE).expect("a short way");
+        let longer = ways.within(&[1], inner).expect("a short way");
         assert_eq!(ways.way(longer), [1, 2, 0]);
         assert_eq!(ways.out_of(1, longer), Some(inner));
         assert_eq!(ways.out_of(2, longer), None);
