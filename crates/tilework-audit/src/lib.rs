@@ -67,6 +67,8 @@ mod texts;
 mod unread;
 mod usage;
 mod utf16;
+#[cfg(feature = "proto")]
+mod ways;
 
 pub use array::{Change, Rearranged};
 pub use audit::{Audit, is_same_program};

@@ -10,7 +10,7 @@ use tilework::xla::proto::{HloParts, Instruction as Serial};
 use crate::audit::Audit;
 use crate::bytes::{after, number};
 use crate::calls::Times;
-use crate::graph::{Counts, Flow, Graph, Node, Ways};
+use crate::graph::{Counts, Flow, Graph, Node};
 use crate::hash::Map;
 use crate::instruction::{Body, Called, Instruction, Meaning};
 use crate::metadata::Source;
@@ -19,6 +19,7 @@ use crate::recognise::Serialised;
 use crate::schedule::{Schedule, Stored};
 use crate::shapes::ShapeId;
 use crate::texts::{NONE, Text};
+use crate::ways::Ways;
 
 /// The most buffers of one program.
 const LIMIT: usize = 1 << 22;
