@@ -28,6 +28,8 @@ pub(crate) struct Program {
     /// Computations, by the hash of the name.
     pub(crate) computations: Map<u64, u32>,
     pub(crate) computation_names: Vec<Text>,
+    /// For each computation, whether anything in it is computed, and not only moved.
+    pub(crate) computes: Vec<bool>,
     /// Computations that are parts of instructions by their names, whether the instructions were read or not.
     pub(crate) fused_by_name: Map<u32, ()>,
     /// Which computation calls which.
