@@ -134,21 +134,19 @@ fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) 
     output.lines(&lines)
 }
 
+/// Reads folders, files and standard input. What cannot be read is told, and the rest is read.
 fn read(paths: &[&OsString], output: &mut Output) -> Result<Audit, Stop> {
     let mut audit = Audit::new();
-    paths.iter().try_for_each(|path| read_path(path, &mut audit, output))?;
-    Ok(audit)
-}
-
-/// Reads a folder, a file or standard input. What cannot be read is told, and the rest is read.
-fn read_path(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
-    if path == "-" {
+    let (stdin, paths): (Vec<&OsString>, Vec<&OsString>) = paths.iter().partition(|path| **path == "-");
+    if !stdin.is_empty() {
         let input = BufReader::with_capacity(BUFFER, io::stdin().lock());
-        return match audit.read("standard input", input) {
-            Ok(()) => Ok(()),
-            Err(error) => output.bad_in("standard input", &Error::new(error.to_string()), ""),
-        };
+        if let Err(error) = audit.read("standard input", input) {
+            output.bad_in("standard input", &Error::new(error.to_string()), "")?;
+        }
     }
-    let refused = audit.read_path(Path::new(path));
-    refused.iter().try_for_each(|refused| output.bad_in(&refused.path.to_string_lossy(), &refused.error, ""))
+    let paths: Vec<&Path> = paths.iter().map(Path::new).collect();
+    for refused in audit.read_paths(&paths) {
+        output.bad_in(&refused.path.to_string_lossy(), &refused.error, "")?;
+    }
+    Ok(audit)
 }

@@ -8,9 +8,10 @@ use tilework::xla::{ArrayShape, Layout, Shape};
 use super::target::{TargetArgs, told};
 
 pub const AUDIT_EXAMPLES: &str = "\
-A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read, of each module its last stage. Every file \
-is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO module, a serialised one \
-(HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message; of any other text that is named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
+A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read; of each module its last stage, of files that \
+are named too. Every file is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO \
+module, a serialised one (HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message; of any other text that is \
+named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
 
 To get a dump from JAX, without running the program:
   XLA_FLAGS='--xla_dump_to=dumps --xla_dump_hlo_as_text' python train.py
