@@ -112,6 +112,9 @@ enum Start {
 }
 
 impl Start {
+    /// As many bytes are looked at.
+    const BYTES: usize = 3;
+
     fn of(bytes: &[u8]) -> Start {
         match bytes {
             [0x1f, 0x8b, ..] => Start::Gzip,
@@ -142,6 +145,16 @@ impl Audit {
     pub fn read(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
         self.complaints.start(name);
         self.start(name);
+        // A pipe may give one byte at a time.
+        if input.fill_buf()?.len() >= Start::BYTES {
+            return self.read_packed(input);
+        }
+        let mut start = Vec::new();
+        read_to_end(input.by_ref().take(Start::BYTES as u64), &mut start)?;
+        self.read_packed(io::Cursor::new(start).chain(input))
+    }
+
+    fn read_packed(&mut self, mut input: impl BufRead) -> io::Result<()> {
         match Start::of(input.fill_buf()?) {
             Start::Gzip => {
                 let unpacked = MultiGzDecoder::new(input);
