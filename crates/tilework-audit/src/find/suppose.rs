@@ -9,9 +9,9 @@ use std::convert::Infallible;
 use tilework::xla::{ArrayShape, Layout, Shape};
 use tilework::{Error, Result};
 
-use crate::audit::Audit;
-use crate::findings::{Assumed, Findings};
-use crate::target::{Target, has_no_tiles};
+use crate::audit::{Assumed, Audit};
+use crate::find::findings::Findings;
+use crate::suggest::target::{Target, has_no_tiles};
 
 impl Audit {
     /// Suggests the layouts of this target instead of a TPU's, and supposes its usual tiles for every array read so far

@@ -9,10 +9,10 @@
 //! 3. Values at the same place are one after the other: where one begins, the one before it ends, and one that would end
 //!    earlier than the one before it ends with it. So the values of a loop follow one another.
 
-use crate::graph::{Flow, Graph, Node};
 use crate::hash::Map;
+use crate::read::serial::graph::{Flow, Graph, Node};
+use crate::read::serial::ways::{WHOLE, Ways};
 use crate::shapes::Shapes;
-use crate::ways::{WHOLE, Ways};
 
 /// What stands for a time that is not known.
 const NEVER: u32 = u32::MAX;

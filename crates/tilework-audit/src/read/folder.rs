@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tilework::Error;
 
 use crate::audit::Audit;
-use crate::select::{Selection, is_known};
+use crate::read::select::{Selection, is_known};
 
 /// How much of a file is in memory at a time.
 const BUFFER: usize = 1 << 18;

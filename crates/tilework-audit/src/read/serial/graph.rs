@@ -5,7 +5,7 @@ use std::ops::Range;
 use tilework::xla::proto::HloModule;
 
 use crate::hash::Map;
-use crate::instruction::Meaning;
+use crate::read::instruction::Meaning;
 use crate::shapes::ShapeId;
 use crate::texts::Text;
 

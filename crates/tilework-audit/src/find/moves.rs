@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use tilework::{Layout, Plan, PlanOptions};
 
 use crate::audit::Audit;
-use crate::findings::{How, Move, Moved};
+use crate::find::findings::{How, Move, Moved};
 use crate::hash::Map;
 use crate::program::{MoveKey, Operation, Program, Tally};
 use crate::shapes::ShapeId;

@@ -8,8 +8,8 @@
 use memchr::memmem;
 
 use crate::audit::Audit;
-use crate::bytes::{number, number_after, split};
 use crate::program::{Allocation, Value};
+use crate::read::bytes::{number, number_after, split};
 
 /// The most buffers of one program.
 const LIMIT: usize = 1 << 22;
