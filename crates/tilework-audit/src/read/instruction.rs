@@ -209,11 +209,11 @@ impl Audit {
         if program.computation_names.len() < COMPUTATIONS {
             program.computation_names.push(name);
             program.computes.push(false);
+            program.computations.insert(hash, (program.computation_names.len() - 1) as u32);
         } else {
             program.overflowed = true;
         }
         let place = (program.computation_names.len() - 1) as u32;
-        program.computations.insert(hash, place);
         if is_fused {
             program.fused_by_name.insert(place, ());
         }
