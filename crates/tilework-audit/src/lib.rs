@@ -46,6 +46,7 @@ pub use find::findings::{
     Audited, Basis, Buffer, Contradiction, Findings, How, Keyed, Move, Moved, Peak, Place, Shared, SpaceSum,
     Sum,
 };
+pub use find::suppose::Instead;
 pub use program::{Message, Operation, Part};
 pub use read::folder::Refused;
 pub use read::select::{Selection, is_same_program};

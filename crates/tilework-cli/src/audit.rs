@@ -11,7 +11,7 @@ use tilework_explain::{
     explain_what_if,
 };
 
-use crate::args::{AuditArgs, Instead};
+use crate::args::AuditArgs;
 use crate::output::{Output, Stop};
 use crate::{BAD, NO};
 
@@ -79,17 +79,7 @@ fn what_if(mut audit: Audit, args: &AuditArgs, top: usize, output: &mut Output) 
     let before = audit.findings(usize::MAX);
     let mut instead = Vec::new();
     for asked in &args.what_if {
-        let array = match asked {
-            Instead::Array(array) => Ok(array.clone()),
-            Instead::Layout(layout) => match before.worst_array(layout.minor_to_major().len()) {
-                Some(worst) => worst.with_layout(layout.clone()),
-                None => Err(Error::new(format!(
-                    "no array of {} dimensions in what was read",
-                    layout.minor_to_major().len()
-                ))
-                .accepts("a layout of as many dimensions as some array has")),
-            },
-        };
+        let array = asked.array(&before);
         match array.and_then(|array| audit.suppose_layout(&array).map(|_| array)) {
             Ok(array) => instead.push(array),
             // Without programs, that is what is told.

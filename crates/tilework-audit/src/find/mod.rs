@@ -5,7 +5,7 @@ pub(crate) mod findings;
 mod moves;
 mod peak;
 mod sums;
-mod suppose;
+pub(crate) mod suppose;
 
 use std::cmp::Reverse;
 

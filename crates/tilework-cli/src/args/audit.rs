@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 
-use tilework::Error;
-use tilework::xla::{ArrayShape, Layout, Shape};
+use tilework_audit::Instead;
 
 use super::target::{TargetArgs, told};
 
@@ -83,25 +82,6 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The value of one `--what-if`.
-#[derive(Clone)]
-pub enum Instead {
-    /// A layout, for the worst array of its rank.
-    Layout(Layout),
-    /// An array that is in the program, in another layout.
-    Array(ArrayShape),
-}
-
 fn instead(text: &str) -> Result<Instead, String> {
-    if text.trim_start().starts_with('{') {
-        return Layout::parse(text).map(Instead::Layout).map_err(|error| told(&error, text));
-    }
-    let shape = Shape::parse(text).map_err(|error| told(&error, text))?;
-    match shape.as_array() {
-        Some(array) if array.layout().is_some() => Ok(Instead::Array(array.clone())),
-        _ => {
-            let error = Error::new("no layout").at(text.len()..text.len());
-            Err(told(&error.accepts("such as {0,1:T(8,128)}, alone or behind an array"), text))
-        }
-    }
+    Instead::parse(text).map_err(|error| told(&error, text))
 }
