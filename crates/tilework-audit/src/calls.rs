@@ -2,33 +2,11 @@
 
 use crate::audit::Audit;
 use crate::hash::Map;
-use crate::instruction::Body;
-use crate::program::Program;
+use crate::program::{Call, Program, Times};
 use crate::texts::{NONE, Text};
 
 /// The most calls of a program that are kept, and the most arguments that are given to fusions.
 const LIMIT: usize = 1 << 20;
-
-/// A computation that an instruction calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
-    /// The computation of the instruction.
-    pub(crate) caller: u32,
-    /// The hash of the name of what it calls.
-    pub(crate) callee: u64,
-    pub(crate) times: Times,
-}
-
-/// How often a call runs what it calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Times {
-    /// Once, as a part of the instruction itself: what it makes has no buffer.
-    Within,
-    /// Once.
-    Once,
-    /// As often as a loop runs: what the dump says, or what the condition with this hash of its name compares with.
-    Loop { says: Option<u64>, condition: u64 },
-}
 
 /// What calls come to: by the number of the computation.
 #[derive(Debug)]
@@ -54,11 +32,11 @@ impl Calls {
 }
 
 impl Audit {
-    /// Notes a call.
-    pub(crate) fn call(&mut self, body: &Body, callee: u64, times: Times) {
+    /// Notes a call, by the computation that calls and the hash of the name of the other one.
+    pub(crate) fn call(&mut self, caller: u32, callee: u64, times: Times) {
         let program = self.program();
         if program.calls.len() < LIMIT {
-            program.calls.push(Call { caller: body.computation, callee, times });
+            program.calls.push(Call { caller, callee, times });
         } else {
             program.overflowed = true;
         }
@@ -72,11 +50,11 @@ impl Audit {
         }
     }
 
-    /// Notes that a computation is true while a counter is below this number.
-    pub(crate) fn counts_to(&mut self, body: &Body, number: u64) {
+    /// Notes that the computation with this hash of its name is true while a counter is below a number.
+    pub(crate) fn counts_to(&mut self, condition: u64, number: u64) {
         let program = self.program();
         if program.limits.len() < LIMIT {
-            program.limits.insert(body.hash, number);
+            program.limits.insert(condition, number);
         }
     }
 }

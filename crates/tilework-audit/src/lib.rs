@@ -29,55 +29,29 @@
 //! compiler to say. How findings are shown is not known here.
 #![forbid(unsafe_code)]
 
-mod array;
-mod assignment;
 mod audit;
-mod bytes;
 mod calls;
-mod figures;
-mod findings;
-mod folder;
-#[cfg(feature = "proto")]
-mod graph;
+mod find;
 mod hash;
-mod hlo;
-mod instruction;
-mod lines;
-mod live;
-mod message;
-mod metadata;
-mod mlir;
-mod moves;
-mod peak;
 mod program;
-mod reach;
-mod recognise;
-mod scan;
-#[cfg(feature = "proto")]
-mod schedule;
-mod select;
-#[cfg(feature = "proto")]
-mod serial;
+mod read;
 mod shapes;
+mod sources;
 mod suggest;
-mod sums;
-mod suppose;
-mod target;
 mod texts;
 mod unread;
-mod usage;
-mod utf16;
 
-pub use array::{Change, Rearranged};
-pub use audit::{Audit, is_same_program};
-pub use findings::{
-    Assumed, Audited, Basis, Buffer, Contradiction, Findings, How, Move, Moved, Peak, Place, Shared,
-    SpaceSum, Sum,
+pub use audit::{Assumed, Audit};
+pub use find::findings::{
+    Audited, Basis, Buffer, Contradiction, Findings, How, Keyed, Move, Moved, Peak, Place, Shared, SpaceSum,
+    Sum,
 };
-pub use folder::Refused;
+pub use find::suppose::Instead;
 pub use program::{Message, Operation, Part};
-pub use select::Selection;
-pub use suggest::{Footprint, KEPT, ORDER_LIMIT, Suggestions, suggest};
-pub use sums::Keyed;
-pub use target::{Target, tiles_from_text};
+pub use read::folder::Refused;
+pub use read::select::{Selection, is_same_program};
+pub use suggest::array::{Change, Rearranged};
+pub use suggest::footprint::Footprint;
+pub use suggest::target::{Target, tiles_from_text};
+pub use suggest::{KEPT, ORDER_LIMIT, Suggestions, suggest};
 pub use unread::Unread;

@@ -1,6 +1,5 @@
 //! What was read of one program, before anything is concluded from it.
 
-use crate::calls::Call;
 use crate::hash::Map;
 use crate::shapes::ShapeId;
 use crate::texts::Text;
@@ -28,6 +27,8 @@ pub(crate) struct Program {
     /// Computations, by the hash of the name.
     pub(crate) computations: Map<u64, u32>,
     pub(crate) computation_names: Vec<Text>,
+    /// For each computation, whether anything in it is computed, and not only moved.
+    pub(crate) computes: Vec<bool>,
     /// Computations that are parts of instructions by their names, whether the instructions were read or not.
     pub(crate) fused_by_name: Map<u32, ()>,
     /// Which computation calls which.
@@ -102,6 +103,27 @@ pub(crate) struct Space {
     pub(crate) number: i64,
     pub(crate) name: Text,
     pub(crate) bytes: u64,
+}
+
+/// A computation that an instruction calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The computation of the instruction.
+    pub(crate) caller: u32,
+    /// The hash of the name of what it calls.
+    pub(crate) callee: u64,
+    pub(crate) times: Times,
+}
+
+/// How often a call runs what it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// Once, as a part of the instruction itself: what it makes has no buffer.
+    Within,
+    /// Once.
+    Once,
+    /// As often as a loop runs: what the dump says, or what the condition with this hash of its name compares with.
+    Loop { says: Option<u64>, condition: u64 },
 }
 
 /// Where an instruction comes from.

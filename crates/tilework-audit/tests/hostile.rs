@@ -43,6 +43,58 @@ fn read(text: &[u8]) -> Findings {
     found
 }
 
+/// What types of MLIR and out-of-memory messages are made of, and numbers that are too large.
+const PIECES: [&str; 48] = [
+    "tensor<",
+    "memref<",
+    "vector<",
+    "complex<",
+    "!quant.uniform<",
+    "i8:f32, 0.5",
+    "4x",
+    "?x",
+    "0x",
+    "*x",
+    "f32",
+    "bf16",
+    "index",
+    ">",
+    ", ",
+    "#tpu.tiled<(8,128)",
+    ",[1,1]>",
+    "(0)",
+    "#xir.memory_space<vmem, tc>",
+    "strided<[",
+    "1, 32",
+    "offset: 7",
+    "affine_map<",
+    "#stablehlo.bounds<",
+    "bounds = [",
+    "99999999999999999999",
+    "18446744073709551615x",
+    "float32[",
+    "i32[",
+    "f32[",
+    "8,128",
+    "]",
+    "{1,0:T(8,128)}",
+    "\n",
+    "\\n",
+    "Size: ",
+    "1.50G",
+    "5 bytes",
+    "Shape: ",
+    "Operator: op_name=\"",
+    "XLA Label: ",
+    "%a = ",
+    "Peak buffers:",
+    "Largest program allocations in vmem",
+    "Out of memory while trying to allocate ",
+    "Ran out of memory in memory space hbm. Used 9E of 7E",
+    "HLO temp ",
+    "HLO module: ",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -85,6 +137,11 @@ proptest! {
             text[at] = byte;
         }
         read(&text);
+    }
+
+    #[test]
+    fn pieces_of_types_and_messages_in_any_order_do_no_harm(picks in proptest::collection::vec(0..PIECES.len(), 1..60)) {
+        read(picks.iter().map(|&pick| PIECES[pick]).collect::<String>().as_bytes());
     }
 
     #[test]

@@ -221,3 +221,18 @@ fn a_message_of_today_names_the_program_and_its_memory() {
     assert_eq!(kernel.message.memory.as_deref(), Some("vmem"));
     assert!(kernel.shapes.is_empty());
 }
+
+#[test]
+fn what_a_text_is_does_not_depend_on_how_many_bytes_come_at_a_time() {
+    let text = "it has s32[300000,8]{1,0:T(8,128)}";
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [[&[0xff, 0xfe][..], &wide].concat(), [&[0xef, 0xbb, 0xbf][..], text.as_bytes()].concat()] {
+        for capacity in 1..6 {
+            let mut audit = Audit::new();
+            audit
+                .read("text", std::io::BufReader::with_capacity(capacity, &bytes[..]))
+                .expect("memory is read");
+            assert_eq!(audit.findings(9).programs[0].total.allocated, 153_600_000, "{capacity}");
+        }
+    }
+}

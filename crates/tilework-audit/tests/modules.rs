@@ -38,20 +38,21 @@ fn transposes_and_reshapes_that_find_everything_in_place_move_nothing() {
 }
 
 #[test]
-fn a_computation_that_wraps_one_instruction_for_a_kernel_is_no_fusion() {
-    let text = |name: &str| {
+fn a_fusion_that_computes_nothing_is_what_it_moves() {
+    let text = |then: &str| {
         format!(
-            "HloModule m\n\n%{name} (p: f32[64,32]) -> f32[64,32] {{\n  %p = f32[64,32]{{1,0}} parameter(0)\n  \
-             ROOT %c = f32[64,32]{{0,1}} copy(%p)\n}}\n\nENTRY %main (x: f32[64,32]) -> f32[64,32] {{\n  \
-             %x = f32[64,32]{{1,0}} parameter(0)\n  ROOT %f = f32[64,32]{{0,1}} fusion(%x), kind=kLoop, calls=%{name}\n}}\n"
+            "HloModule m\n\n%fused (p: f32[64,32]) -> f32[64,32] {{\n  %p = f32[64,32]{{1,0}} parameter(0)\n  \
+             %b = f32[64,32]{{1,0}} bitcast(%p)\n  %c = f32[64,32]{{0,1}} copy(%b)\n  \
+             ROOT %r = f32[64,32]{{0,1}} {then}(%c)\n}}\n\nENTRY %main (x: f32[64,32]) -> f32[64,32] {{\n  \
+             %x = f32[64,32]{{1,0}} parameter(0)\n  ROOT %f = f32[64,32]{{0,1}} fusion(%x), kind=kLoop, calls=%fused\n}}\n"
         )
     };
-    let wrapped = read(&text("wrapped_copy_computation"));
-    assert_eq!((wrapped.moved.changes, wrapped.moved.bytes, wrapped.moved.fused), (1, 8192, 0));
-    let fused = read(&text("fused_computation"));
-    assert_eq!((fused.moved.changes, fused.moved.fused), (0, 1));
+    let wrapping = read(&text("bitcast"));
+    assert_eq!((wrapping.moved.changes, wrapping.moved.bytes, wrapping.moved.fused), (1, 8192, 0));
+    let computing = read(&text("negate"));
+    assert_eq!((computing.moved.changes, computing.moved.fused, computing.moved.fused_bytes), (0, 1, 8192));
     // The copy has no buffer of its own: there are the argument and the result of the fusion.
-    assert_eq!((wrapped.total.buffers, fused.total.buffers), (2, 2));
+    assert_eq!((wrapping.total.buffers, computing.total.buffers), (2, 2));
 }
 
 /// A copy in the body of a loop within the body of a loop, and one in a fusion of an argument.
@@ -63,7 +64,8 @@ fn nested(outer: &str, inner: &str) -> String {
   %p = f32[64,32]{{1,0}} parameter(0)
   %q = f32[64,32]{{1,0}} parameter(1)
   %b = f32[64,32]{{1,0:T(1)}} bitcast(%q)
-  ROOT %c = f32[64,32]{{0,1}} copy(%b)
+  %c = f32[64,32]{{0,1}} copy(%b)
+  ROOT %n = f32[64,32]{{0,1}} negate(%c)
 }}
 
 %inner_body (t: (s32[], f32[64,32])) -> (s32[], f32[64,32]) {{

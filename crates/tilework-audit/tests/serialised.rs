@@ -269,3 +269,55 @@ fn messages_made_to_be_slow_are_not() {
     read(&[("module", &bytes)]);
     assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_value_in_a_tuple_is_read_by_who_reads_the_element() {
+    let array = "f32[8,128]{1,0:T(8,128)}";
+    let tuple = "(f32[8,128]{1,0:T(8,128)}, f32[8,128]{1,0:T(8,128)})";
+    let lives = |reads: i64| {
+        let instructions = vec![
+            instruction(1, "x", "parameter", array, &[]),
+            instruction(2, "a", "add", array, &[1, 1]),
+            instruction(3, "t", "tuple", tuple, &[2, 1]),
+            instruction(4, "g", "get-tuple-element", array, &[3]),
+            instruction(5, "y", "add", array, &[reads, 1]),
+            instruction(6, "z", "add", array, &[1, 1]),
+        ];
+        let order: Vec<i64> = (1..=6).collect();
+        let module = module(vec![computation(7, "main", instructions, 6)], (7, "main"), &[(7, order)]);
+        let values = [1, 2, 5, 6].map(|id| (id, id << 12, 4096));
+        let found = read(&[("module", &hlo(module, Some(assignment(&values))))]);
+        let buffers = &found.programs[0].buffers;
+        buffers.iter().find(|buffer| buffer.name.as_deref() == Some("a")).and_then(|buffer| buffer.live)
+    };
+    // Neither the tuple nor who takes an element of it reads the value.
+    assert_eq!((lives(1), lives(4)), (Some((1, 1)), Some((1, 4))));
+}
+
+#[test]
+fn instructions_stand_in_the_order_in_which_they_run_and_loops_run_as_often_as_they_say() {
+    let (from, to) = ("f32[8,128]{1,0:T(8,128)}", "f32[8,128]{0,1:T(8,128)}");
+    let body = vec![
+        instruction(1, "p", "parameter", from, &[]),
+        instruction(2, "first_in_the_file", "copy", to, &[1]),
+        instruction(3, "first_to_run", "copy", to, &[1]),
+        instruction(4, "b", "copy", from, &[3]),
+    ];
+    let condition =
+        vec![instruction(5, "q", "parameter", from, &[]), instruction(6, "c", "custom-call", "pred[]", &[5])];
+    let config = r#"{"known_trip_count":{"n":"12"}}"#;
+    let main = vec![
+        instruction(7, "x", "parameter", from, &[]),
+        instruction(8, "w", "while", from, &[7]).numbers(38, &[1, 2]).bytes(43, config),
+    ];
+    let computations = vec![
+        computation(1, "body", body, 4),
+        computation(2, "condition", condition, 6),
+        computation(3, "main", main, 8),
+    ];
+    let orders = [(1, vec![1, 3, 2, 4]), (2, vec![5, 6]), (3, vec![7, 8])];
+    let found = read(&[("module", &hlo(module(computations, (3, "main"), &orders), None))]);
+    let moves = &found.programs[0].moves;
+    let told: Vec<_> = moves.iter().map(|each| (each.name.as_str(), each.count, each.runs)).collect();
+    assert_eq!(told, [("first_to_run", 2, 12), ("b", 1, 12)]);
+}

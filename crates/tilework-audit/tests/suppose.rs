@@ -1,7 +1,7 @@
 //! What would be if arrays lay otherwise.
 
 use tilework::xla::{ArrayShape, Shape};
-use tilework_audit::{Audit, Audited, Target};
+use tilework_audit::{Audit, Audited, Instead, Target};
 
 fn audit(text: &str) -> Audit {
     let mut audit = Audit::new();
@@ -102,7 +102,13 @@ fn a_target_lays_out_what_has_no_tiles_and_nothing_else() {
 #[test]
 fn a_layout_alone_is_about_the_array_that_wastes_the_most() {
     let findings = audit("f32[100,3]{1,0:T(8,128)} f32[1000,3]{1,0:T(8,128)} f32[9]{0}").findings(9);
-    let worst = |rank| findings.worst_array(rank).map(|array| array.to_string());
-    assert_eq!(worst(2).as_deref(), Some("f32[1000,3]{1,0:T(8,128)}"));
-    assert_eq!((worst(1).as_deref(), worst(3)), (Some("f32[9]{0}"), None));
+    let worst = |text: &str| {
+        let array = Instead::parse(text).expect("a layout").array(&findings);
+        array.map(|array| array.to_string()).map_err(|error| error.found().to_owned())
+    };
+    assert_eq!(worst("{0,1}").as_deref(), Ok("f32[1000,3]{0,1}"));
+    assert_eq!(worst("{0}").as_deref(), Ok("f32[9]{0}"));
+    assert_eq!(worst("{2,1,0}"), Err("no array of 3 dimensions in what was read".to_owned()));
+    assert_eq!(worst("f32[7]{0:T(2)}").as_deref(), Ok("f32[7]{0:T(2)}"));
+    assert!(Instead::parse("token[]").is_err() && Instead::parse("{0").is_err());
 }

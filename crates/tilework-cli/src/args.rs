@@ -7,7 +7,7 @@ mod message;
 mod suggest;
 mod target;
 
-pub use audit::{AuditArgs, Instead};
+pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use convert::ConvertArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};

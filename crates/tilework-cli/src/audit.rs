@@ -11,7 +11,7 @@ use tilework_explain::{
     explain_what_if,
 };
 
-use crate::args::{AuditArgs, Instead};
+use crate::args::AuditArgs;
 use crate::output::{Output, Stop};
 use crate::{BAD, NO};
 
@@ -79,17 +79,7 @@ fn what_if(mut audit: Audit, args: &AuditArgs, top: usize, output: &mut Output) 
     let before = audit.findings(usize::MAX);
     let mut instead = Vec::new();
     for asked in &args.what_if {
-        let array = match asked {
-            Instead::Array(array) => Ok(array.clone()),
-            Instead::Layout(layout) => match before.worst_array(layout.minor_to_major().len()) {
-                Some(worst) => worst.with_layout(layout.clone()),
-                None => Err(Error::new(format!(
-                    "no array of {} dimensions in what was read",
-                    layout.minor_to_major().len()
-                ))
-                .accepts("a layout of as many dimensions as some array has")),
-            },
-        };
+        let array = asked.array(&before);
         match array.and_then(|array| audit.suppose_layout(&array).map(|_| array)) {
             Ok(array) => instead.push(array),
             // Without programs, that is what is told.
@@ -134,21 +124,19 @@ fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) 
     output.lines(&lines)
 }
 
+/// Reads folders, files and standard input. What cannot be read is told, and the rest is read.
 fn read(paths: &[&OsString], output: &mut Output) -> Result<Audit, Stop> {
     let mut audit = Audit::new();
-    paths.iter().try_for_each(|path| read_path(path, &mut audit, output))?;
-    Ok(audit)
-}
-
-/// Reads a folder, a file or standard input. What cannot be read is told, and the rest is read.
-fn read_path(path: &OsString, audit: &mut Audit, output: &mut Output) -> Result<(), Stop> {
-    if path == "-" {
+    let (stdin, paths): (Vec<&OsString>, Vec<&OsString>) = paths.iter().partition(|path| **path == "-");
+    if !stdin.is_empty() {
         let input = BufReader::with_capacity(BUFFER, io::stdin().lock());
-        return match audit.read("standard input", input) {
-            Ok(()) => Ok(()),
-            Err(error) => output.bad_in("standard input", &Error::new(error.to_string()), ""),
-        };
+        if let Err(error) = audit.read("standard input", input) {
+            output.bad_in("standard input", &Error::new(error.to_string()), "")?;
+        }
     }
-    let refused = audit.read_path(Path::new(path));
-    refused.iter().try_for_each(|refused| output.bad_in(&refused.path.to_string_lossy(), &refused.error, ""))
+    let paths: Vec<&Path> = paths.iter().map(Path::new).collect();
+    for refused in audit.read_paths(&paths) {
+        output.bad_in(&refused.path.to_string_lossy(), &refused.error, "")?;
+    }
+    Ok(audit)
 }

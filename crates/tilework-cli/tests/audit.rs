@@ -236,3 +236,23 @@ fn what_of_a_serialised_module_cannot_be_read_is_told_by_its_place() {
         ran.stdout
     );
 }
+
+#[test]
+fn of_files_that_are_named_the_last_stage_is_read_too() {
+    let files: Vec<String> = ["conv", "tr"]
+        .iter()
+        .flat_map(|folder| {
+            let entries = fs::read_dir(dump(folder)).expect("the folder is there");
+            entries.map(|entry| entry.expect("an entry").path().to_string_lossy().into_owned())
+        })
+        .collect();
+    assert_eq!(files.len(), 10);
+    // A file that is named twice is read once.
+    let mut args = vec!["audit", "--json", &files[0]];
+    args.extend(files.iter().map(String::as_str));
+    let found: Value = serde_json::from_str(&run(&args).stdout).expect("JSON");
+    let programs = found["programs"].as_array().expect("a list");
+    let names: Vec<&Value> = programs.iter().map(|program| &program["program"]).collect();
+    assert_eq!(names, ["jit_conv", "jit_tr"]);
+    assert!(programs.iter().all(|program| program["basis"] == "assignment" && !program["peak"].is_null()));
+}

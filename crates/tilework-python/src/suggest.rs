@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tilework::Error;
-use tilework::xla::{ArrayShape, Layout, Shape};
+use tilework::xla::{ArrayShape, Layout};
+use tilework_audit::Instead;
 use tilework_explain::{Cost, Look, Suggested, Suggesting};
 
 use crate::audit::{self, words};
@@ -66,14 +67,13 @@ pub fn suggest(
 /// A layout alone, or behind an array.
 fn layout(text: &str) -> Result<Layout> {
     let bad = |error: Error| Bad::within(error.or_at(0..text.len()), text);
-    if text.trim_start().starts_with('{') {
-        return Layout::parse(text).map_err(bad);
+    match Instead::parse(text).map_err(bad)? {
+        Instead::Layout(layout) => Ok(layout),
+        // Nothing is read as an array but what has a layout.
+        Instead::Array(array) => {
+            Ok(array.layout().cloned().unwrap_or_else(|| Layout::descending(array.rank())))
+        }
     }
-    let shape = Shape::parse(text).map_err(bad)?;
-    let written = shape.as_array().and_then(|array| array.layout().cloned());
-    written.ok_or_else(|| {
-        bad(Error::new("no layout").accepts("such as {0,1:T(8,128)}, alone or behind an array"))
-    })
 }
 
 /// The array that is asked about.

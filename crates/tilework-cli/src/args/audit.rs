@@ -2,15 +2,15 @@
 
 use std::ffi::OsString;
 
-use tilework::Error;
-use tilework::xla::{ArrayShape, Layout, Shape};
+use tilework_audit::Instead;
 
 use super::target::{TargetArgs, told};
 
 pub const AUDIT_EXAMPLES: &str = "\
-A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read, of each module its last stage. Every file \
-is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO module, a serialised one \
-(HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message; of any other text that is named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
+A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read; of each module its last stage, of files that \
+are named too. Every file is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO \
+module, a serialised one (HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message; of any other text that is \
+named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
 
 To get a dump from JAX, without running the program:
   XLA_FLAGS='--xla_dump_to=dumps --xla_dump_hlo_as_text' python train.py
@@ -82,25 +82,6 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The value of one `--what-if`.
-#[derive(Clone)]
-pub enum Instead {
-    /// A layout, for the worst array of its rank.
-    Layout(Layout),
-    /// An array that is in the program, in another layout.
-    Array(ArrayShape),
-}
-
 fn instead(text: &str) -> Result<Instead, String> {
-    if text.trim_start().starts_with('{') {
-        return Layout::parse(text).map(Instead::Layout).map_err(|error| told(&error, text));
-    }
-    let shape = Shape::parse(text).map_err(|error| told(&error, text))?;
-    match shape.as_array() {
-        Some(array) if array.layout().is_some() => Ok(Instead::Array(array.clone())),
-        _ => {
-            let error = Error::new("no layout").at(text.len()..text.len());
-            Err(told(&error.accepts("such as {0,1:T(8,128)}, alone or behind an array"), text))
-        }
-    }
+    Instead::parse(text).map_err(|error| told(&error, text))
 }

@@ -2,6 +2,7 @@
 
 mod change;
 mod html;
+mod moved;
 mod object;
 mod pictures;
 mod report;

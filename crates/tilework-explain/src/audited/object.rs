@@ -1,8 +1,9 @@
 //! The object of `audit --json`.
 
 use serde::Serialize;
-use tilework_audit::{Audited, Basis, Buffer, Findings, Keyed, Move, Place, Shared, SpaceSum, Sum, Unread};
+use tilework_audit::{Audited, Basis, Buffer, Findings, Keyed, Place, Shared, SpaceSum, Sum, Unread};
 
+use super::moved::{MoveObject, MovedObject};
 use super::sentence::audit_sentence;
 use crate::shown::Growing;
 
@@ -64,7 +65,6 @@ pub struct AuditedObject {
 impl AuditedObject {
     /// All of it.
     pub fn new(program: &Audited) -> AuditedObject {
-        let moved = program.moved;
         let message = &program.message;
         AuditedObject {
             program: program.name.clone(),
@@ -83,18 +83,7 @@ impl AuditedObject {
             buffers: program.buffers.iter().map(BufferObject::new).collect(),
             moves: program.moves.iter().map(MoveObject::new).collect(),
             arguments: program.arguments.iter().map(MoveObject::new).collect(),
-            moved: MovedObject {
-                changes: moved.changes,
-                bytes: moved.bytes,
-                fused: moved.fused,
-                fused_bytes: moved.fused_bytes,
-                free: moved.free,
-                between_spaces: moved.between_spaces,
-                between_spaces_bytes: moved.between_spaces_bytes,
-                arguments: moved.arguments,
-                arguments_bytes: moved.arguments_bytes,
-                unknown_loops: moved.unknown_loops,
-            },
+            moved: MovedObject::new(&program.moved),
             sources: program.sources.iter().map(KeyedObject::new).collect(),
             computations: program.computations.iter().map(KeyedObject::new).collect(),
             contradictions: program
@@ -274,75 +263,6 @@ impl BufferObject {
             dump_line: buffer.line,
         }
     }
-}
-
-#[derive(Serialize)]
-struct MoveObject {
-    operation: &'static str,
-    name: String,
-    count: u64,
-    runs: u64,
-    from: String,
-    to: String,
-    bytes: u64,
-    kind: Option<String>,
-    run_bytes: Option<u64>,
-    nests: Option<usize>,
-    argument: Option<String>,
-    fused: bool,
-    computation: Option<String>,
-    #[serde(flatten)]
-    place: MovePlace,
-    dump_line: u64,
-}
-
-/// A place whose operation is not that of the instruction.
-#[derive(Serialize)]
-struct MovePlace {
-    source_operation: Option<String>,
-    file: Option<String>,
-    line: Option<u32>,
-}
-
-impl MoveObject {
-    fn new(change: &Move) -> MoveObject {
-        let how = change.how.as_ref();
-        MoveObject {
-            operation: change.operation.name(),
-            name: change.name.clone(),
-            count: change.count,
-            runs: change.runs,
-            from: change.from.clone(),
-            to: change.to.clone(),
-            bytes: change.bytes,
-            kind: how.map(|how| how.kind.clone()),
-            run_bytes: how.map(|how| how.run_bytes),
-            nests: how.map(|how| how.nests),
-            argument: change.argument.clone(),
-            fused: change.fused,
-            computation: change.computation.clone(),
-            place: MovePlace {
-                source_operation: change.place.operation.clone(),
-                file: change.place.file.clone(),
-                line: change.place.line,
-            },
-            dump_line: change.line,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct MovedObject {
-    changes: u64,
-    bytes: u64,
-    fused: u64,
-    fused_bytes: u64,
-    free: u64,
-    between_spaces: u64,
-    between_spaces_bytes: u64,
-    arguments: u64,
-    arguments_bytes: u64,
-    unknown_loops: u64,
 }
 
 #[derive(Serialize)]

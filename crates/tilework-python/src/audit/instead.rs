@@ -3,9 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
-use tilework::Error;
-use tilework::xla::{ArrayShape, Layout, Shape};
-use tilework_audit::{Audit, Findings};
+use tilework::xla::ArrayShape;
+use tilework_audit::{Audit, Findings, Instead};
 
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
@@ -37,27 +36,9 @@ fn text(given: &Bound<'_, PyAny>) -> Result<String> {
 pub fn suppose(audit: &mut Audit, before: &Findings, texts: &[String]) -> Result<Vec<ArrayShape>> {
     let mut instead = Vec::new();
     for text in texts {
-        let array = array(before, text).map_err(|error| Bad::within(error.or_at(0..text.len()), text))?;
-        audit.suppose_layout(&array).map_err(|error| Bad::within(error.or_at(0..text.len()), text))?;
-        instead.push(array);
+        let array = Instead::parse(text).and_then(|instead| instead.array(before));
+        let supposed = array.and_then(|array| audit.suppose_layout(&array).map(|_| array));
+        instead.push(supposed.map_err(|error| Bad::within(error.or_at(0..text.len()), text))?);
     }
     Ok(instead)
-}
-
-fn array(before: &Findings, text: &str) -> tilework::Result<ArrayShape> {
-    if text.trim_start().starts_with('{') {
-        let layout = Layout::parse(text)?;
-        let rank = layout.minor_to_major().len();
-        return match before.worst_array(rank) {
-            Some(worst) => worst.with_layout(layout),
-            None => Err(Error::new(format!("no array of {rank} dimensions in what was read"))
-                .accepts("a layout of as many dimensions as some array has")),
-        };
-    }
-    match Shape::parse(text)?.as_array() {
-        Some(array) if array.layout().is_some() => Ok(array.clone()),
-        _ => Err(Error::new("no layout")
-            .at(text.len()..text.len())
-            .accepts("such as {0,1:T(8,128)}, alone or behind an array")),
-    }
 }

@@ -7,7 +7,7 @@ use buffa::DecodeOptions;
 
 use super::super::shape::Shape;
 use super::generated::xla_hlo as raw;
-use super::wire::{Path, Reader};
+use super::literal::whole_number;
 use crate::error::{Error, Result};
 
 /// What `--xla_dump_hlo_as_proto` writes into a `.hlo.pb`: a module, and where the compiler put its buffers.
@@ -312,42 +312,6 @@ impl Instruction {
         }
     }
 }
-
-/// The number of a `LiteralProto` that holds one: its fields 4 to 7 are lists of `s32`, `s64`, `u32` and `u64`, and its
-/// field 1 is the shape, in whose field 3 the dimensions are.
-fn whole_number(literal: &[u8]) -> Option<i128> {
-    if literal.len() > LONGEST_NUMBER {
-        return None;
-    }
-    let path = Path::root("LiteralProto");
-    let mut found = None;
-    let mut reader = Reader::new(literal);
-    while let Some(field) = reader.field(&[], &path).ok()? {
-        match field.number {
-            1 => {
-                let mut shape = field.message(&path).ok()?;
-                while let Some(field) = shape.field(&[], &path).ok()? {
-                    if field.number == 3 {
-                        return None;
-                    }
-                }
-            }
-            4..=7 => {
-                let mut numbers = Vec::new();
-                field.ints(&mut numbers, &path).ok()?;
-                let [number] = numbers[..] else { return None };
-                // Below 0 a number of any type is written with ten bytes, and the last type has no such numbers.
-                let is_unsigned = field.number == 7;
-                found = Some(if is_unsigned { i128::from(number.value as u64) } else { number.value.into() });
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// The bytes of the longest literal that is one number, with its shape and layout.
-const LONGEST_NUMBER: usize = 256;
 
 /// The innermost line of a stack. Frames, places and names count from 1, and 0 is none.
 fn source_of_frame(frames: &raw::StackFrameIndexProto, frame: i32) -> Option<SourceLine> {

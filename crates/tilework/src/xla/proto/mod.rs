@@ -25,6 +25,8 @@ mod generated;
 #[cfg(feature = "proto")]
 mod hlo;
 #[cfg(feature = "proto")]
+mod literal;
+#[cfg(feature = "proto")]
 mod message;
 #[cfg(feature = "proto")]
 mod notation;

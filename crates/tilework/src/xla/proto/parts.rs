@@ -51,7 +51,7 @@ impl<'b> HloParts<'b> {
     /// assert_eq!(names?, ["of"]);
     /// // Cut off, it is read so far.
     /// let parts = HloParts::of_hlo(&bytes[..6])?;
-    /// assert_eq!((&parts.module().name[..], parts.breaks_off()), ("m", Some(6)));
+    /// assert_eq!((&parts.module().name[..], parts.breaks_off()), ("m", Some(5)));
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///

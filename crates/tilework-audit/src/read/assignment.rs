@@ -8,10 +8,10 @@
 use memchr::memmem;
 
 use crate::audit::Audit;
-use crate::bytes::{number, number_after, split};
 use crate::program::{Allocation, Value};
+use crate::read::bytes::{number, number_after, split};
 
-/// The most buffers of one program.
+/// The most buffers of one program, and the most allocations.
 const LIMIT: usize = 1 << 22;
 
 impl Audit {
@@ -28,7 +28,11 @@ impl Audit {
             };
             let space = number_after(allocation, b"color ").map_or(0, |color| color as i64);
             let temporary = memmem::find(allocation, b"preallocated-temp").is_some();
-            self.program().allocations.push(Allocation { size, space, temporary });
+            let program = self.program();
+            if program.allocations.len() >= LIMIT {
+                return program.overflowed = true;
+            }
+            program.allocations.push(Allocation { size, space, temporary });
         } else if !text.is_empty() && !text.starts_with(b"Total bytes used:") {
             self.complaints.add(number, "a line that is no part of a buffer assignment");
         }

@@ -1,15 +1,10 @@
 //! What comes of a reading: buffers, sums, the peak, moves, contradictions.
 
-use std::cmp::Reverse;
-
 use tilework::Growth;
 
-use crate::audit::Audit;
-use crate::peak::Peaks;
-use crate::program::{Message, Operation, Program};
-use crate::shapes::ShapeId;
-use crate::suggest::Footprint;
-use crate::sums::{Entry, Keyed, entries};
+use crate::audit::Assumed;
+use crate::program::{Message, Operation};
+use crate::suggest::footprint::Footprint;
 use crate::unread::Unread;
 
 /// Everything that an audit has to say.
@@ -19,17 +14,8 @@ pub struct Findings {
     pub programs: Vec<Audited>,
     /// What could not be read.
     pub unread: Vec<Unread>,
-    /// Which layouts are supposed, if the target's are: see [`Audit::suppose_target`].
+    /// Which layouts are supposed, if the target's are: see [`Audit::suppose_target`](crate::Audit::suppose_target).
     pub assumed: Option<Assumed>,
-}
-
-/// What is supposed of arrays that have no tiles.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assumed {
-    /// The target's name.
-    pub target: String,
-    /// How many shapes are laid out as it usually does.
-    pub shapes: usize,
 }
 
 /// What the layouts of one program cost.
@@ -86,6 +72,15 @@ pub enum Basis {
     Shapes,
     /// There is none.
     Nothing,
+}
+
+/// Buffers that have something in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keyed {
+    /// What: a computation, or a line of the program.
+    pub name: String,
+    /// The buffers.
+    pub sum: Sum,
 }
 
 /// Buffers together.
@@ -299,80 +294,5 @@ impl Audited {
     /// Whether there is anything to say.
     pub fn is_empty(&self) -> bool {
         self.basis == Basis::Nothing && self.moved == Moved::default() && self.message == Message::default()
-    }
-}
-
-impl Audit {
-    /// Concludes: at most `top` of each list.
-    pub fn findings(&self, top: usize) -> Findings {
-        let mut programs: Vec<Audited> =
-            self.programs.iter().map(|program| self.audited(program, top)).collect();
-        programs.retain(|program| !program.is_empty());
-        programs.sort_by_key(|program| {
-            let main = program.main();
-            Reverse((main.waste(), program.moved.bytes, main.allocated))
-        });
-        Findings { programs, unread: self.complaints.list.clone(), assumed: self.assumed.clone() }
-    }
-
-    fn audited(&self, program: &Program, top: usize) -> Audited {
-        let (basis, entries) = entries(self, program);
-        let peaks = Peaks::new(self, program, &entries);
-        let mut total = Sum::default();
-        for entry in &entries {
-            total.add(entry.count, entry.allocated, entry.data);
-        }
-        let (moves, arguments, moved) = self.moves(program, top);
-        let (contradictions, contradiction_count) = self.contradictions(program, top);
-        let name = match self.texts.text(program.name) {
-            "" => program.group.clone(),
-            name => name.to_owned(),
-        };
-        Audited {
-            name,
-            basis,
-            total,
-            peak: peaks.main(self, program),
-            spaces: self.spaces(program, &entries, &peaks),
-            buffers: self.buffers(program, &entries, &peaks, top),
-            shapes: self.shared(&entries, &peaks, top),
-            computations: self.by_computation(program, &entries, top),
-            sources: self.by_source(&entries, top),
-            moves,
-            arguments,
-            moved,
-            contradictions,
-            contradiction_count,
-            message: program.message.clone(),
-            instructions: program.instructions,
-            compilers_peak: program.compilers_peak.map(|(_, bytes)| bytes),
-            overflowed: program.overflowed,
-        }
-    }
-
-    pub(crate) fn text_of(&self, shape: ShapeId) -> String {
-        self.shapes.known(shape).shape.to_string()
-    }
-
-    /// What a name means to people; none for the empty one.
-    pub(crate) fn name(&self, text: u32) -> Option<String> {
-        Some(self.texts.text(text)).filter(|text| !text.is_empty()).map(str::to_owned)
-    }
-
-    pub(crate) fn place(&self, source: u32) -> Place {
-        let source = self.sources.source(source);
-        Place {
-            operation: self.name(source.operation),
-            file: self.name(source.file),
-            line: Some(source.line).filter(|&line| line > 0),
-        }
-    }
-
-    pub(crate) fn name_of(&self, entry: &Entry) -> Option<String> {
-        let index = match self.texts.text(entry.index) {
-            "{}" => "",
-            index => index,
-        };
-        self.name(entry.name).map(|name| name + index)
     }
 }

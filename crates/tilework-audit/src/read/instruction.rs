@@ -30,6 +30,8 @@ pub(crate) struct Meaning {
     pub(crate) moves: Option<Operation>,
     /// Whether its value is its operand's, or a part of it.
     pub(crate) passes: bool,
+    /// Whether its elements are other ones than those of its operands.
+    pub(crate) computes: bool,
     pub(crate) calls: Called,
 }
 
@@ -65,10 +67,17 @@ impl Meaning {
     /// That of an operation by its name.
     #[inline]
     pub(crate) fn of(operation: &[u8]) -> Meaning {
-        let plain = Meaning { makes: Makes::Value, moves: None, passes: false, calls: Called::Nothing };
-        let moving = |moves| Meaning { moves: Some(moves), ..plain };
+        let plain = Meaning {
+            makes: Makes::Value,
+            moves: None,
+            passes: false,
+            computes: true,
+            calls: Called::Nothing,
+        };
+        let nothing = Meaning { makes: Makes::Nothing, computes: false, ..plain };
+        let moving = |moves| Meaning { moves: Some(moves), computes: false, ..plain };
         match operation {
-            b"parameter" => Meaning { makes: Makes::Parameter, ..plain },
+            b"parameter" => Meaning { makes: Makes::Parameter, computes: false, ..plain },
             b"copy" => moving(Operation::Copy),
             b"transpose" => moving(Operation::Transpose),
             b"reshape" => moving(Operation::Reshape),
@@ -76,9 +85,8 @@ impl Meaning {
             b"copy-start" => {
                 Meaning { makes: Makes::Element(0), passes: true, ..moving(Operation::CopyStart) }
             }
-            b"copy-done" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
-            b"bitcast" => Meaning { makes: Makes::Nothing, passes: true, ..moving(Operation::Bitcast) },
-            b"get-tuple-element" => Meaning { makes: Makes::Nothing, passes: true, ..plain },
+            b"bitcast" => Meaning { moves: Some(Operation::Bitcast), passes: true, ..nothing },
+            b"copy-done" | b"get-tuple-element" => Meaning { passes: true, ..nothing },
             b"fusion" => Meaning { calls: Called::Fused, ..plain },
             b"reduce"
             | b"reduce-window"
@@ -89,16 +97,10 @@ impl Meaning {
             | b"all-reduce"
             | b"all-reduce-start"
             | b"reduce-scatter" => Meaning { calls: Called::Applied, ..plain },
-            b"while" => Meaning { makes: Makes::Nothing, calls: Called::Loop, ..plain },
-            b"conditional" | b"call" | b"async-start" => {
-                Meaning { makes: Makes::Nothing, calls: Called::Once, ..plain }
-            }
-            b"tuple" | b"optimization-barrier" | b"after-all" | b"add-dependency" | b"domain" => {
-                Meaning { makes: Makes::Nothing, ..plain }
-            }
-            _ if operation.ends_with(b"-done") || operation.ends_with(b"-update") => {
-                Meaning { makes: Makes::Nothing, ..plain }
-            }
+            b"while" => Meaning { calls: Called::Loop, ..nothing },
+            b"conditional" | b"call" | b"async-start" => Meaning { calls: Called::Once, ..nothing },
+            b"tuple" | b"optimization-barrier" | b"after-all" | b"add-dependency" | b"domain" => nothing,
+            _ if operation.ends_with(b"-done") || operation.ends_with(b"-update") => nothing,
             _ if operation.ends_with(b"-start") => Meaning { makes: Makes::Element(1), ..plain },
             _ => plain,
         }
@@ -190,6 +192,7 @@ impl Audit {
         program.name = name;
         // What stands outside of a computation has a place as well.
         program.computation_names.push(NONE);
+        program.computes.push(false);
         let computation = (program.computation_names.len() - 1) as u32;
         Body { computation, wanted, ..Body::default() }
     }
@@ -205,11 +208,12 @@ impl Audit {
         let program = self.program();
         if program.computation_names.len() < COMPUTATIONS {
             program.computation_names.push(name);
+            program.computes.push(false);
+            program.computations.insert(hash, (program.computation_names.len() - 1) as u32);
         } else {
             program.overflowed = true;
         }
         let place = (program.computation_names.len() - 1) as u32;
-        program.computations.insert(hash, place);
         if is_fused {
             program.fused_by_name.insert(place, ());
         }
@@ -232,7 +236,13 @@ impl Audit {
         source: impl Fn(&mut Audit) -> u32,
     ) -> Result<(), &'static str> {
         let Instruction { name, hash, key, meaning, shape, operand, line, .. } = *instruction;
-        self.program().instructions += 1;
+        let program = self.program();
+        program.instructions += 1;
+        if meaning.computes
+            && let Some(computes) = program.computes.get_mut(body.computation as usize)
+        {
+            *computes = true;
+        }
         let parameter = match meaning.makes {
             Makes::Parameter if body.entry => self.texts.number(name),
             _ if meaning.passes => operand.map_or(NONE, |operand| operand.parameter),

@@ -9,9 +9,9 @@ use std::convert::Infallible;
 use tilework::xla::{ArrayShape, Layout, Shape};
 use tilework::{Error, Result};
 
-use crate::audit::Audit;
-use crate::findings::{Assumed, Findings};
-use crate::target::{Target, has_no_tiles};
+use crate::audit::{Assumed, Audit};
+use crate::find::findings::Findings;
+use crate::suggest::target::{Target, has_no_tiles};
 
 impl Audit {
     /// Suggests the layouts of this target instead of a TPU's, and supposes its usual tiles for every array read so far
@@ -84,24 +84,76 @@ fn in_space_of(array: &ArrayShape, instead: &ArrayShape) -> Option<ArrayShape> {
     instead.clone().with_layout(layout.with_memory_space(space.into()).ok()?).ok()
 }
 
-impl Findings {
-    /// The array of this rank that a layout alone is about: the one whose buffers waste the most, or where none waste
-    /// anything, the largest.
-    pub fn worst_array(&self, rank: usize) -> Option<ArrayShape> {
-        let shapes = self.programs.iter().flat_map(|program| {
-            let wasting =
-                program.shapes.iter().map(|shape| (shape.sum.waste(), shape.sum.allocated, &shape.shape));
-            wasting.chain(program.buffers.iter().map(|buffer| (0, buffer.allocated, &buffer.shape)))
-        });
-        let of_rank = |text: &str| {
-            let array = Shape::parse(text).ok()?.as_array()?.clone();
-            (array.rank() == rank).then_some(array)
-        };
-        let arrays = shapes.filter_map(|(waste, allocated, text)| Some(((waste, allocated), of_rank(text)?)));
-        // Of equal ones the first.
-        let worst = arrays.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
-        worst.map(|(_, array)| array)
+/// A layout that is supposed, as people write it: alone, for the worst array of its rank, or behind an array, for all that
+/// have its element type and sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// A layout alone.
+    Layout(Layout),
+    /// An array with its layout.
+    Array(ArrayShape),
+}
+
+impl Instead {
+    /// Reads `{0,1:T(8,128)}` or `s32[300000,8]{0,1:T(8,128)}`.
+    ///
+    /// # Errors
+    /// A text that is neither.
+    pub fn parse(text: &str) -> Result<Instead> {
+        if text.trim_start().starts_with('{') {
+            return Layout::parse(text).map(Instead::Layout);
+        }
+        match Shape::parse(text)?.as_array() {
+            Some(array) if array.layout().is_some() => Ok(Instead::Array(array.clone())),
+            _ => Err(Error::new("no layout")
+                .at(text.len()..text.len())
+                .accepts("such as {0,1:T(8,128)}, alone or behind an array")),
+        }
     }
+
+    /// The array that is meant.
+    ///
+    /// ```
+    /// use tilework_audit::{Audit, Instead};
+    /// let mut audit = Audit::new();
+    /// audit.read("pasted", "f32[9,3]{1,0:T(8,128)} and f32[900,3]{1,0:T(8,128)}".as_bytes())?;
+    /// let array = Instead::parse("{0,1:T(4,128)}")?.array(&audit.findings(9))?;
+    /// assert_eq!(array.to_string(), "f32[900,3]{0,1:T(4,128)}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Nothing that was found has as many dimensions.
+    pub fn array(&self, findings: &Findings) -> Result<ArrayShape> {
+        match self {
+            Instead::Array(array) => Ok(array.clone()),
+            Instead::Layout(layout) => {
+                let rank = layout.minor_to_major().len();
+                let worst = worst_array(findings, rank).ok_or_else(|| {
+                    Error::new(format!("no array of {rank} dimensions in what was read"))
+                        .accepts("a layout of as many dimensions as some array has")
+                })?;
+                worst.with_layout(layout.clone())
+            }
+        }
+    }
+}
+
+/// The array of this rank whose buffers waste the most, or where none waste anything, the largest.
+fn worst_array(findings: &Findings, rank: usize) -> Option<ArrayShape> {
+    let shapes = findings.programs.iter().flat_map(|program| {
+        let wasting =
+            program.shapes.iter().map(|shape| (shape.sum.waste(), shape.sum.allocated, &shape.shape));
+        wasting.chain(program.buffers.iter().map(|buffer| (0, buffer.allocated, &buffer.shape)))
+    });
+    let of_rank = |text: &str| {
+        let array = Shape::parse(text).ok()?.as_array()?.clone();
+        (array.rank() == rank).then_some(array)
+    };
+    let arrays = shapes.filter_map(|(waste, allocated, text)| Some(((waste, allocated), of_rank(text)?)));
+    // Of equal ones the first.
+    let worst = arrays.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
+    worst.map(|(_, array)| array)
 }
 
 /// The shape with other arrays in it; none if all stay as they are.

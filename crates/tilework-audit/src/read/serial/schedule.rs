@@ -9,8 +9,9 @@
 //! 3. Values at the same place are one after the other: where one begins, the one before it ends, and one that would end
 //!    earlier than the one before it ends with it. So the values of a loop follow one another.
 
-use crate::graph::{Flow, Graph, Node, WHOLE, Ways};
 use crate::hash::Map;
+use crate::read::serial::graph::{Flow, Graph, Node};
+use crate::read::serial::ways::{WHOLE, Ways};
 use crate::shapes::Shapes;
 
 /// What stands for a time that is not known.
@@ -298,15 +299,15 @@ impl Following<'_, '_> {
         let (number, operand) = (user.user, user.operand);
         let same = match node.flow {
             Flow::Read | Flow::Parameter(_) => None,
-            Flow::Tuple => self.ways.into(&[operand], way),
+            Flow::Tuple => self.ways.within(&[operand], way),
             Flow::Element(element) => self.ways.out_of(element, way),
             Flow::Same => (operand == 0).then_some(way),
             Flow::Copy => (way != WHOLE).then_some(way),
-            Flow::CopyStart => self.ways.into(&[1], way),
+            Flow::CopyStart => self.ways.within(&[1], way),
             Flow::CopyDone => self.ways.out_of(0, way),
             Flow::Done => self.ways.out_of(1, way),
-            Flow::Start if graph.operands(node).nth(1).is_none() => self.ways.into(&[0], way),
-            Flow::Start | Flow::AsyncStart => self.ways.into(&[0, operand], way),
+            Flow::Start if graph.operands(node).nth(1).is_none() => self.ways.within(&[0], way),
+            Flow::Start | Flow::AsyncStart => self.ways.within(&[0, operand], way),
             Flow::While => Some(way),
             Flow::Call | Flow::Conditional => None,
         };
@@ -356,7 +357,7 @@ impl Following<'_, '_> {
                     }
                 }
                 Flow::AsyncStart => {
-                    if let Some(way) = self.ways.into(&[1], way) {
+                    if let Some(way) = self.ways.within(&[1], way) {
                         self.open(caller, way, open);
                     }
                 }

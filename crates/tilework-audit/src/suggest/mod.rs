@@ -3,7 +3,7 @@
 //! Orders are not tried one by one. Tiles cut a few of the most minor dimensions only, two on most machines; all others
 //! multiply. So two orders allocate the same if
 //!
-//! 1. the same sizes stand, in the same order, at the most minor dimensions that tiles reach (see [`crate::reach`]).
+//! 1. the same sizes stand, in the same order, at the most minor dimensions that tiles reach (see [`reach`]).
 //!
 //! An array of fewer than 2^63 bytes has at most 20 different sizes above 1, since 21! is more, and so there are few
 //! such rows of sizes, whatever the number of dimensions. Of the orders that share one, the one is told that
@@ -13,45 +13,23 @@
 //!
 //! The size is the core's, of an array in which the dimensions that remain are one.
 
+pub(crate) mod array;
+pub(crate) mod footprint;
+mod reach;
+pub(crate) mod target;
+
 use tilework::xla::{ArrayShape, Dim, Layout, Tile};
 use tilework::{Error, Result};
 
-use crate::array::{Rearranged, rearranged};
-use crate::target::{Target, has_no_tiles};
+use array::{Rearranged, rearranged};
+use footprint::Footprint;
+use target::{Target, has_no_tiles};
 
 /// The most layouts that [`Suggestions`] keeps.
 pub const KEPT: usize = 100;
 
 /// The most rows of sizes that are tried: more than any array has for tiles of up to three sizes.
 pub const ORDER_LIMIT: usize = 20_000;
-
-/// An array in some layout, and what it allocates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Footprint {
-    /// The array with the layout.
-    pub shape: ArrayShape,
-    /// What the layout allocates.
-    pub bytes: u64,
-    /// What the elements alone take.
-    pub element_bytes: u128,
-}
-
-impl Footprint {
-    /// Asks the core.
-    ///
-    /// # Errors
-    /// See [`ArrayShape::lower`].
-    pub fn new(shape: ArrayShape) -> Result<Footprint> {
-        let layout = shape.lower()?;
-        Ok(Footprint { bytes: layout.bytes(), element_bytes: layout.element_bytes(), shape })
-    }
-
-    /// By how many bytes this is smaller than the other; below 0 if it is larger.
-    pub fn saves(&self, other: &Footprint) -> i64 {
-        // Both are below 2^63.
-        other.bytes as i64 - self.bytes as i64
-    }
-}
 
 /// What [`suggest`] found.
 #[derive(Clone, Debug)]

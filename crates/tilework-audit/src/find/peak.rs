@@ -8,10 +8,10 @@
 use std::cmp::Reverse;
 
 use crate::audit::Audit;
-use crate::findings::{Peak, Sum};
+use crate::find::entry::Entry;
+use crate::find::findings::{Peak, Sum};
 use crate::hash::Map;
 use crate::program::Program;
-use crate::sums::Entry;
 
 /// The moment at which each memory space holds the most.
 #[derive(Debug, Default)]

@@ -5,20 +5,25 @@
 //! the instructions is wanted; then when they live; then the instructions again, as if they stood in a text. Everything
 //! ends up in the same [`Program`](crate::program::Program).
 
+mod graph;
+mod schedule;
+mod ways;
+
 use tilework::xla::proto::{HloParts, Instruction as Serial};
 
 use crate::audit::Audit;
-use crate::bytes::{after, number};
-use crate::calls::Times;
-use crate::graph::{Counts, Flow, Graph, Node, Ways};
 use crate::hash::Map;
-use crate::instruction::{Body, Called, Instruction, Meaning};
-use crate::metadata::Source;
+use crate::program::Times;
 use crate::program::{Allocation, Value};
-use crate::recognise::Serialised;
-use crate::schedule::{Schedule, Stored};
+use crate::read::bytes::{after, number};
+use crate::read::instruction::{Body, Called, Instruction, Meaning};
+use crate::read::recognise::Serialised;
 use crate::shapes::ShapeId;
+use crate::sources::Source;
 use crate::texts::{NONE, Text};
+use graph::{Counts, Flow, Graph, Node};
+use schedule::{Schedule, Stored};
+use ways::Ways;
 
 /// The most buffers of one program.
 const LIMIT: usize = 1 << 22;
@@ -247,7 +252,7 @@ impl Audit {
             Counts::Below if graph.root(node.computation) == Some(key) => {
                 let limit = graph.operands(node).nth(1).flatten();
                 if let Some(limit) = limit.and_then(|operand| body.number(operand.into())) {
-                    self.counts_to(body, limit);
+                    self.counts_to(body.hash, limit);
                 }
             }
             _ => {}
@@ -288,14 +293,14 @@ impl Audit {
                 let mut called = graph.calls(node).filter_map(|called| hash_of(self, called));
                 if let (Some(callee), Some(condition)) = (called.next(), called.next()) {
                     let says = if let Counts::Runs(times) = node.counts { Some(times) } else { None };
-                    self.call(body, callee, Times::Loop { says, condition });
+                    self.call(body.computation, callee, Times::Loop { says, condition });
                 }
                 return;
             }
         };
         for called in graph.calls(node) {
             let Some(callee) = hash_of(self, called) else { continue };
-            self.call(body, callee, times);
+            self.call(body.computation, callee, times);
             if body.entry && node.meaning.calls == Called::Fused {
                 for (place, operand) in (0..).zip(graph.operands(node)) {
                     let argument = operand.and_then(|operand| body.operand(operand.into()));

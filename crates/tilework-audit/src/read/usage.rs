@@ -9,8 +9,8 @@
 //! Its shapes have no layouts, so nothing is concluded from them.
 
 use crate::audit::Audit;
-use crate::bytes::{number_after, split};
 use crate::program::Space;
+use crate::read::bytes::{number_after, split};
 
 impl Audit {
     /// Reads a line of a memory usage report.
@@ -20,7 +20,7 @@ impl Audit {
             let Some((name, color)) = split(rest, b" (color=") else {
                 return self.complaints.add(line_number, "a memory space without a number");
             };
-            let number = crate::bytes::number(color).unwrap_or(0) as i64;
+            let number = crate::read::bytes::number(color).unwrap_or(0) as i64;
             let name = self.texts.number(name);
             let spaces = &mut self.program().spaces;
             if spaces.len() < 64 {

@@ -1,5 +1,6 @@
 //! Files, and folders full of them.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tilework::Error;
 
 use crate::audit::Audit;
-use crate::select::{Selection, is_known};
+use crate::read::select::{Selection, is_known};
 
 /// How much of a file is in memory at a time.
 const BUFFER: usize = 1 << 18;
@@ -31,27 +32,40 @@ impl Refused {
 }
 
 impl Audit {
-    /// Reads a file, whatever is in it, or of a folder and all folders in it the files of a dump: of each module its last
-    /// stage (see [`Selection`]). What cannot be read is given back, and the rest is read.
+    /// Reads a file or a folder: see [`Audit::read_paths`].
     pub fn read_path(&mut self, path: &Path) -> Vec<Refused> {
-        if !path.is_dir() {
-            return self.read_file(path).into_iter().collect();
-        }
+        self.read_paths(&[path])
+    }
+
+    /// Reads files, whatever is in them, and of folders and all folders in them the files of a dump. Of each module that
+    /// was dumped at several stages only the last is read (see [`Selection`]), of files that are named too; and each file once. What cannot be
+    /// read is given back, and the rest is read.
+    pub fn read_paths(&mut self, paths: &[&Path]) -> Vec<Refused> {
         let (mut files, mut refused) = (Vec::new(), Vec::new());
-        walk(path, DEPTH, &mut files, &mut refused);
-        files.sort();
-        // Of all files only the beginning is read here; what cannot be opened is told when it is read.
-        files.retain(|file| begins_known(file).unwrap_or(true));
-        let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-        let selection = Selection::of(&names);
-        refused.extend(selection.files.iter().filter_map(|&place| self.read_file(&files[place])));
-        if selection.files.is_empty() {
-            let error = Error::new("there is no file of a dump in this folder").accepts(
-                "what XLA writes with --xla_dump_to=DIR and --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto; other \
-                 texts by their names",
-            );
-            refused.push(Refused { path: path.to_owned(), error });
+        for path in paths {
+            if !path.is_dir() {
+                files.push(path.to_path_buf());
+                continue;
+            }
+            let mut own = Vec::new();
+            walk(path, DEPTH, &mut own, &mut refused);
+            own.sort();
+            // Of all files only the beginning is read here; what cannot be opened is told when it is read.
+            own.retain(|file| begins_known(file).unwrap_or(true));
+            if own.is_empty() {
+                let error = Error::new("there is no file of a dump in this folder").accepts(
+                    "what XLA writes with --xla_dump_to=DIR and --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto; \
+                     other texts by their names",
+                );
+                refused.push(Refused { path: path.to_path_buf(), error });
+            }
+            files.extend(own);
         }
+        let mut seen = HashSet::new();
+        files.retain(|file| seen.insert(file.clone()));
+        let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let chosen = Selection::of(&names).files;
+        refused.extend(chosen.iter().filter_map(|&place| self.read_file(&files[place])));
         refused
     }
 

@@ -34,8 +34,8 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use crate::audit::Audit;
-use crate::bytes::{after, end_of_shape, rounded_bytes, split};
 use crate::program::{Allocation, Program, Value};
+use crate::read::bytes::{after, end_of_shape, rounded_bytes, split};
 use crate::texts::{NONE, Text};
 
 /// The most buffers of one message.
@@ -129,7 +129,7 @@ impl Audit {
             self.entry(entry, line_number, shape);
         } else if let Some(operator) = field(line, b"Operator: ") {
             // This stands before the shape, and belongs to what the shape begins.
-            let source = crate::metadata::Tables::default().source(operator, &mut self.texts);
+            let source = crate::read::metadata::Tables::default().source(operator, &mut self.texts);
             self.message_source = self.sources.number(source);
         } else if let Some(label) = field(line, b"XLA label: ").or_else(|| field(line, b"XLA Label: ")) {
             let label = label.strip_prefix(b"%").unwrap_or(label);

@@ -17,7 +17,7 @@ use std::fmt::Write;
 
 use tilework::xla::PrimitiveType;
 
-use crate::bytes::{after, split};
+use crate::read::bytes::{after, split};
 
 /// The most dimensions that are looked at.
 const RANK: usize = 64;

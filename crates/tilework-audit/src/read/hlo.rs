@@ -14,10 +14,10 @@
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::audit::Audit;
-use crate::bytes::{after, end_of_shape, number};
-use crate::calls::Times;
-use crate::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
-use crate::metadata::Tables;
+use crate::program::Times;
+use crate::read::bytes::{after, end_of_shape, number};
+use crate::read::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
+use crate::read::metadata::Tables;
 use crate::texts::{NONE, Text};
 
 /// A module that is being read.
@@ -159,7 +159,7 @@ impl Audit {
             Called::Nothing => {}
             Called::Fused => {
                 if let Some(callee) = self.callee(&hlo.calls, rest) {
-                    self.call(&hlo.body, callee, Times::Within);
+                    self.call(hlo.body.computation, callee, Times::Within);
                     if hlo.body.entry {
                         self.arguments(&hlo.body, callee, rest);
                     }
@@ -167,7 +167,7 @@ impl Audit {
             }
             Called::Applied => {
                 if let Some(callee) = self.callee(&hlo.applies, rest) {
-                    self.call(&hlo.body, callee, Times::Within);
+                    self.call(hlo.body.computation, callee, Times::Within);
                 }
             }
             Called::Once => self.calls_once(hlo, rest),
@@ -176,7 +176,7 @@ impl Audit {
                 let says = says.and_then(number);
                 let named = |mark| after(rest, mark).map(|name| self.seed.of(computation_name(name)));
                 if let (Some(condition), Some(callee)) = (named(b"condition="), named(b"body=")) {
-                    self.call(&hlo.body, callee, Times::Loop { says, condition });
+                    self.call(hlo.body.computation, callee, Times::Loop { says, condition });
                 }
             }
         }
@@ -187,14 +187,14 @@ impl Audit {
         for mark in [&b" calls="[..], b" to_apply=", b" true_computation=", b" false_computation="] {
             if let Some(name) = after(rest, mark) {
                 let callee = self.seed.of(computation_name(name));
-                self.call(&hlo.body, callee, Times::Once);
+                self.call(hlo.body.computation, callee, Times::Once);
             }
         }
         let branches = after(rest, b"branch_computations={").unwrap_or_default();
         let end = memchr(b'}', branches).unwrap_or(0);
         for name in branches[..end].split(|&byte| byte == b',') {
             let callee = self.seed.of(computation_name(name.trim_ascii()));
-            self.call(&hlo.body, callee, Times::Once);
+            self.call(hlo.body.computation, callee, Times::Once);
         }
     }
 
@@ -228,7 +228,7 @@ impl Audit {
         let second = rest.get(end + 1..).unwrap_or_default().trim_ascii_start();
         let limit = first_operand(second).and_then(|(name, _)| body.number(self.seed.of(name)));
         if let Some(limit) = limit {
-            self.counts_to(body, limit);
+            self.counts_to(body.hash, limit);
         }
     }
 

@@ -10,56 +10,12 @@
 //! 3 {file_location_id=3 parent_frame_id=2}
 //! ```
 
-use crate::bytes::{number, number_after, quoted, split, unescaped};
-use crate::hash::Map;
+use crate::read::bytes::{number, number_after, quoted, split, unescaped};
+use crate::sources::Source;
 use crate::texts::{NONE, Text, Texts};
 
 /// The most entries of one table.
 const LIMIT: usize = 1 << 20;
-
-/// A place in the program that was compiled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Source {
-    /// Such as `jit(f)/add`.
-    pub(crate) operation: Text,
-    pub(crate) file: Text,
-    /// 0 if it is not known.
-    pub(crate) line: u32,
-}
-
-/// All places, by number. Number 0 is the unknown place.
-#[derive(Clone, Debug)]
-pub(crate) struct Sources {
-    numbers: Map<Source, u32>,
-    list: Vec<Source>,
-}
-
-impl Default for Sources {
-    fn default() -> Sources {
-        let none = Source::default();
-        Sources { numbers: Map::from_iter([(none, 0)]), list: vec![none] }
-    }
-}
-
-impl Sources {
-    pub(crate) fn number(&mut self, source: Source) -> u32 {
-        let Sources { numbers, list } = self;
-        if let Some(&number) = numbers.get(&source) {
-            return number;
-        }
-        if list.len() >= 4 * LIMIT {
-            return 0;
-        }
-        list.push(source);
-        let number = (list.len() - 1) as u32;
-        numbers.insert(source, number);
-        number
-    }
-
-    pub(crate) fn source(&self, number: u32) -> Source {
-        self.list.get(number as usize).copied().unwrap_or_default()
-    }
-}
 
 /// The tables at the beginning of a module.
 #[derive(Debug, Default)]

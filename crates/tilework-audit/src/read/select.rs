@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::audit::group;
-use crate::recognise;
+use crate::read::recognise;
 
 /// Whether bytes begin like a file of a dump, text or serialised: then it is read in a folder where it is not named.
 pub(crate) fn is_known(start: &[u8]) -> bool {
@@ -138,6 +137,20 @@ fn module(name: &str) -> Option<&str> {
 
 fn start_of_file(path: &str) -> usize {
     path.rfind(['/', '\\']).map_or(0, |slash| slash + 1)
+}
+
+/// Whether two files are, by their names, about the same program of the same dump.
+pub fn is_same_program(a: &str, b: &str) -> bool {
+    group(a) == group(b)
+}
+
+/// What a name has in common with those of all files about the same program.
+pub(super) fn group(file: &str) -> &str {
+    let mut group = file.strip_suffix(".gz").unwrap_or(file);
+    for suffix in [".txt", ".pb", ".hlo", "-buffer-assignment", "-live-range", "-memory-usage-report"] {
+        group = group.strip_suffix(suffix).unwrap_or(group);
+    }
+    group
 }
 
 #[cfg(test)]

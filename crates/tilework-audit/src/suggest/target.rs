@@ -3,8 +3,8 @@
 use tilework::xla::{ArrayShape, Layout, PrimitiveType, Tile};
 use tilework::{Error, Result, nearest};
 
-use crate::reach::reach;
-use crate::suggest::Footprint;
+use crate::suggest::footprint::Footprint;
+use crate::suggest::reach::reach;
 
 /// A machine, by the tiles that its compiler usually gives to an array.
 ///

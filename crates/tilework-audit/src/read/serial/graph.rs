@@ -5,7 +5,7 @@ use std::ops::Range;
 use tilework::xla::proto::HloModule;
 
 use crate::hash::Map;
-use crate::instruction::Meaning;
+use crate::read::instruction::Meaning;
 use crate::shapes::ShapeId;
 use crate::texts::Text;
 
@@ -14,9 +14,6 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// The most instructions, and the most operands of all together.
 const LIMIT: usize = 1 << 23;
-
-/// The most ways through tuples.
-const WAYS: usize = 1 << 20;
 
 /// All computations of a module with their instructions.
 #[derive(Debug, Default)]
@@ -248,57 +245,5 @@ impl Node {
         place: Range<usize>,
     ) -> Node {
         Node { id, name, shape, flow, meaning, counts, computation: 0, place, operands: 0..0, calls: 0..0 }
-    }
-}
-
-/// Ways through nested tuples, by number: `{}`, `{0}`, `{0,1}`.
-#[derive(Debug)]
-pub(crate) struct Ways {
-    list: Vec<Box<[u32]>>,
-    numbers: Map<Box<[u32]>, u32>,
-}
-
-/// The way to a value that is no part of a tuple.
-pub(crate) const WHOLE: u32 = 0;
-
-/// The longest way that is followed.
-const DEEPEST: usize = 32;
-
-impl Default for Ways {
-    fn default() -> Ways {
-        let whole: Box<[u32]> = Box::default();
-        Ways { numbers: Map::from_iter([(whole.clone(), WHOLE)]), list: vec![whole] }
-    }
-}
-
-impl Ways {
-    /// The number of a way; none if it is longer than any that is followed.
-    pub(crate) fn number(&mut self, way: &[u32]) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(way) {
-            return Some(number);
-        }
-        if way.len() > DEEPEST || self.list.len() >= WAYS {
-            return None;
-        }
-        self.list.push(way.into());
-        let number = (self.list.len() - 1) as u32;
-        self.numbers.insert(way.into(), number);
-        Some(number)
-    }
-
-    pub(crate) fn way(&self, number: u32) -> &[u32] {
-        self.list.get(number as usize).map_or(&[], |way| way)
-    }
-
-    /// The way that begins with these elements and goes on like another one.
-    pub(crate) fn into(&mut self, elements: &[u32], way: u32) -> Option<u32> {
-        let longer = [elements, self.way(way)].concat();
-        self.number(&longer)
-    }
-
-    /// The rest of a way behind this element; none if it begins otherwise.
-    pub(crate) fn out_of(&mut self, element: u32, way: u32) -> Option<u32> {
-        let rest = self.way(way).strip_prefix(&[element])?.to_vec();
-        self.number(&rest)
     }
 }

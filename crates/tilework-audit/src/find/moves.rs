@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use tilework::{Layout, Plan, PlanOptions};
 
 use crate::audit::Audit;
-use crate::findings::{How, Move, Moved};
+use crate::find::findings::{How, Move, Moved};
 use crate::hash::Map;
 use crate::program::{MoveKey, Operation, Program, Tally};
 use crate::shapes::ShapeId;
@@ -53,11 +53,9 @@ impl Audit {
             let each = self.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
             let runs = calls.runs(key.computation);
             let bytes = each.saturating_mul(tally.count).saturating_mul(runs);
-            // A computation that only wraps an instruction for a kernel is that instruction.
-            let wrapped = || {
-                self.computation(program, key.computation).is_some_and(|name| name.starts_with("wrapped_"))
-            };
-            let fused = calls.is_inner(key.computation) && !wrapped();
+            // A fusion in which nothing is computed only wraps what it moves for a kernel.
+            let computes = program.computes.get(key.computation as usize).copied().unwrap_or(true);
+            let fused = calls.is_inner(key.computation) && computes;
             let sums = match effect {
                 Effect::Nothing => {
                     moved.free += tally.count;

@@ -13,9 +13,9 @@
 
 use memchr::memrchr;
 
-use crate::assignment::name_and_index;
 use crate::audit::Audit;
-use crate::bytes::{number, number_after};
+use crate::read::assignment::name_and_index;
+use crate::read::bytes::{number, number_after};
 
 /// The most instructions whose order is kept, and the most buffers.
 const LIMIT: usize = 1 << 22;

@@ -11,8 +11,8 @@
 
 use memchr::memrchr;
 
-use crate::bytes::{after, number, number_after, rounded_bytes, split};
 use crate::program::{Message, Part};
+use crate::read::bytes::{after, number, number_after, rounded_bytes, split};
 
 /// Lines of a table: what stands before the size, and what it is called here. Of TPUs, then of all others.
 const TABLE: [(&[u8], &str); 13] = [

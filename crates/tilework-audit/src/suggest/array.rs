@@ -5,8 +5,8 @@ use std::ops::Range;
 use tilework::Result;
 use tilework::xla::{ArrayShape, Dim, Layout};
 
-use crate::suggest::Footprint;
-use crate::target::Target;
+use crate::suggest::footprint::Footprint;
+use crate::suggest::target::Target;
 
 /// The most dimensions of an array in which neighbours are merged: of more, nobody would read what comes of it.
 const MOST: usize = 16;

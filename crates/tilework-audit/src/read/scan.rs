@@ -4,8 +4,8 @@ use memchr::{memchr_iter, memrchr};
 use tilework::xla::PrimitiveType;
 
 use crate::audit::Audit;
-use crate::bytes::end_of_shape;
-use crate::mlir;
+use crate::read::bytes::end_of_shape;
+use crate::read::mlir;
 use crate::shapes::ShapeId;
 use crate::texts::NONE;
 

@@ -1,0 +1,313 @@
+//! Reading: which kind of text a line belongs to.
+
+pub(crate) mod assignment;
+pub(crate) mod bytes;
+pub(crate) mod figures;
+pub(crate) mod folder;
+pub(crate) mod hlo;
+pub(crate) mod instruction;
+pub(crate) mod lines;
+pub(crate) mod live;
+pub(crate) mod message;
+pub(crate) mod metadata;
+pub(crate) mod mlir;
+pub(crate) mod recognise;
+pub(crate) mod scan;
+pub(crate) mod select;
+#[cfg(feature = "proto")]
+pub(crate) mod serial;
+pub(crate) mod usage;
+pub(crate) mod utf16;
+
+use std::io::{self, BufRead, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::audit::Audit;
+use hlo::Hlo;
+use lines::Lines;
+use live::Part;
+use message::Entry;
+use recognise::Serialised;
+use select::group;
+use utf16::{Order, Utf16};
+
+/// What is said of a compressed file that ends early.
+const CUT: &str = "the file ends in the middle";
+
+/// No message of protobuf is as long.
+#[cfg(feature = "proto")]
+const LONGEST: u64 = 1 << 31;
+
+/// The most programs that are told apart.
+const PROGRAMS: usize = 1 << 14;
+
+/// What the lines that come next are.
+enum Section {
+    /// Any text.
+    Text,
+    Assignment,
+    /// Something of a known file that says nothing of interest.
+    Skipped,
+    Live(Part),
+    Usage,
+    Hlo(Box<Hlo>),
+    Message(Entry),
+}
+
+/// What a line begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Header {
+    Assignment,
+    AssignmentEnd,
+    Live,
+    Usage,
+    Hlo,
+    /// What PyTorch writes behind a module.
+    HloEnd,
+}
+
+impl Header {
+    /// Tells by the first byte whether there is anything to compare.
+    #[inline]
+    fn of(line: &[u8]) -> Option<Header> {
+        match line.first()? {
+            b'B' if line.starts_with(b"BufferAssignment:") => Some(Header::Assignment),
+            b'U' if line.starts_with(b"Used values:") => Some(Header::AssignmentEnd),
+            b'H' if line.starts_with(b"HloLiveRange (max") => Some(Header::Live),
+            b'H' if line.starts_with(b"HloModule ") => Some(Header::Hlo),
+            b'M' if line.starts_with(b"Memory Space: ") => Some(Header::Usage),
+            b'#' if line.starts_with(b"## END_GRAPH") => Some(Header::HloEnd),
+            _ => None,
+        }
+    }
+}
+
+/// What the first bytes say of all.
+#[derive(Clone, Copy)]
+enum Start {
+    Gzip,
+    /// Text behind a mark of three bytes that says it is UTF-8.
+    Mark,
+    Utf16(Order),
+    Text,
+}
+
+impl Start {
+    /// As many bytes are looked at.
+    const BYTES: usize = 3;
+
+    fn of(bytes: &[u8]) -> Start {
+        match bytes {
+            [0x1f, 0x8b, ..] => Start::Gzip,
+            [0xef, 0xbb, 0xbf, ..] => Start::Mark,
+            [0xff, 0xfe, ..] => Start::Utf16(Order::Little),
+            [0xfe, 0xff, ..] => Start::Utf16(Order::Big),
+            _ => Start::Text,
+        }
+    }
+}
+
+impl Audit {
+    /// Reads a text to its end, whatever it is: a file of a dump, several of them one after the other, an out-of-memory
+    /// message, or any text with shapes in it. What is compressed by gzip is read as what it holds, and UTF-16 behind a
+    /// byte order mark as UTF-8. With the feature `proto`, also a serialised module (`HloProto` or `HloModuleProto`), which
+    /// is held in memory as a whole.
+    ///
+    /// Files whose names differ only behind the name of the module are about one program. What cannot be read is counted
+    /// (see [`Findings::unread`](crate::Findings::unread)) and never stops the reading.
+    ///
+    /// # Errors
+    /// Those of `input`. What was read before stays.
+    pub fn read(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
+        self.complaints.start(name);
+        self.start(group(name));
+        // A pipe may give one byte at a time.
+        if input.fill_buf()?.len() >= Start::BYTES {
+            return self.read_packed(input);
+        }
+        let mut start = Vec::new();
+        read_to_end(input.by_ref().take(Start::BYTES as u64), &mut start)?;
+        self.read_packed(io::Cursor::new(start).chain(input))
+    }
+
+    fn read_packed(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        match Start::of(input.fill_buf()?) {
+            Start::Gzip => {
+                let unpacked = MultiGzDecoder::new(input);
+                self.read_unpacked(io::BufReader::with_capacity(1 << 17, unpacked))
+            }
+            _ => self.read_unpacked(input),
+        }
+    }
+
+    fn read_unpacked(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        let start = match input.fill_buf() {
+            Ok(text) => Start::of(text),
+            // A decoder tells it once, and of nothing that it gives afterwards anything is known.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.complaints.add(1, CUT);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        match start {
+            Start::Mark => {
+                input.consume(3);
+                self.read_lines(input)
+            }
+            Start::Utf16(order) => {
+                input.consume(2);
+                self.read_lines(Utf16::new(input, order))
+            }
+            Start::Gzip | Start::Text => self.read_plain(input),
+        }
+    }
+
+    /// Reads a text or a serialised module, whichever it is.
+    fn read_plain(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        // No text but one that begins with an empty line is looked at more closely.
+        if !matches!(input.fill_buf(), Ok([0x0a | 0x12, ..])) {
+            return self.read_lines(input);
+        }
+        let mut start = Vec::new();
+        let whole = read_to_end(input.by_ref().take(recognise::START as u64), &mut start)?;
+        match recognise::serialised(&start) {
+            Some(kind) => self.read_serialised(kind, start, input),
+            None => {
+                if !whole {
+                    self.complaints.add(memchr::memchr_iter(b'\n', &start).count() as u64, CUT);
+                }
+                self.read_lines(io::Cursor::new(start).chain(input))
+            }
+        }
+    }
+
+    /// Reads a serialised module, of which the start has been read.
+    #[cfg(feature = "proto")]
+    fn read_serialised(&mut self, kind: Serialised, start: Vec<u8>, input: impl BufRead) -> io::Result<()> {
+        let mut bytes = start;
+        let whole = read_to_end(input.take(LONGEST), &mut bytes)?;
+        self.bytes += bytes.len() as u64;
+        if bytes.len() as u64 >= LONGEST {
+            self.complaints.add_at(0, "a serialised module of 2 GiB or more, which none can have");
+            return Ok(());
+        }
+        if !whole {
+            self.complaints.add_at(bytes.len(), CUT);
+        }
+        self.serialised(kind, &bytes);
+        Ok(())
+    }
+
+    /// Says what was found.
+    #[cfg(not(feature = "proto"))]
+    fn read_serialised(&mut self, kind: Serialised, _: Vec<u8>, _: impl BufRead) -> io::Result<()> {
+        let reason = match kind {
+            Serialised::Hlo => {
+                "a serialised HloProto, which this build cannot read: it lacks the feature `proto`"
+            }
+            Serialised::Module => {
+                "a serialised HloModuleProto, which this build cannot read: it lacks the feature `proto`"
+            }
+        };
+        self.complaints.add_at(0, reason);
+        Ok(())
+    }
+
+    fn read_lines(&mut self, input: impl BufRead) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        let mut section = Section::Text;
+        let outcome = loop {
+            let number = lines.number + 1;
+            let line = match lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => break Ok(()),
+                // A compressed file that ends early has been read so far.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    self.complaints.add(number, CUT);
+                    break Ok(());
+                }
+                Err(error) => break Err(error),
+            };
+            if line.cut {
+                self.complaints.add(number, "a line so long that its end was skipped");
+            }
+            let text = line.text;
+            self.bytes += text.len() as u64 + 1;
+            if let Some(header) = Header::of(text) {
+                if let Section::Message(_) = section {
+                    self.end_message();
+                    self.another();
+                }
+                section = self.section(header, text);
+                if header != Header::Usage {
+                    continue;
+                }
+            }
+            match &mut section {
+                Section::Hlo(hlo) => self.hlo_line(hlo, number, text),
+                Section::Assignment => self.assignment_line(number, text),
+                Section::Live(part) => self.live_line(part, number, text),
+                Section::Usage => self.usage_line(number, text),
+                Section::Skipped => {}
+                Section::Message(entry) => self.message_lines(entry, number, text),
+                Section::Text if message::begins(text) => {
+                    self.begin(|has| &mut has.message);
+                    let mut entry = Entry::default();
+                    self.message_lines(&mut entry, number, text);
+                    section = Section::Message(entry);
+                }
+                Section::Text => {
+                    self.program().has.text = true;
+                    self.text_line(number, text);
+                }
+            }
+        };
+        match &section {
+            Section::Hlo(hlo) if outcome.is_ok() && hlo.is_open() => {
+                self.complaints.add(lines.number, "the file ends within a computation");
+            }
+            Section::Message(_) => self.end_message(),
+            _ => {}
+        }
+        outcome
+    }
+
+    fn section(&mut self, header: Header, line: &[u8]) -> Section {
+        match header {
+            // Nobody compiles so many programs; a text that says so is not believed to its end.
+            _ if self.programs.len() >= PROGRAMS => {
+                self.program().overflowed = true;
+                Section::Skipped
+            }
+            Header::Assignment => {
+                self.begin(|has| &mut has.assignment);
+                Section::Assignment
+            }
+            Header::AssignmentEnd => Section::Skipped,
+            Header::HloEnd => Section::Text,
+            Header::Live => {
+                self.begin(|has| &mut has.lives);
+                Section::Live(Part::None)
+            }
+            Header::Usage => {
+                self.program().has.report = true;
+                Section::Usage
+            }
+            Header::Hlo => {
+                self.begin(|has| &mut has.module);
+                Section::Hlo(Box::new(self.hlo(line)))
+            }
+        }
+    }
+}
+
+/// Reads until there is no more; false if a compressed file ends in the middle.
+fn read_to_end(mut input: impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    match input.read_to_end(bytes) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}

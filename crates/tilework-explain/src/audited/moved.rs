@@ -1,0 +1,92 @@
+//! The objects of instructions that change a layout.
+
+use serde::Serialize;
+use tilework_audit::{Move, Moved};
+
+/// An instruction that changes a layout.
+#[derive(Serialize)]
+pub(super) struct MoveObject {
+    operation: &'static str,
+    name: String,
+    count: u64,
+    runs: u64,
+    from: String,
+    to: String,
+    bytes: u64,
+    kind: Option<String>,
+    run_bytes: Option<u64>,
+    nests: Option<usize>,
+    argument: Option<String>,
+    fused: bool,
+    computation: Option<String>,
+    #[serde(flatten)]
+    place: MovePlace,
+    dump_line: u64,
+}
+
+/// A place whose operation is not that of the instruction.
+#[derive(Serialize)]
+struct MovePlace {
+    source_operation: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+impl MoveObject {
+    pub(super) fn new(change: &Move) -> MoveObject {
+        let how = change.how.as_ref();
+        MoveObject {
+            operation: change.operation.name(),
+            name: change.name.clone(),
+            count: change.count,
+            runs: change.runs,
+            from: change.from.clone(),
+            to: change.to.clone(),
+            bytes: change.bytes,
+            kind: how.map(|how| how.kind.clone()),
+            run_bytes: how.map(|how| how.run_bytes),
+            nests: how.map(|how| how.nests),
+            argument: change.argument.clone(),
+            fused: change.fused,
+            computation: change.computation.clone(),
+            place: MovePlace {
+                source_operation: change.place.operation.clone(),
+                file: change.place.file.clone(),
+                line: change.place.line,
+            },
+            dump_line: change.line,
+        }
+    }
+}
+
+/// What all moves come to.
+#[derive(Serialize)]
+pub(super) struct MovedObject {
+    changes: u64,
+    bytes: u64,
+    fused: u64,
+    fused_bytes: u64,
+    free: u64,
+    between_spaces: u64,
+    between_spaces_bytes: u64,
+    arguments: u64,
+    arguments_bytes: u64,
+    unknown_loops: u64,
+}
+
+impl MovedObject {
+    pub(super) fn new(moved: &Moved) -> MovedObject {
+        MovedObject {
+            changes: moved.changes,
+            bytes: moved.bytes,
+            fused: moved.fused,
+            fused_bytes: moved.fused_bytes,
+            free: moved.free,
+            between_spaces: moved.between_spaces,
+            between_spaces_bytes: moved.between_spaces_bytes,
+            arguments: moved.arguments,
+            arguments_bytes: moved.arguments_bytes,
+            unknown_loops: moved.unknown_loops,
+        }
+    }
+}
