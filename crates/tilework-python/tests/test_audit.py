@@ -81,6 +81,12 @@ def test_what_holds_a_program_is_read_alike() -> None:
     assert len(tw.audit([DUMPS / "tr", PARTICLES, MESSAGE]).programs) == 3
 
 
+def test_the_files_of_a_folder_are_read_as_the_folder_is() -> None:
+    assert tw.audit(sorted(PARTICLES.glob("*"))).programs == tw.audit(PARTICLES).programs
+    with pytest.raises(tw.LayoutError, match="no-such"):
+        tw.audit([PARTICLES, Path("no-such")])
+
+
 def test_a_file_of_a_dump_is_read_by_its_path(tmp_path: Path) -> None:
     file = tmp_path / "a b é.txt"
     file.write_text(module(), encoding="utf-8")

@@ -110,27 +110,26 @@ fn refuse_name_of_file(text: &[u8]) -> Result<()> {
         .into())
 }
 
-/// Reads everything, and what cannot be read within a folder is given back.
+/// Reads everything: files together, so that of a module only the last stage counts. What cannot be read within a folder is
+/// given back.
 ///
 /// # Errors
-/// A file or a folder that was given and cannot be read at all.
+/// A file or a folder that was given and cannot be read.
 pub fn read(sources: &[Source]) -> tilework::Result<(Audit, Vec<Refused>)> {
-    let (mut audit, mut refused) = (Audit::new(), Vec::new());
+    let (mut audit, mut paths) = (Audit::new(), Vec::new());
     for source in sources {
         match source {
-            Source::Path(path) => {
-                let found = audit.read_path(path);
-                if let Some(own) = found.iter().find(|refused| refused.path == *path) {
-                    return Err(about(&own.error, &path.to_string_lossy()));
-                }
-                refused.extend(found);
-            }
+            Source::Path(path) => paths.push(path.as_path()),
             Source::Text(name, text) => {
                 audit.read(name, text.bytes()).map_err(|error| Error::new(error.to_string()).field(name))?;
             }
         }
     }
-    Ok((audit, refused))
+    let refused = audit.read_paths(&paths);
+    match refused.iter().find(|refused| paths.contains(&refused.path.as_path())) {
+        Some(own) => Err(about(&own.error, &own.path.to_string_lossy())),
+        None => Ok((audit, refused)),
+    }
 }
 
 /// The error with the name of the file that it is about.
