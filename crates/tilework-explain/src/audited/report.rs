@@ -133,7 +133,7 @@ fn shapes(page: &mut Page, program: &Audited, top: usize) {
         page.paragraph("Smallest means footprint only: the compiler may need this order.");
     }
     if program.shapes.len() >= top && top < 1000 {
-        page.paragraph(&format!("… and perhaps more: --top {}", top.saturating_mul(2).max(1)));
+        page.paragraph(&format!("… and perhaps more: top {}", top.saturating_mul(2).max(1)));
     }
 }
 

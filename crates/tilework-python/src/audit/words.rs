@@ -21,17 +21,10 @@ pub fn count(said: Option<&Bound<'_, PyAny>>, field: &str, usual: usize) -> Resu
     }
 }
 
-/// Lines as one text. What the command line says of its own options is said of arguments.
+/// Lines as one text.
 pub fn joined(lines: &[Line]) -> String {
     let look = Look::default();
-    let line = |line: &Line| {
-        let text = line.render(look);
-        match text.strip_prefix("  … and perhaps more: --top ") {
-            Some(number) => format!("  … and perhaps more: top={number}"),
-            None => text,
-        }
-    };
-    lines.iter().map(line).collect::<Vec<String>>().join("\n")
+    lines.iter().map(|line| line.render(look)).collect::<Vec<String>>().join("\n")
 }
 
 /// Files that could not be opened.
