@@ -12,7 +12,7 @@ are named too. Every file is told by what is in it: a buffer assignment, live ra
 module, a serialised one (HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message; of any other text that is \
 named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
 
-To get a dump from JAX, without running the program:
+To get a dump from JAX, written while it compiles, before anything runs:
   XLA_FLAGS='--xla_dump_to=dumps --xla_dump_hlo_as_text' python train.py
 With --xla_dump_hlo_as_proto instead it is smaller, and says the same but for the names of memories. Of a program that is \
 there in both forms, the text is read.
