@@ -23,9 +23,9 @@ summary{cursor:pointer}.key{display:inline-block;width:.8em;height:.8em;margin:0
 
 /// The styles of a part of somebody else's page: nothing outside it changes, and its colours do on light pages and on dark ones.
 const PART: &str = "\
-.tilework-audit{--text:currentColor;--faint:#7d8792;--page:transparent;--line:rgba(128,128,128,.35);--data:#5b93cc;--waste:#c98f4e;--mark:#e03030;max-width:62rem}\
+.tilework-audit{--text:currentColor;--faint:#7d8792;--page:rgba(255,255,255,.6);--line:rgba(128,128,128,.35);--data:#5b93cc;--waste:#c98f4e;--mark:#e03030;max-width:62rem}\
 .tilework-audit h2{font-size:1.2em;margin:1em 0 .3em}.tilework-audit h3{font-size:1.05em;margin:1.5em 0 .4em}\
-.tilework-audit svg{width:100%;height:auto;display:block}.tilework-audit table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
+.tilework-audit svg{--text:#14181c;width:100%;height:auto;display:block}.tilework-audit table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
 .tilework-audit td,.tilework-audit th{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}\
 .tilework-audit td:first-child,.tilework-audit th:first-child,.tilework-audit .left{text-align:left}.tilework-audit th{color:var(--faint);font-weight:500}\
 .tilework-audit pre{overflow-x:auto;font:13px/1.35 ui-monospace,monospace}.tilework-audit code{overflow-wrap:anywhere}.tilework-audit summary{cursor:pointer}\
