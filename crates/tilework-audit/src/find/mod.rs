@@ -39,7 +39,8 @@ impl Audit {
         let (moves, arguments, moved) = self.moves(program, top);
         let (contradictions, contradiction_count) = self.contradictions(program, top);
         let name = match self.texts.text(program.name) {
-            "" => program.group.clone(),
+            // Without its module, it is called as its files are.
+            "" => program.group.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
             name => name.to_owned(),
         };
         Audited {
