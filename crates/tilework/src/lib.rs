@@ -141,35 +141,23 @@
 //! [`LOCATE_LIMIT`]) beyond which the answer is "not decided". Plans have limits too ([`NEST_LIMIT`], [`START_LIMIT`]).
 #![forbid(unsafe_code)]
 
-mod build;
-mod canon;
-mod compare;
-mod components;
-pub mod directml;
+mod algebra;
+mod ask;
+mod dialects;
 mod error;
-mod eval;
-mod expr;
-mod formula;
 mod layout;
-mod linear;
-mod locate;
-mod measure;
-mod parts;
-mod pieces;
 mod plan;
 mod spelling;
-mod view;
-mod walk;
-pub mod xla;
 
-pub use build::Builder;
-pub use canon::Canon;
-pub use compare::{TABLE_LIMIT, Verdict};
+pub use algebra::canon::Canon;
+pub use ask::compare::{TABLE_LIMIT, Verdict};
+pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};
+pub use ask::measure::Growth;
+pub use ask::walk::Run;
+pub use dialects::{directml, xla};
 pub use error::{Error, Result};
+pub use layout::build::Builder;
+pub use layout::parts::{Axis, Part, PartKind};
 pub use layout::{Layout, MAX_RANK, MAX_TILES};
-pub use locate::{LOCATE_LIMIT, Level, Padding, Place};
-pub use measure::Growth;
-pub use parts::{Axis, Part, PartKind};
 pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
 pub use spelling::nearest;
-pub use walk::Run;

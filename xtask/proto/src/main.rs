@@ -12,7 +12,7 @@ use std::{env, fs};
 use buffa_build::Config;
 
 const SCHEMAS: &str = "crates/tilework/proto";
-const CODE: &str = "crates/tilework/src/xla/proto/generated";
+const CODE: &str = "crates/tilework/src/dialects/xla/proto/generated";
 
 /// One schema, and what its code can do.
 struct Schema {

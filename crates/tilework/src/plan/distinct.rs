@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::compare::TABLE_LIMIT;
+use crate::ask::compare::TABLE_LIMIT;
+use crate::ask::locate::{LOCATE_LIMIT, Step, solve};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
-use crate::locate::{LOCATE_LIMIT, Step, solve};
 
 /// Condition of every plan: no two elements share a place of the destination.
 pub(super) fn check(to: &Layout) -> Result<()> {

@@ -28,7 +28,7 @@ use super::group::Groups;
 use super::nest::{Loop, Loops, Nest};
 use super::refine::{NEST_LIMIT, nest};
 use super::tidy::tidy;
-use crate::expr::{Expr, Id, Node};
+use crate::layout::expr::{Expr, Id, Node};
 use crate::layout::{Axis, Layout};
 
 /// What is to be filled, and whether that covers elements, so that it must come first.

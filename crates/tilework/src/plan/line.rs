@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 
 use super::group::Groups;
 use super::nest::{Loop, Loops};
-use crate::canon::Canon;
-use crate::components::{Component, Quotients, lcm};
-use crate::linear::{Linear, Term};
+use crate::algebra::canon::Canon;
+use crate::algebra::components::{Component, Quotients, lcm};
+use crate::algebra::linear::{Linear, Term};
 
 /// Offsets in the source and the destination, before they are known to fit 63 bits.
 type Pair = (i128, i128);

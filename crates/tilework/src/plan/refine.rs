@@ -11,10 +11,10 @@ use super::line::Line;
 use super::nest::{Loops, Nest};
 use super::table::Table;
 use super::tidy::tidy;
-use crate::components::Quotients;
+use crate::algebra::components::Quotients;
+use crate::algebra::linear::{self, Term};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
-use crate::linear::{self, Term};
 
 /// The most nests of a plan.
 pub const NEST_LIMIT: u64 = 1 << 12;

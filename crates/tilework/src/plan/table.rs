@@ -7,10 +7,10 @@
 
 use super::group::{Groups, Start};
 use super::nest::{Loop, Loops};
-use crate::compare::{TABLE_LIMIT, WORK_LIMIT};
-use crate::components::{Component, Quotients, value_of};
+use crate::algebra::components::{Component, Quotients, value_of};
+use crate::algebra::linear::Linear;
+use crate::ask::compare::{TABLE_LIMIT, WORK_LIMIT};
 use crate::error::{Error, Result};
-use crate::linear::Linear;
 
 /// Computes both offsets of a component, the other dimensions being 0.
 pub(super) struct Table<'a> {

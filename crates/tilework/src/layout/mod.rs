@@ -1,0 +1,411 @@
+//! The one [`Layout`]: a function from index to offset, with its allocated size.
+
+pub(crate) mod build;
+pub(crate) mod expr;
+pub(crate) mod parts;
+pub(crate) mod view;
+
+use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
+
+use smallvec::SmallVec;
+
+use crate::algebra::canon::Canon;
+use crate::error::{Error, Result, counted};
+use crate::layout::build::Builder;
+use crate::layout::expr::{Expr, Id, Node, Nodes, push};
+
+/// The most dimensions a layout may have, and the most entries of a tile.
+pub const MAX_RANK: usize = 256;
+
+/// The most tile levels a layout may have.
+pub const MAX_TILES: usize = 64;
+
+/// How an array lies in memory: the function from an index to the offset of its element, and how much is allocated.
+///
+/// ```text
+/// offset(x) = base + Σ stride · e(x)         e: dimensions, split (div, mod) and merged
+/// ```
+///
+/// Offsets, strides and sizes are in elements. A layout that exists is valid: every index has an offset in
+/// `0..size`, and all its products were computed without wrapping around.
+///
+/// ```
+/// use tilework::Layout;
+/// // f32[3,5]{1,0:T(2,2)}: 3 × 5 elements of 32 bits, row-major, in tiles of 2 × 2
+/// let layout = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+/// assert_eq!(layout.offset(&[2, 3])?, 17);
+/// assert_eq!((layout.len(), layout.size(), layout.bytes()), (15, 24, 96));
+/// # Ok::<(), tilework::Error>(())
+/// ```
+///
+/// Two layouts are equal if they place every element alike, in as many places of as many bits, however they came about:
+///
+/// ```
+/// use tilework::Layout;
+/// // One tile wide, a tiled array is the plain one.
+/// let tiled = Layout::builder(&[16, 128], 32)?.tile(&[Some(8), Some(128)])?.build()?;
+/// assert_eq!(tiled, Layout::row_major(&[16, 128], 32)?);
+/// # Ok::<(), tilework::Error>(())
+/// ```
+///
+/// Equality compares [canonical forms](Layout::canon). Where a form is not plain, equal functions may have different
+/// forms and are not equal here; [`Layout::same_function`] decides those too.
+#[derive(Clone, Debug)]
+pub struct Layout(Box<Parts>);
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Layout) -> bool {
+        self.dims() == other.dims()
+            && (self.bits(), self.size()) == (other.bits(), other.size())
+            && self.canon().form() == other.canon().form()
+            && self.canon().quotients() == other.canon().quotients()
+    }
+}
+
+impl Eq for Layout {}
+
+impl Hash for Layout {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.dims().hash(hasher);
+        (self.bits(), self.size()).hash(hasher);
+        self.canon().form().hash(hasher);
+        self.canon().quotients().hash(hasher);
+    }
+}
+
+/// A layout on the heap: layouts are built by the million and passed about, and one allocation is less than moving
+/// their lists, which are inline for every usual rank.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) dims: SmallVec<[u64; 6]>,
+    pub(crate) bits: u32,
+    pub(crate) nodes: Nodes,
+    /// What is summed, from the largest stride to the smallest. Axes of extent 1 add nothing and are left out.
+    pub(crate) axes: Axes,
+    base: u64,
+    pub(crate) size: u64,
+    /// Elements that `L(n)` or an explicit size added behind the last place of the axes.
+    pub(crate) tail: u64,
+    /// Whether the places are one mixed-radix number without gaps: the axes' extents and strides fill `0..size - tail`.
+    pub(crate) compact: bool,
+    canon: OnceLock<Box<Canon>>,
+}
+
+/// The terms of the sum.
+pub(crate) type Axes = SmallVec<[Axis; 8]>;
+
+/// One term of the sum: an expression, how many values are allocated for it, and the places it moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) node: Id,
+    pub(crate) extent: u64,
+    pub(crate) stride: i64,
+}
+
+impl Layout {
+    /// Starts a compact layout of `dims`, row-major, with elements of `bits` bits.
+    ///
+    /// # Errors
+    /// More than [`MAX_RANK`] dimensions, a size above `i64::MAX`, or elements of 0 bits.
+    pub fn builder(dims: &[u64], bits: u32) -> Result<Builder> {
+        let mut builder = Builder::new(bits);
+        builder.start(dims)?;
+        Ok(builder)
+    }
+
+    /// The row-major layout: the last dimension is the most minor.
+    ///
+    /// # Errors
+    /// Those of [`Layout::builder`], or more elements than 63 bits can count.
+    pub fn row_major(dims: &[u64], bits: u32) -> Result<Layout> {
+        Layout::builder(dims, bits)?.build()
+    }
+
+    /// Free strides: `offset = base + Σ strides[d]·index[d]`. A stride of 0 broadcasts, a negative one reverses.
+    ///
+    /// Without a base the least one is taken that keeps every offset at 0 or above; without a size, the last offset
+    /// plus one.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let reversed = Layout::strided(&[2, 3], 32, &[3, -1], None, None)?;
+    /// assert_eq!(reversed.offset(&[0, 0])?, 2);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another number of strides than dimensions, an offset below 0 or above 63 bits, or a size too small for the
+    /// last element.
+    pub fn strided(
+        dims: &[u64],
+        bits: u32,
+        strides: &[i64],
+        base: Option<u64>,
+        size: Option<u64>,
+    ) -> Result<Layout> {
+        check_dims(dims, bits)?;
+        if strides.len() != dims.len() {
+            return Err(Error::new(format!(
+                "{} for {}",
+                counted(strides.len() as u64, "stride"),
+                counted(dims.len() as u64, "dimension")
+            ))
+            .field("strides")
+            .rule("every dimension has one stride")
+            .accepts(counted(dims.len() as u64, "stride")));
+        }
+        let mut layout = Layout::blank(bits);
+        layout.0.dims = SmallVec::from_slice(dims);
+        let empty = dims.contains(&0);
+        let (mut below, mut above) = (0_i128, 0_i128);
+        for (dim, (&extent, &stride)) in dims.iter().zip(strides).enumerate() {
+            let node = Node { expr: Expr::Dim(dim as u32), reach: extent, extent };
+            let node = push(&mut layout.0.nodes, node);
+            // Without elements no stride is ever taken, and nothing bounds their products.
+            if extent > 1 && stride != 0 && !empty {
+                layout.0.axes.push(Axis { node, extent, stride });
+                let reach = i128::from(stride) * i128::from(extent - 1);
+                if reach < 0 { below -= reach } else { above += reach }
+            }
+        }
+        layout.0.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
+        let base = base.map_or(below, i128::from);
+        if base < below {
+            return Err(Error::new(format!(
+                "the first offsets are below 0: base {base}, strides reach −{below}"
+            ))
+            .field("base")
+            .rule("every element has an offset of 0 or more")
+            .accepts(format!("{below} or more")));
+        }
+        let last = base + above;
+        let need = if empty { 0 } else { last + 1 };
+        let room = size.map_or(need, i128::from);
+        if room < need {
+            return Err(Error::new(format!("size {room}, but the last element is at offset {last}"))
+                .field("size")
+                .rule("every offset is below the size")
+                .accepts(format!("{need} or more")));
+        }
+        layout.0.size = check_size(u64::try_from(room).ok(), bits)?;
+        layout.0.base = check_size(u64::try_from(base).ok(), bits)?;
+        layout.0.tail = (room - need) as u64; // both are within 63 bits now
+        Ok(layout)
+    }
+
+    /// A layout to be filled in: no dimensions, no places.
+    #[inline]
+    pub(crate) fn blank(bits: u32) -> Layout {
+        Layout(Box::new(Parts {
+            dims: SmallVec::new(),
+            bits,
+            nodes: Nodes::new(),
+            axes: Axes::new(),
+            base: 0,
+            size: 0,
+            tail: 0,
+            compact: false,
+            canon: OnceLock::new(),
+        }))
+    }
+
+    /// What a layout under construction is made of.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> &mut Parts {
+        &mut self.0
+    }
+
+    /// The sizes of the dimensions.
+    pub fn dims(&self) -> &[u64] {
+        &self.0.dims
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.0.dims.len()
+    }
+
+    /// Bits of one element.
+    pub fn bits(&self) -> u32 {
+        self.0.bits
+    }
+
+    /// Allocated elements: those of the array and the padding.
+    pub fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    /// Allocated bytes: `size · bits / 8`, rounded up.
+    pub fn bytes(&self) -> u64 {
+        bytes_of(self.0.size, self.0.bits)
+    }
+
+    /// Number of elements of the array. Fits 64 bits, but only a broadcast layout can exceed [`Layout::size`].
+    pub fn len(&self) -> u64 {
+        if self.is_empty() { 0 } else { self.0.dims.iter().product() }
+    }
+
+    /// Whether the array has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.0.dims.contains(&0)
+    }
+
+    /// Bytes of the elements alone, without padding, rounded up.
+    pub fn element_bytes(&self) -> u128 {
+        (u128::from(self.len()) * u128::from(self.0.bits)).div_ceil(8)
+    }
+
+    /// The offset of the element at (0, …, 0).
+    pub fn base(&self) -> u64 {
+        self.0.base
+    }
+
+    /// The offset of an element.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let layout = Layout::builder(&[8, 8], 32)?
+    ///     .tile(&[Some(2), Some(4)])?
+    ///     .tile(&[Some(2), Some(1), Some(1), Some(1)])?
+    ///     .build()?;
+    /// assert_eq!(layout.offset(&[6, 5])?, 51);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An index of another rank, or outside the dimensions.
+    #[inline]
+    pub fn offset(&self, index: &[u64]) -> Result<u64> {
+        if index.len() != self.0.dims.len() || index.iter().zip(&self.0.dims).any(|(i, size)| i >= size) {
+            return Err(self.index_error(index));
+        }
+        Ok(self.canon().eval(index))
+    }
+
+    #[cold]
+    fn index_error(&self, index: &[u64]) -> Error {
+        if index.len() != self.rank() {
+            return Error::new(format!(
+                "an index of {} for {}",
+                counted(index.len() as u64, "number"),
+                counted(self.rank() as u64, "dimension")
+            ))
+            .field("index")
+            .rule("an index has one number for each dimension")
+            .accepts(counted(self.rank() as u64, "number"));
+        }
+        let found = index.iter().zip(&self.0.dims).position(|(i, size)| i >= size).unwrap_or(0);
+        let size = self.0.dims[found];
+        Error::new(format!("index {} in dimension {found} of size {size}", index[found]))
+            .field("index")
+            .rule("an index counts from 0 and is below the size")
+            .accepts(match size {
+                0 => "nothing: the array has no elements".to_owned(),
+                _ => format!("0 to {}", size - 1),
+            })
+    }
+
+    /// The canonical form of the function; see [`Canon`].
+    #[inline]
+    pub fn canon(&self) -> &Canon {
+        self.0.canon.get_or_init(|| Box::new(Canon::of(self)))
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.0.nodes
+    }
+
+    pub(crate) fn raw_axes(&self) -> &[Axis] {
+        &self.0.axes
+    }
+
+    pub(crate) fn is_compact(&self) -> bool {
+        self.0.compact
+    }
+
+    pub(crate) fn tail(&self) -> u64 {
+        self.0.tail
+    }
+
+    /// The same places with other dimensions and expressions: what every view is.
+    pub(crate) fn with_index(&self, dims: SmallVec<[u64; 6]>, nodes: Nodes, names: &[Id]) -> Layout {
+        let axes = self.0.axes.iter().map(|axis| Axis { node: names[axis.node as usize], ..*axis }).collect();
+        let mut view =
+            Layout(Box::new(Parts { dims, nodes, axes, canon: OnceLock::new(), ..(*self.0).clone() }));
+        if !view.0.compact && !view.is_empty() {
+            view.dissolve_shifts();
+        }
+        view
+    }
+
+    /// R12 on free strides: `stride·(start + step·x)` is a stride and a base.
+    fn dissolve_shifts(&mut self) {
+        for axis in &mut self.0.axes {
+            while let Node { expr: Expr::Shift { of, start, step }, .. } = self.0.nodes[axis.node as usize] {
+                let node = self.0.nodes[of as usize];
+                let moved = i128::from(self.0.base) + i128::from(axis.stride) * i128::from(start);
+                let stride = i128::from(axis.stride) * i128::from(step);
+                // A single value needs no stride, and then the product may be anything.
+                let stride = if node.extent > 1 { stride } else { 1 };
+                let (Ok(base), Ok(stride)) = (u64::try_from(moved), i64::try_from(stride)) else { return };
+                self.0.base = base;
+                // Only this axis used the shift. Left standing, it would look like a part that nothing shows.
+                self.0.nodes[axis.node as usize] = Node { expr: Expr::Unit, reach: 1, extent: 1 };
+                *axis = Axis { node: of, extent: node.extent, stride };
+            }
+        }
+        self.0.axes.retain(|axis| axis.extent > 1);
+        self.0.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
+    }
+}
+
+/// Conditions of every layout: rank, sizes and element bits.
+pub(crate) fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
+    if dims.len() > MAX_RANK {
+        return Err(Error::new(format!("{} dimensions", dims.len()))
+            .field("dimensions")
+            .accepts(format!("up to {MAX_RANK} dimensions")));
+    }
+    if bits == 0 {
+        return Err(Error::new("elements of 0 bits").field("element bits").accepts("1 or more"));
+    }
+    if let Some(size) = dims.iter().find(|&&size| size > i64::MAX as u64) {
+        return Err(Error::new(format!("size {size}"))
+            .field("dimensions")
+            .accepts("0 to 9223372036854775807"));
+    }
+    let elements = dims.iter().try_fold(1_u64, |product, &size| product.checked_mul(size.max(1)));
+    if elements.is_none() && !dims.contains(&0) {
+        return Err(Error::new("the number of elements overflows 64 bits")
+            .field("dimensions")
+            .accepts("smaller dimensions"));
+    }
+    Ok(())
+}
+
+/// Condition of every layout: the buffer's elements and bytes fit 63 bits.
+#[inline]
+pub(crate) fn check_size(elements: Option<u64>, bits: u32) -> Result<u64> {
+    match elements {
+        Some(size)
+            if size <= i64::MAX as u64 && u128::from(size) * u128::from(bits) <= 8 * i64::MAX as u128 =>
+        {
+            Ok(size)
+        }
+        _ => Err(too_large()),
+    }
+}
+
+#[cold]
+fn too_large() -> Error {
+    Error::new("the allocated bytes overflow 63 bits")
+        .field("size")
+        .rule("a buffer has at most 9223372036854775807 bytes")
+        .accepts("smaller dimensions, strides or tiles")
+}
+
+/// Bytes of so many elements, rounded up.
+pub(crate) fn bytes_of(elements: u64, bits: u32) -> u64 {
+    (u128::from(elements) * u128::from(bits)).div_ceil(8) as u64 // within 63 bits by check_size
+}
