@@ -1,14 +1,13 @@
 //! The four senses of "the same", and what would move.
 
 use serde::Serialize;
+use tilework::dialect::{Described, Part};
 use tilework::{Kind, Layout, Plan, PlanOptions, Result, Verdict};
 use tilework_picture::{Line, Look, shared_run};
 
-use crate::page::Page;
+use crate::page::{Page, Row};
 use crate::planned::Moves;
 use crate::size;
-use crate::subject::Subject;
-use crate::words::Row;
 
 /// The longest run that is counted.
 const LONGEST_RUN: u64 = 1 << 12;
@@ -40,7 +39,7 @@ impl Sense {
 
 /// How two layouts, A and B, compare.
 pub struct Comparison<'a> {
-    subjects: [&'a Subject; 2],
+    said: [&'a dyn Described; 2],
     layouts: [&'a Layout; 2],
     function: Verdict,
     buffer: Verdict,
@@ -52,14 +51,14 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares two layouts in every sense; the subjects are what they were read from.
-    pub fn new(subjects: [&'a Subject; 2], layouts: [&'a Layout; 2]) -> Comparison<'a> {
+    /// Compares two layouts in every sense; `said` is what they were read from.
+    pub fn new(said: [&'a dyn Described; 2], layouts: [&'a Layout; 2]) -> Comparison<'a> {
         let options = PlanOptions { fill: None, converts: true };
         let [a, b] = layouts;
         let agree = a.dims() == b.dims();
         Comparison {
             plan: agree.then(|| Plan::new(a, b, &options)),
-            subjects,
+            said,
             layouts,
             function: a.same_function(b),
             buffer: a.same_buffer(b),
@@ -81,7 +80,7 @@ impl<'a> Comparison<'a> {
 
     /// All of it as an object, with the sense that decides.
     pub fn object(&self, sense: Sense) -> Compared {
-        let [a, b] = self.subjects.map(Subject::to_string);
+        let [a, b] = self.said.map(|said| said.to_string());
         Compared {
             a,
             b,
@@ -100,7 +99,7 @@ impl<'a> Comparison<'a> {
     pub fn explain(&self, width: usize, look: Look) -> Vec<Line> {
         let mut page = Page::new(width, look);
         page.label = "transpose-bitcast".len();
-        let [a, b] = self.subjects.map(Subject::to_string);
+        let [a, b] = self.said.map(|said| said.to_string());
         page.rows(&[("A".to_owned(), a), ("B".to_owned(), b)]);
         let verdict = |verdict: &Verdict, yes: &str| match verdict {
             Verdict::Yes => format!("yes: {yes}"),
@@ -127,36 +126,39 @@ impl<'a> Comparison<'a> {
         page.into_lines()
     }
 
-    /// What the texts say differently.
+    /// What the texts say differently: every piece where they are in one notation, and else the type of the elements.
     fn differences(&self) -> Vec<Row> {
-        let [a, b] = self.subjects.map(Subject::as_array);
-        let descs = self.subjects.map(Subject::as_desc);
+        let [a, b] = self.said;
         let mut rows = Vec::new();
-        let mut differ = |name: &str, a: String, b: String| {
+        let mut differ = |name: &str, a: &str, b: &str| {
             if a != b {
-                rows.push((name.to_owned(), format!("{a} in A, {b} in B")));
+                let or_none = |text: &str| if text.is_empty() { "none".to_owned() } else { text.to_owned() };
+                rows.push((name.to_owned(), format!("{} in A, {} in B", or_none(a), or_none(b))));
             }
         };
-        if let [Some(a), Some(b)] = descs {
-            differ("data type", a.data_type().to_string(), b.data_type().to_string());
+        if a.dialect() != b.dialect() {
+            let name =
+                |said: &dyn Described| said.element().map(|element| element.to_string()).unwrap_or_default();
+            differ("element type", &name(a), &name(b));
+            return rows;
         }
-        let (Some(a), Some(b)) = (a, b) else { return rows };
-        differ("element type", a.element_type().to_string(), b.element_type().to_string());
-        let (Some(a), Some(b)) = (a.layout(), b.layout()) else { return rows };
-        let ordered = a.strides().is_none() && b.strides().is_none();
-        if ordered && a.rank() == b.rank() {
-            let order = |layout: &tilework::xla::Layout| {
-                let order: Vec<String> = layout.minor_to_major().iter().map(usize::to_string).collect();
-                format!("{{{}}}", order.join(","))
+        let parts = [a.parts(None), b.parts(None)];
+        let mut names: Vec<&str> = Vec::new();
+        for part in parts.iter().flatten() {
+            if !names.contains(&part.name) {
+                names.push(part.name);
+            }
+        }
+        for name in names {
+            let text = |parts: &[Part]| {
+                parts
+                    .iter()
+                    .filter(|part| part.name == name)
+                    .map(|part| part.text.as_str())
+                    .collect::<String>()
             };
-            differ("minor to major", order(a), order(b));
+            differ(name, &text(&parts[0]), &text(&parts[1]));
         }
-        let tiles = |layout: &tilework::xla::Layout| match layout.tiles() {
-            [] => "none".to_owned(),
-            tiles => format!("T{}", tiles.iter().map(ToString::to_string).collect::<String>()),
-        };
-        differ("tiles", tiles(a), tiles(b));
-        differ("memory space", a.memory_space().to_string(), b.memory_space().to_string());
         rows
     }
 

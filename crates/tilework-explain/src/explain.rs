@@ -1,23 +1,21 @@
 //! What a layout is, in words, numbers and pictures.
 
-use tilework::directml::BufferTensorDesc;
-use tilework::xla::{ArrayShape, Dim, Shape};
-use tilework::{Layout, Result};
+use tilework::dialect::Described;
+use tilework::{Layout, Result, words};
 use tilework_picture::{Line, Look, letter, terminal};
 
-use crate::page::Page;
-use crate::shown::{possible, total_of};
+use crate::page::{Page, Row};
+use crate::shown::{Arrays, formula};
 use crate::size::{self, Sizes};
-use crate::subject::Subject;
-use crate::{desc_words, words};
 
-/// Explains a shape or a descriptor: what each part of its text means, what it takes, where each element is, and how the
+/// Explains what a notation says: what each part of its text means, what it takes, where each element is, and how the
 /// array and its memory look. No line is wider than `width` columns.
 ///
 /// ```
-/// use tilework_explain::{Look, Subject, explain};
-/// let read = Subject::read("s32[8388608,8,4]{2,1,0:T(8,128)}", false)?;
-/// let lines = explain(&read[0], 80, Look::default())?;
+/// use tilework::dialect;
+/// use tilework_explain::{Look, explain};
+/// let said = dialect::read_one("s32[8388608,8,4]{2,1,0:T(8,128)}")?;
+/// let lines = explain(&*said, 80, Look::default())?;
 /// let text: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
 /// assert!(text.iter().any(|line| line.ends_with("dimension 2 is 4, tiled to 128: 32 times")));
 /// # Ok::<(), tilework::Error>(())
@@ -25,15 +23,13 @@ use crate::{desc_words, words};
 ///
 /// # Errors
 /// What has bounds, and yet more bytes than can be counted.
-pub fn explain(subject: &Subject, width: usize, look: Look) -> Result<Vec<Line>> {
+pub fn explain(said: &dyn Described, width: usize, look: Look) -> Result<Vec<Line>> {
     let mut page = Page::new(width, look);
-    page.title(&subject.to_string());
-    match subject {
-        Subject::Shape(shape) => {
-            possible(shape)?;
-            page.shape(shape);
-        }
-        Subject::Desc(desc) => page.desc(desc)?,
+    page.title(&said.to_string());
+    let arrays = Arrays::of(said)?;
+    match arrays.leaves() {
+        Some(_) => page.tuple(said, &arrays),
+        None => page.array(said, arrays.only()),
     }
     Ok(page.into_lines())
 }
@@ -51,32 +47,37 @@ pub fn explain(subject: &Subject, width: usize, look: Look) -> Result<Vec<Line>>
 /// # Ok::<(), tilework::Error>(())
 /// ```
 pub fn explain_layout(layout: &Layout, width: usize, look: Look) -> Vec<Line> {
-    let dims: Vec<Dim> = layout.dims().iter().map(|&size| Dim::Static(size)).collect();
     let mut page = Page::new(width, look);
-    page.rows(&[words::dims(&dims), ("bits".to_owned(), format!("{} for each element", layout.bits()))]);
+    page.rows(&[
+        words::sizes(layout.dims()),
+        ("bits".to_owned(), format!("{} for each element", layout.bits())),
+    ]);
     page.layout(layout);
+    if let Some(note) = broadcast_note(layout) {
+        page.paragraph(&note);
+    }
     page.into_lines()
 }
 
 /// What is said of arrays and tuples.
 impl Page {
-    fn shape(&mut self, shape: &Shape) {
-        match shape {
-            Shape::Array(array) => self.array(array),
-            Shape::Buffer(array) => {
-                self.rows(&[("b(..)".to_owned(), "a buffer that holds an array".to_owned())]);
-                self.array(array);
-            }
-            Shape::Tuple(_) => self.tuple(shape),
-            Shape::Token | Shape::Opaque => self.paragraph(&words::kind(shape)),
+    fn array(&mut self, said: &dyn Described, layout: Option<&Layout>) {
+        let parts = said.parts(layout);
+        match said.phrase() {
+            Some(phrase) if parts.is_empty() => return self.paragraph(&phrase),
+            _ => {}
         }
-    }
-
-    fn desc(&mut self, desc: &BufferTensorDesc) -> Result<()> {
-        let layout = desc.lower()?;
-        self.rows(&desc_words::rows(desc)?);
-        self.layout(&layout);
-        Ok(())
+        let rows: Vec<Row> = parts.into_iter().map(|part| (part.text, part.meaning)).collect();
+        self.rows(&rows);
+        if let Some(layout) = layout {
+            self.layout(layout);
+            said.notes(layout).iter().for_each(|note| self.paragraph(note));
+            if let Some(note) = broadcast_note(layout) {
+                self.paragraph(&note);
+            }
+        } else if let Some(why) = said.open() {
+            self.paragraph(&why);
+        }
     }
 
     /// What a layout takes, where each element is, and how it looks.
@@ -84,24 +85,6 @@ impl Page {
         self.sizes(layout);
         self.function(layout);
         self.pictures(layout);
-        if let Some(note) = broadcast_note(layout) {
-            self.paragraph(&note);
-        }
-    }
-
-    fn array(&mut self, array: &ArrayShape) {
-        let layout = array.lower().ok();
-        self.rows(&words::rows(array, layout.as_ref()));
-        let Some(layout) = layout else {
-            self.paragraph(
-                "Only bounded dimensions have places in memory, so there are no sizes and no picture.",
-            );
-            return;
-        };
-        self.sizes(&layout);
-        self.function(&layout);
-        self.pictures(&layout);
-        self.notes(array, &layout);
     }
 
     fn sizes(&mut self, layout: &Layout) {
@@ -148,7 +131,7 @@ impl Page {
             0..=6 => (0..rank).map(|dim| letter(rank, dim)).collect(),
             _ => vec![letter(rank, 0), "…".to_owned(), letter(rank, rank - 1)],
         };
-        match words::formula(layout) {
+        match formula(layout) {
             Some(formula) => {
                 let formula = unbroken(&format!("({}) is at {formula}", index.join(", ")));
                 rows.push(("formula".to_owned(), formula));
@@ -197,60 +180,42 @@ impl Page {
         }
     }
 
-    fn notes(&mut self, array: &ArrayShape, layout: &Layout) {
-        let mut notes = Vec::new();
-        let combines =
-            array.layout().is_some_and(|written| written.tiles().iter().any(|tile| tile.combines()));
-        match words::xla_size(array) {
-            Some(bytes) if bytes != layout.bytes() => notes.push(format!(
-                "XLA's own ArraySize says {}: it looks at the first tile only.",
-                size::bytes(bytes.into())
-            )),
-            None if combines => {
-                notes.push("XLA's own ArraySize says nothing of use here: it does not know `*`.".to_owned());
-            }
-            _ => {}
-        }
-        notes.extend(broadcast_note(layout));
-        for note in notes {
-            self.paragraph(&note);
-        }
-    }
-
     /// A table of the elements, and what they take together.
-    fn tuple(&mut self, shape: &Shape) {
-        self.paragraph(&words::kind(shape));
+    fn tuple(&mut self, said: &dyn Described, arrays: &Arrays) {
+        self.paragraph(&said.phrase().unwrap_or_default());
         let mut rows = Vec::new();
-        for (path, leaf) in shape.leaf_shapes() {
-            let size = match leaf.as_array().map(ArrayShape::lower) {
-                Some(Ok(layout)) => {
-                    let times = size::times(layout.element_bytes(), layout.bytes().into());
-                    let times = match times.as_str() {
-                        "1" | "0" => String::new(),
-                        times => format!(", {times} × the elements"),
-                    };
+        for (leaf, layout) in arrays.leaves().unwrap_or_default() {
+            let path: Vec<String> = leaf.path.iter().map(usize::to_string).collect();
+            let size = match layout {
+                Some(layout) => {
+                    let times = more(layout.element_bytes(), layout.bytes().into());
                     format!("{}{times}", size::bytes(layout.bytes().into()))
                 }
-                Some(Err(_)) => "known at run time only".to_owned(),
+                None if leaf.said.open().is_some() => "known at run time only".to_owned(),
                 None => "no places of its own".to_owned(),
             };
-            rows.push((path.to_string(), format!("{leaf}: {size}")));
+            rows.push((format!("{{{}}}", path.join(",")), format!("{}: {size}", leaf.said)));
         }
-        let total = total_of(shape);
-        let times = match size::times(total.element_bytes, total.allocated_bytes).as_str() {
-            "1" | "0" => String::new(),
-            times => format!(", {times} × the elements"),
-        };
+        let total = arrays.total();
         rows.push((
             "total".to_owned(),
             format!(
-                "{} in {} elements, {} allocated{times}",
+                "{} in {} elements, {} allocated{}",
                 size::bytes(total.element_bytes),
                 total.elements,
-                size::bytes(total.allocated_bytes)
+                size::bytes(total.allocated_bytes),
+                more(total.element_bytes, total.allocated_bytes)
             ),
         ));
         self.rows(&rows);
+    }
+}
+
+/// `, 1.60 × the elements`, where more is allocated than they take.
+fn more(elements: u128, allocated: u128) -> String {
+    match size::times(elements, allocated).as_str() {
+        "1" | "0" => String::new(),
+        times => format!(", {times} × the elements"),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
-use crate::Row;
+/// A name, and what it means.
+pub type Row = (String, String);
 
 /// The narrowest page: in less than this no word stands beside another.
 pub const NARROWEST: usize = 20;

@@ -1,126 +1,181 @@
 //! The same as objects, as `tilework show --json` prints them.
 
-use serde::Serialize;
-use tilework::directml::BufferTensorDesc;
-use tilework::xla::{ArrayShape, Dim, Shape, ShapeIndex, TileDim};
+use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+use serde::{Serialize, ser};
+use tilework::dialect::{self, Described, Fact};
 use tilework::{Growth, Layout, Level, Padding, Result};
 
 use crate::size::Sizes;
-use crate::subject::Subject;
-use crate::words;
 
-/// A shape or a descriptor, as `tilework show --json` prints it.
-#[derive(Serialize)]
+/// What a notation says, as `tilework show --json` prints it.
 pub struct Shown {
     /// The canonical text.
     pub shape: String,
-    /// "array", "tuple", "buffer", "token", "opaque" or "descriptor".
+    /// The name of the notation.
+    pub notation: &'static str,
+    /// "array", "tuple", or the notation's own word.
     pub kind: &'static str,
-    /// What an array or a buffer is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub array: Option<Array>,
-    /// What a descriptor is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub descriptor: Option<Described>,
+    /// What it says, as values, and the layout.
+    array: Option<About>,
     /// The elements of a tuple that are no tuples themselves.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub leaves: Option<Vec<Leaf>>,
+    leaves: Option<Vec<Leaf>>,
     /// Sums over the arrays of a tuple.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total: Option<Total>,
+    total: Option<Total>,
+}
+
+/// The values of an array.
+struct About {
+    facts: dialect::Facts,
+    /// None if something is known at run time only.
+    layout: Option<Function>,
 }
 
 impl Shown {
-    /// Everything about a shape or a descriptor.
+    /// Everything about what a notation says.
     ///
     /// # Errors
     /// What has bounds, and yet more bytes than can be counted.
-    pub fn new(subject: &Subject) -> Result<Shown> {
-        match subject {
-            Subject::Shape(shape) => possible(shape).map(|()| Shown::of_shape(shape)),
-            Subject::Desc(desc) => Ok(Shown {
-                shape: desc.to_string(),
-                kind: "descriptor",
-                array: None,
-                descriptor: Some(Described::new(desc)?),
-                leaves: None,
-                total: None,
-            }),
+    pub fn new(said: &dyn Described) -> Result<Shown> {
+        let arrays = Arrays::of(said)?;
+        let Some(leaves) = arrays.leaves() else { return Ok(Shown::of(said, arrays.only())) };
+        let leaf = |(leaf, layout): &(dialect::Leaf, Option<Layout>)| Leaf {
+            path: leaf.path.clone(),
+            shown: Shown::of(&*leaf.said, layout.as_ref()),
+        };
+        let shown = Shown::of(said, None);
+        let leaves = leaves.iter().map(leaf).collect();
+        Ok(Shown { leaves: Some(leaves), total: Some(arrays.total()), ..shown })
+    }
+
+    fn of(said: &dyn Described, layout: Option<&Layout>) -> Shown {
+        let facts = said.facts();
+        let about = About { facts, layout: layout.map(Function::new) };
+        Shown {
+            shape: said.to_string(),
+            notation: said.dialect().name,
+            kind: said.kind(),
+            array: (!about.facts.fields.is_empty()).then_some(about),
+            leaves: None,
+            total: None,
         }
     }
 
-    fn of_shape(shape: &Shape) -> Shown {
-        let array = shape.as_array().map(|array| Array::new(array, array.lower().ok().as_ref()));
-        let mut leaves = None;
-        let mut total = None;
-        if let Shape::Tuple(_) = shape {
-            let leaf = |(path, shape): (ShapeIndex, &Shape)| Leaf {
-                path: path.to_vec(),
-                shown: Shown::of_shape(shape),
-            };
-            leaves = Some(shape.leaf_shapes().map(leaf).collect());
-            total = Some(total_of(shape));
+    /// The function of an array; none of a tuple, or if something is known at run time only.
+    pub fn layout(&self) -> Option<&Function> {
+        self.array.as_ref()?.layout.as_ref()
+    }
+}
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("shape", &self.shape)?;
+        map.serialize_entry("notation", self.notation)?;
+        map.serialize_entry("kind", self.kind)?;
+        if let Some(array) = &self.array {
+            map.serialize_entry(array.facts.about, array)?;
         }
-        Shown { shape: shape.to_string(), kind: kind(shape), array, descriptor: None, leaves, total }
+        if let Some(leaves) = &self.leaves {
+            map.serialize_entry("leaves", leaves)?;
+        }
+        if let Some(total) = &self.total {
+            map.serialize_entry("total", total)?;
+        }
+        map.end()
     }
 }
 
-/// A descriptor.
-#[derive(Serialize)]
-pub struct Described {
-    /// As DirectML names it, without the prefix.
-    pub data_type: &'static str,
-    /// As DirectML names them, without the prefix.
-    pub flags: &'static str,
-    /// Of each dimension.
-    pub sizes: Vec<u32>,
-    /// Null if none are written: then the tensor is packed.
-    pub strides: Option<Vec<u32>>,
-    /// In elements, whether written or not.
-    pub effective_strides: Vec<u64>,
-    /// What is declared, or the least.
-    pub total_bytes: u64,
-    /// The least that holds all elements, a multiple of 4.
-    pub minimum_bytes: u64,
-    /// Null if the total is computed.
-    pub declared_total: Option<u64>,
-    /// The guaranteed alignment of the bound offset; 0 if none is.
-    pub alignment: u32,
-    /// The layouts that are packed so, such as NHWC.
-    pub layout_names: Vec<&'static str>,
-    /// As many places as elements.
-    pub packed: bool,
-    /// Null if not decided.
-    pub overlaps: Option<bool>,
-    /// Whether places between elements hold none.
-    pub padded_inside: bool,
-    /// Elements for which there is room at the end.
-    pub padded_behind: u64,
-    /// The function from index to offset.
-    pub layout: Function,
+impl Serialize for About {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, fact) in &self.facts.fields {
+            map.serialize_entry(name, &Value(fact))?;
+        }
+        map.serialize_entry("layout", &self.layout)?;
+        map.end()
+    }
 }
 
-impl Described {
-    fn new(desc: &BufferTensorDesc) -> Result<Described> {
-        let (layout, words) = (desc.lower()?, desc.words()?);
-        Ok(Described {
-            data_type: desc.data_type().name(),
-            flags: desc.flags().name(),
-            sizes: desc.sizes().to_vec(),
-            strides: desc.strides().map(<[u32]>::to_vec),
-            effective_strides: desc.effective_strides().to_vec(),
-            total_bytes: desc.total_bytes(),
-            minimum_bytes: desc.minimum_bytes(),
-            declared_total: desc.declared_total(),
-            alignment: desc.alignment(),
-            layout_names: desc.layout_names(),
-            packed: words.packed,
-            overlaps: words.overlaps(),
-            padded_inside: words.gaps,
-            padded_behind: words.slack,
-            layout: Function::new(&layout, None),
-        })
+/// A value of a notation.
+struct Value<'a>(&'a Fact);
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Fact::Null => serializer.serialize_none(),
+            Fact::Bool(value) => serializer.serialize_bool(*value),
+            Fact::Number(number) => serializer.serialize_i128(*number),
+            Fact::Text(text) => serializer.serialize_str(text),
+            Fact::List(items) => {
+                let mut list = serializer.serialize_seq(Some(items.len()))?;
+                items.iter().try_for_each(|item| list.serialize_element(&Value(item)))?;
+                list.end()
+            }
+            other => Err(ser::Error::custom(format!("a value of a new kind: {other:?}"))),
+        }
     }
+}
+
+/// The arrays that a notation says, each lowered once.
+pub(crate) enum Arrays {
+    One(Option<Layout>),
+    Several(Vec<(dialect::Leaf, Option<Layout>)>),
+}
+
+impl Arrays {
+    /// Those of an array or a tuple.
+    ///
+    /// # Errors
+    /// An array without places where nothing is open: it has more bytes than can be counted.
+    pub(crate) fn of(said: &dyn Described) -> Result<Arrays> {
+        let Some(leaves) = said.leaves() else { return one(said).map(Arrays::One) };
+        let each = leaves.into_iter().map(|leaf| {
+            let layout = one(&*leaf.said)?;
+            Ok((leaf, layout))
+        });
+        each.collect::<Result<_>>().map(Arrays::Several)
+    }
+
+    pub(crate) fn only(&self) -> Option<&Layout> {
+        match self {
+            Arrays::One(layout) => layout.as_ref(),
+            Arrays::Several(_) => None,
+        }
+    }
+
+    pub(crate) fn leaves(&self) -> Option<&[(dialect::Leaf, Option<Layout>)]> {
+        match self {
+            Arrays::One(_) => None,
+            Arrays::Several(leaves) => Some(leaves),
+        }
+    }
+
+    /// Sums over the arrays of a tuple.
+    pub(crate) fn total(&self) -> Total {
+        let mut total = Total { elements: 0, element_bytes: 0, allocated_bytes: 0 };
+        for layout in self.leaves().unwrap_or_default().iter().filter_map(|(_, layout)| layout.as_ref()) {
+            total.elements += u128::from(layout.len());
+            total.element_bytes += layout.element_bytes();
+            total.allocated_bytes += u128::from(layout.bytes());
+        }
+        total
+    }
+}
+
+/// The layout of what is no tuple; none for what is no array, or has sizes that are known at run time only.
+fn one(said: &dyn Described) -> Result<Option<Layout>> {
+    match said.layout() {
+        Ok(layout) => Ok(Some(layout)),
+        Err(_) if said.element().is_none() || said.open().is_some() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The formula of the offset, if it is short enough for people.
+pub(crate) fn formula(layout: &Layout) -> Option<String> {
+    let parts = layout.index_parts().len();
+    let text = (parts <= 200).then(|| layout.canon().to_string())?;
+    (text.chars().count() <= 2000).then_some(text)
 }
 
 /// An element of a tuple.
@@ -134,7 +189,7 @@ pub struct Leaf {
 }
 
 /// Sums over the arrays of a tuple.
-#[derive(Serialize)]
+#[derive(Clone, Copy, Serialize)]
 pub struct Total {
     /// Of all arrays.
     pub elements: u128,
@@ -142,35 +197,6 @@ pub struct Total {
     pub element_bytes: u128,
     /// What is allocated.
     pub allocated_bytes: u128,
-}
-
-/// An array and its layout.
-#[derive(Serialize)]
-pub struct Array {
-    /// As XLA writes it.
-    pub element_type: &'static str,
-    /// Null for a dimension that is known at run time only.
-    pub dimensions: Vec<Option<u64>>,
-    /// Whether the size of a dimension is known at run time only.
-    pub dynamic: Vec<bool>,
-    /// Null where free strides say where elements are.
-    pub minor_to_major: Option<Vec<usize>>,
-    /// Sizes, or "*".
-    pub tiles: Vec<Vec<TileSize>>,
-    /// 0 unless the text says otherwise.
-    pub memory_space: u64,
-    /// Null if a dimension is known at run time only.
-    pub layout: Option<Function>,
-}
-
-/// An entry of a tile.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum TileSize {
-    /// A size.
-    Size(u64),
-    /// `*`: combined with the next more minor dimension.
-    Combine(&'static str),
 }
 
 /// The function from index to offset, and what it costs. In elements, unless the name says bytes or bits.
@@ -202,34 +228,11 @@ pub struct Function {
     pub broadcast: Vec<usize>,
     /// Null if not decided.
     pub packed: Option<bool>,
-    /// What XLA's own `ArraySize` says; null if it says nothing.
-    pub xla_array_size: Option<u64>,
-}
-
-impl Array {
-    fn new(array: &ArrayShape, layout: Option<&Layout>) -> Array {
-        let written = array.layout();
-        let tiles = written.map_or(&[][..], |layout| layout.tiles());
-        let size = |dim: &TileDim| match dim {
-            TileDim::Size(size) => TileSize::Size(*size),
-            TileDim::Combine => TileSize::Combine("*"),
-        };
-        let ordered = written.filter(|layout| layout.strides().is_none());
-        Array {
-            element_type: array.element_type().name(),
-            dimensions: array.dims().iter().map(|dim| dim.bound()).collect(),
-            dynamic: array.dims().iter().map(|dim| !matches!(dim, Dim::Static(_))).collect(),
-            minor_to_major: ordered.map(|layout| layout.minor_to_major().to_vec()),
-            tiles: tiles.iter().map(|tile| tile.dims().iter().map(size).collect()).collect(),
-            memory_space: written.map_or(0, |layout| u64::from(layout.memory_space())),
-            layout: layout.map(|layout| Function::new(layout, words::xla_size(array))),
-        }
-    }
 }
 
 impl Function {
-    /// What a layout is and costs. `xla_array_size` is known of XLA's shapes only.
-    pub fn new(layout: &Layout, xla_array_size: Option<u64>) -> Function {
+    /// What a layout is and costs.
+    pub fn new(layout: &Layout) -> Function {
         let sizes = Sizes::new(layout);
         Function {
             bits: layout.bits(),
@@ -242,10 +245,9 @@ impl Function {
             causes: sizes.growths.iter().map(Growing::from).collect(),
             base: layout.base(),
             strides: layout.canon().strides(),
-            formula: words::formula(layout),
+            formula: formula(layout),
             broadcast: layout.broadcast_dims(),
             packed: sizes.packed,
-            xla_array_size,
         }
     }
 }
@@ -284,51 +286,5 @@ pub struct Growing {
 impl From<&Growth> for Growing {
     fn from(growth: &Growth) -> Growing {
         Growing { cause: Cause::from(&growth.cause), from: growth.from, to: growth.to }
-    }
-}
-
-/// A buffer too large to count has no sizes to show; that is an error, and not the same as one known at run time.
-pub(crate) fn possible(shape: &Shape) -> Result<()> {
-    let impossible = shape.leaves_of().find_map(|array| match (array.lower(), is_bounded(array)) {
-        (Err(error), true) => Some(error),
-        _ => None,
-    });
-    impossible.map_or(Ok(()), Err)
-}
-
-/// The arrays in a shape.
-trait Arrays {
-    fn leaves_of(&self) -> impl Iterator<Item = &ArrayShape>;
-}
-
-impl Arrays for Shape {
-    fn leaves_of(&self) -> impl Iterator<Item = &ArrayShape> {
-        self.leaf_shapes().filter_map(|(_, shape)| shape.as_array())
-    }
-}
-
-fn is_bounded(array: &ArrayShape) -> bool {
-    array.dims().iter().all(|dim| dim.bound().is_some())
-}
-
-/// Sums over the arrays of a tuple.
-pub(crate) fn total_of(shape: &Shape) -> Total {
-    let mut total = Total { elements: 0, element_bytes: 0, allocated_bytes: 0 };
-    for layout in shape.leaves_of().filter_map(|array| array.lower().ok()) {
-        total.elements += u128::from(layout.len());
-        total.element_bytes += layout.element_bytes();
-        total.allocated_bytes += u128::from(layout.bytes());
-    }
-    total
-}
-
-/// The kind of a shape, in a word.
-pub fn kind(shape: &Shape) -> &'static str {
-    match shape {
-        Shape::Array(_) => "array",
-        Shape::Tuple(_) => "tuple",
-        Shape::Buffer(_) => "buffer",
-        Shape::Token => "token",
-        Shape::Opaque => "opaque",
     }
 }

@@ -2,6 +2,8 @@
 
 use tilework::{Growth, Layout, Level};
 
+pub use tilework::words::{bytes, dimensions, times};
+
 /// What a layout costs.
 pub struct Sizes {
     /// Places without an element; none if not decided.
@@ -28,32 +30,6 @@ impl Sizes {
     }
 }
 
-/// Bytes as people read them: exact, with the unit that suits.
-pub fn bytes(bytes: u128) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if bytes < 10 << 10 {
-        return format!("{bytes} B");
-    }
-    let mut scale = 0;
-    while scale + 1 < UNITS.len() && bytes >> (10 * (scale + 2)) > 0 {
-        scale += 1;
-    }
-    let unit = 1_u128 << (10 * (scale + 1));
-    match bytes % unit {
-        0 => format!("{} {}", bytes / unit, UNITS[scale]),
-        _ => format!("{:.2} {} ({bytes} B)", bytes as f64 / unit as f64, UNITS[scale]),
-    }
-}
-
-/// How many times larger: `1.60`, or `32` where it is whole.
-pub fn times(from: u128, to: u128) -> String {
-    match (from, to) {
-        (0, _) => "0".to_owned(),
-        (from, to) if to % from == 0 => (to / from).to_string(),
-        (from, to) => format!("{:.2}", to as f64 / from as f64),
-    }
-}
-
 /// A cause of padding in words: "dimension 2 is 4, tiled to 128: 32 times".
 pub fn cause(growth: &Growth) -> String {
     let (from, to) = (growth.from, growth.to);
@@ -77,37 +53,5 @@ pub fn cause(growth: &Growth) -> String {
         }
         Level::Tail => format!("the end: {from} places, padded to {to}: {times} times"),
         Level::View => format!("{dims}: a view of {from} of {to}"),
-    }
-}
-
-/// `dimension 1`, or `dimensions 0 and 1 combined`.
-pub fn dimensions(dims: &[usize]) -> String {
-    match dims {
-        [] => "no dimension".to_owned(),
-        [dim] => format!("dimension {dim}"),
-        [first @ .., last] => {
-            let shown: Vec<String> = first.iter().take(8).map(usize::to_string).collect();
-            let more = if first.len() > 8 { ", …" } else { "" };
-            format!("dimensions {}{more} and {last} combined", shown.join(", "))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_exact_in_every_unit() {
-        assert_eq!(bytes(96), "96 B");
-        assert_eq!(bytes(10 << 10), "10 KiB");
-        assert_eq!(bytes(32 << 30), "32 GiB");
-        assert_eq!(bytes(1_500_000), "1.43 MiB (1500000 B)");
-        assert_eq!(bytes(u128::from(u64::MAX) * 4096), "65536.00 EiB (75557863725914323415040 B)");
-    }
-
-    #[test]
-    fn factors_are_whole_where_they_are() {
-        assert_eq!((times(4, 128), times(15, 24), times(0, 3)), ("32".into(), "1.60".into(), "0".into()));
     }
 }

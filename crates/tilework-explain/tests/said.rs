@@ -1,9 +1,8 @@
 //! What is read, and what is said about it.
 
 use tilework::Layout;
-use tilework_explain::{
-    Comparison, Line, Look, NARROWEST, Sense, Shown, Subject, WIDEST, explain, explain_layout,
-};
+use tilework::dialect::{self, Dialect, Known, Reading, Said};
+use tilework_explain::{Comparison, Line, Look, NARROWEST, Sense, Shown, WIDEST, explain, explain_layout};
 
 /// Texts of every kind that is read.
 const TEXTS: [&str; 12] = [
@@ -21,21 +20,12 @@ const TEXTS: [&str; 12] = [
     r#"{"DataType": "UINT8", "Sizes": [2,3], "Strides": [5,1]}"#,
 ];
 
-fn read(text: &str) -> Subject {
-    let mut read = Subject::read(text, false).unwrap_or_else(|error| panic!("{text}: {error}"));
-    assert_eq!(read.len(), 1, "{text}");
-    read.remove(0)
+fn read(text: &str) -> Said {
+    dialect::read_one(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn texts(lines: &[Line]) -> Vec<String> {
     lines.iter().map(|line| line.to_string()).collect()
-}
-
-#[test]
-fn every_notation_is_told_apart_by_how_it_begins() {
-    let is_desc: Vec<bool> = TEXTS.iter().map(|text| read(text).as_desc().is_some()).collect();
-    assert_eq!(is_desc, TEXTS.map(|text| text.starts_with("FLOAT") || text.starts_with('{')));
-    assert_eq!(TEXTS.map(Subject::is_descriptor).to_vec(), is_desc);
 }
 
 #[test]
@@ -47,32 +37,33 @@ fn the_text_of_a_subject_is_read_back() {
 }
 
 #[test]
-fn strict_text_is_what_xla_writes_and_nothing_else() {
+fn strict_text_is_what_xla_writes_and_nothing_else() -> tilework::Result<()> {
+    let known = Known { strict: true, ..Known::default() };
+    let strict = Reading { dialect: Some(Dialect::named("xla")?), known };
     for text in TEXTS {
-        let is_strict = !text.contains("strides") && !Subject::is_descriptor(text);
-        assert_eq!(Subject::read(text, true).is_ok(), is_strict, "{text}");
+        let is_strict = !text.contains("strides") && !text.starts_with("FLOAT") && !text.starts_with('{');
+        assert_eq!(strict.read(text).is_ok(), is_strict, "{text}");
     }
-    let error = Subject::read("UINT8 [2]", true).unwrap_err();
-    assert_eq!((error.found(), error.span()), ("a DirectML descriptor", Some(0..9)));
+    Ok(())
 }
 
 #[test]
-fn json_holds_several_descriptors_and_one_has_the_name() -> tilework::Result<()> {
+fn json_holds_several_descriptors_each_with_its_name() -> tilework::Result<()> {
     let json = r#"{"in": {"DataType": "UINT8", "Sizes": [2]}, "out": {"DataType": "INT64", "Sizes": [3]}}"#;
-    let said = |read: Vec<Subject>| read.iter().map(Subject::to_string).collect::<Vec<String>>();
-    assert_eq!(said(Subject::read(json, false)?), ["UINT8 [2]", "INT64 [3]"]);
-    assert_eq!(said(Subject::read_json(json, Some("out"))?), ["INT64 [3]"]);
-    assert!(Subject::read_json(json, Some("other"))?.is_empty());
+    let found = dialect::read(json)?;
+    let said: Vec<(Option<&str>, String)> =
+        found.iter().map(|found| (found.name.as_deref(), found.said.to_string())).collect();
+    assert_eq!(said, [(Some("in"), "UINT8 [2]".to_owned()), (Some("out"), "INT64 [3]".to_owned())]);
+    assert!(dialect::read_one(json).is_err_and(|error| error.to_string().contains("one of in, out")));
     Ok(())
 }
 
 #[test]
 fn errors_know_where_in_the_text() {
     for (text, found) in [("f32[3,", 6..6), ("FLOAT32 [2,x]", 11..12), (r#"{"Sizes": }"#, 10..11)] {
-        assert_eq!(Subject::read(text, false).unwrap_err().span(), Some(found), "{text}");
+        assert_eq!(dialect::read(text).unwrap_err().span(), Some(found), "{text}");
     }
-    let tuple = "(f32[2], s8[3])";
-    assert_eq!(read(tuple).layout(tuple).unwrap_err().span(), Some(0..tuple.len()));
+    assert!(read("(f32[2], s8[3])").layout().is_err());
 }
 
 #[test]
@@ -80,7 +71,7 @@ fn no_line_is_wider_than_the_page_whatever_is_asked() -> tilework::Result<()> {
     for text in TEXTS {
         for (asked, width) in [(0, NARROWEST), (33, 33), (80, 80), (200, 200), (usize::MAX, WIDEST)] {
             for ascii in [false, true] {
-                let lines = explain(&read(text), asked, Look { color: false, ascii })?;
+                let lines = explain(&*read(text), asked, Look { color: false, ascii })?;
                 for line in texts(&lines) {
                     assert!(line.chars().count() <= width, "{text} in {width} columns: {line}");
                     assert!(!ascii || line.is_ascii(), "{text}: {line}");
@@ -94,16 +85,16 @@ fn no_line_is_wider_than_the_page_whatever_is_asked() -> tilework::Result<()> {
 #[test]
 fn what_is_too_large_to_count_is_an_error_in_words_and_as_an_object() {
     let subject = read("(s8[2], s8[1048576,1048576,524288,1]{3,2,1,0:T(8,128)})");
-    let error = explain(&subject, 80, Look::default()).unwrap_err();
-    assert_eq!(Shown::new(&subject).err().map(|error| error.to_string()), Some(error.to_string()));
+    let error = explain(&*subject, 80, Look::default()).unwrap_err();
+    assert_eq!(Shown::new(&*subject).err().map(|error| error.to_string()), Some(error.to_string()));
 }
 
 #[test]
 fn a_layout_without_a_text_is_explained_like_one_with_a_text() -> tilework::Result<()> {
     let text = "bf16[64,300]{1,0:T(8,128)(2,1)}";
     let subject = read(text);
-    let layout: Layout = subject.layout(text)?;
-    let with = texts(&explain(&subject, 80, Look::default())?);
+    let layout: Layout = subject.layout()?;
+    let with = texts(&explain(&*subject, 80, Look::default())?);
     let without = texts(&explain_layout(&layout, 80, Look::default()));
     let from = |lines: &[String]| {
         let sizes = lines.iter().position(|line| line.trim_start().starts_with("elements "));
@@ -118,12 +109,12 @@ fn a_layout_without_a_text_is_explained_like_one_with_a_text() -> tilework::Resu
 
 #[test]
 fn objects_say_what_pages_say() -> Result<(), Box<dyn std::error::Error>> {
-    let object = serde_json::to_value(Shown::new(&read("f32[3,5]{1,0:T(2,2)}"))?)?;
+    let object = serde_json::to_value(Shown::new(&*read("f32[3,5]{1,0:T(2,2)}"))?)?;
     assert_eq!(object["kind"], "array");
     let layout = &object["array"]["layout"];
     assert_eq!(layout["waste_bytes"], 36);
     assert_eq!(layout["causes"][1]["dimensions"][0], 1);
-    let tuple = serde_json::to_value(Shown::new(&read("(f32[2], (s8[3,3]{0,1}, token[]))"))?)?;
+    let tuple = serde_json::to_value(Shown::new(&*read("(f32[2], (s8[3,3]{0,1}, token[]))"))?)?;
     assert_eq!(tuple["leaves"][1]["path"], serde_json::json!([1, 0]));
     assert_eq!(tuple["total"]["element_bytes"], 17);
     Ok(())
@@ -133,8 +124,8 @@ fn objects_say_what_pages_say() -> Result<(), Box<dyn std::error::Error>> {
 fn a_comparison_answers_each_sense_by_its_name() -> tilework::Result<()> {
     let texts = ["f32[16,128]{1,0:T(8,128)}", "f32[2048]"];
     let subjects = texts.map(read);
-    let layouts = [subjects[0].layout(texts[0])?, subjects[1].layout(texts[1])?];
-    let comparison = Comparison::new([&subjects[0], &subjects[1]], [&layouts[0], &layouts[1]]);
+    let layouts = [subjects[0].layout()?, subjects[1].layout()?];
+    let comparison = Comparison::new([&*subjects[0], &*subjects[1]], [&layouts[0], &layouts[1]]);
     let senses = [Sense::Function, Sense::Buffer, Sense::Reshape, Sense::Transpose];
     let holds = senses.map(|sense| comparison.object(sense).holds);
     assert_eq!(holds, [false, false, true, true]);

@@ -55,6 +55,24 @@ impl Error {
         }
     }
 
+    /// The same about a text that has this many bytes before the one it is about.
+    #[must_use]
+    pub(crate) fn moved(mut self, bytes: usize) -> Error {
+        if let Place::Text(span) = &mut self.0.place {
+            *span = span.start + bytes..span.end + bytes;
+        }
+        self
+    }
+
+    /// The same about a text that lacks this many bytes in front.
+    #[must_use]
+    pub(crate) fn moved_back(mut self, bytes: usize) -> Error {
+        if let Place::Text(span) = &mut self.0.place {
+            *span = span.start.saturating_sub(bytes)..span.end.saturating_sub(bytes);
+        }
+        self
+    }
+
     /// The field that is wrong, where there is no text.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>) -> Error {
@@ -144,6 +162,15 @@ impl std::error::Error for Error {}
 /// `1 dimension`, `2 dimensions`
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A piece of the user's text inside a message: short, on one line.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut shown: String = text.chars().take(24).flat_map(char::escape_debug).collect();
+    if text.chars().nth(24).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
 }
 
 struct Report<'a> {

@@ -143,11 +143,13 @@
 
 mod algebra;
 mod ask;
+pub mod dialect;
 mod dialects;
 mod error;
 mod layout;
 mod plan;
 mod spelling;
+pub mod words;
 
 pub use algebra::canon::Canon;
 pub use ask::compare::{TABLE_LIMIT, Verdict};

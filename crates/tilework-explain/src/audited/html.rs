@@ -9,7 +9,7 @@ use super::pictures::{map, time};
 use super::report::{assumption, how_words, told_of, where_unread};
 use super::sentence::{audit_sentence, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
-use crate::{Look, Subject, explain};
+use crate::{Look, explain};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1b1f24;--faint:#5d6670;--page:#fff;--line:#d5dae0;--data:#8ab8e6;--waste:#f6cf9f;--mark:#b3261e}\
@@ -161,8 +161,8 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
         {
             page.push_str(&picture);
         }
-        if let Ok(subjects) = Subject::read(&shape.shape, false)
-            && let Some(Ok(lines)) = subjects.first().map(|subject| explain(subject, 100, Look::default()))
+        if let Ok(said) = tilework::dialect::read_one(&shape.shape)
+            && let Ok(lines) = explain(&*said, 100, Look::default())
         {
             let text: Vec<String> = lines.iter().map(ToString::to_string).collect();
             let _ = writeln!(page, "<pre>{}</pre>", escaped(&text.join("\n")));

@@ -2,3 +2,8 @@
 
 pub mod directml;
 pub mod xla;
+
+use crate::dialect::Dialect;
+
+/// Every notation, in the order in which they are tried.
+pub(crate) static DIALECTS: &[&Dialect] = &[&xla::DIALECT, &directml::DIALECT];

@@ -60,12 +60,14 @@ mod c;
 mod check;
 mod data_type;
 mod desc;
+mod dialect;
 mod emulate;
 mod fold;
 mod json;
 mod level;
 mod lower;
 mod make;
+mod meaning;
 mod order;
 mod policy;
 mod rank;
@@ -87,12 +89,14 @@ pub use c::{DML_BUFFER_TENSOR_DESC, DML_TENSOR_DESC, DML_TENSOR_TYPE_BUFFER, DML
 pub use check::{Binding, check};
 pub use data_type::DataType;
 pub use desc::{BufferTensorDesc, TensorFlags};
+pub use dialect::DIALECT;
 pub use emulate::{pack_nibbles, unpack_nibbles};
 pub use fold::{Fold, SimpleTranspose, coerce_to_2d, simplify_transpose, transpose_as_output_strides};
 pub use level::{
     DIMENSION_COUNT_MAX, DIMENSION_COUNT_MAX1, FeatureLevel, MAX_ELEMENTS, MINIMUM_BUFFER_TENSOR_ALIGNMENT,
     PERSISTENT_BUFFER_ALIGNMENT, TEMPORARY_BUFFER_ALIGNMENT, TEXTURE_PITCH_ALIGNMENT,
 };
+pub use meaning::needed_bytes;
 pub use order::{axes_for_rank, letters_of};
 pub use policy::{TensorProperties, default_policy, interleaved_channel_policy};
 pub use rank::{Align, align_dimensions};

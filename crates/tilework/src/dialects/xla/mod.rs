@@ -1,10 +1,14 @@
 //! The XLA dialect: shapes, layouts and tiles as XLA writes them.
 
+mod dialect;
 pub mod proto;
+mod say;
 mod text;
 mod utilities;
 mod value;
+mod words;
 
+pub use dialect::DIALECT;
 pub use proto::OldProto;
 pub use utilities::align::{InsertedOrDeleted, common_factors};
 pub use utilities::bitcast::{Bitcast, TransposeReshapeTranspose};

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quoted};
 
 /// A place in a text, and how the text is to be read.
 #[derive(Clone)]
@@ -335,13 +335,4 @@ impl<'a> Reader<'a> {
             .rule("a comma stands between two items")
             .accepts(format!("one item more, or {next} without the comma"))
     }
-}
-
-/// A piece of the user's text inside a message: short, on one line.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut shown: String = text.chars().take(24).flat_map(char::escape_debug).collect();
-    if text.chars().nth(24).is_some() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
 }

@@ -13,8 +13,8 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::xla::text::lex::{Reader, quoted};
+use crate::error::{Error, Result, quoted};
+use crate::xla::text::lex::Reader;
 use crate::xla::utilities::suggest::nearest_type;
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout;

@@ -13,8 +13,8 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
-use crate::xla::text::lex::{Reader, quoted};
+use crate::error::{Error, Result, quoted};
+use crate::xla::text::lex::Reader;
 use crate::xla::value::layout::Layout;
 use crate::xla::value::shape::{Dim, check_rank};
 use crate::xla::value::tile::{Tile, TileDim};

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
-use crate::xla::text::lex::{Reader, quoted};
+use crate::error::{Error, Result, quoted};
+use crate::xla::text::lex::Reader;
 use crate::xla::text::parse_layout::Qualifier;
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::{Layout, SplitConfig};

@@ -16,7 +16,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use crate::xla::value::layout::{Layout, SplitConfig};
 use crate::xla::value::padding::PaddingValue;
-use crate::xla::value::shape::{ArrayShape, Dim, Shape};
+use crate::xla::value::shape::{ArrayShape, Shape};
 use crate::xla::value::tile::{Tile, TileDim};
 
 impl Display for Shape {
@@ -106,17 +106,6 @@ fn write_list<T: Display>(f: &mut Formatter<'_>, items: &[T]) -> fmt::Result {
         item.fmt(f)?;
     }
     Ok(())
-}
-
-impl Display for Dim {
-    /// `3`, `<=3` or `?`.
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Dim::Static(size) => write!(f, "{size}"),
-            Dim::Bounded(size) => write!(f, "<={size}"),
-            Dim::Unbounded => f.write_char('?'),
-        }
-    }
 }
 
 impl Display for TileDim {

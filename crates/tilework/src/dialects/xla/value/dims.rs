@@ -15,8 +15,7 @@ use crate::xla::value::shape::{ArrayShape, Dim};
 /// assert_eq!(dimension_letters(5), None);
 /// ```
 pub fn dimension_letters(rank: usize) -> Option<&'static [char]> {
-    const LETTERS: [char; 4] = ['p', 'z', 'y', 'x'];
-    matches!(rank, 2..=4).then(|| &LETTERS[4 - rank..])
+    crate::dialect::words::letters(rank)
 }
 
 impl ArrayShape {

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+pub use crate::dialect::Dim;
 use crate::error::{Error, Result, counted};
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::{Layout, accepted_numbers};
@@ -37,38 +38,6 @@ pub struct ArrayShape {
     element: PrimitiveType,
     dims: SmallVec<[Dim; 6]>,
     layout: Option<Layout>,
-}
-
-/// The size of one dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dim {
-    /// A size known beforehand.
-    Static(u64),
-    /// `<=n`: known at run time only, and at most this.
-    Bounded(u64),
-    /// `?`: known at run time only.
-    Unbounded,
-}
-
-impl From<u64> for Dim {
-    fn from(size: u64) -> Dim {
-        Dim::Static(size)
-    }
-}
-
-impl Dim {
-    /// The size, or the bound of a bounded dimension.
-    pub fn bound(self) -> Option<u64> {
-        match self {
-            Dim::Static(size) | Dim::Bounded(size) => Some(size),
-            Dim::Unbounded => None,
-        }
-    }
-
-    /// Whether the size is known at run time only.
-    pub fn is_dynamic(self) -> bool {
-        !matches!(self, Dim::Static(_))
-    }
 }
 
 impl Shape {

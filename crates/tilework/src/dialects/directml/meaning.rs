@@ -1,9 +1,8 @@
 //! What a descriptor means, part by part, and how its bytes are counted.
 
-use tilework::directml::{BufferTensorDesc, DataType, TensorFlags};
-
-use crate::size;
-use crate::words::Row;
+use crate::dialect::Part;
+use crate::dialect::words::list;
+use crate::directml::{BufferTensorDesc, DataType, TensorFlags};
 
 /// The letters of DirectML's dimensions, where they are by custom.
 fn letters(rank: usize) -> Option<&'static [&'static str]> {
@@ -15,29 +14,35 @@ fn letters(rank: usize) -> Option<&'static [&'static str]> {
 }
 
 /// Every part of a descriptor.
-pub fn rows(desc: &BufferTensorDesc) -> tilework::Result<Vec<Row>> {
+pub(crate) fn parts(desc: &BufferTensorDesc) -> Vec<Part> {
     let mut rows = vec![data_type(desc.data_type()), sizes(desc), strides(desc)];
-    rows.extend(words(desc)?);
-    rows.extend(needed_bytes(desc));
+    rows.extend(words(desc));
+    let needed = needed_bytes(desc).into_iter();
+    rows.extend(needed.zip(["places", "needs"]).map(|([label, text], name)| Part::new(name, label, text)));
     if let Some(total) = desc.declared_total() {
         let more = total - desc.minimum_bytes();
-        rows.push((format!("total {total}"), format!("declared, {more} bytes more than needed")));
+        rows.push(Part::new(
+            "total",
+            format!("total {total}"),
+            format!("declared, {more} bytes more than needed"),
+        ));
     }
     match desc.alignment() {
         0 => {}
-        bytes => rows.push((
+        bytes => rows.push(Part::new(
+            "alignment",
             format!("alignment {bytes}"),
             format!("a promise that the bound offset is a multiple of {bytes}"),
         )),
     }
     if desc.flags() == TensorFlags::OWNED_BY_DML {
         let text = "bound when the operator is initialized and not at execution; inputs only";
-        rows.push((desc.flags().name().to_owned(), text.to_owned()));
+        rows.push(Part::new("flags", desc.flags().name(), text));
     }
-    Ok(rows)
+    rows
 }
 
-fn data_type(data_type: DataType) -> Row {
+fn data_type(data_type: DataType) -> Part {
     let kind = match data_type {
         DataType::Float64 | DataType::Float32 | DataType::Float16 => "floating point",
         _ if data_type.name().starts_with('U') => "unsigned integer",
@@ -45,10 +50,10 @@ fn data_type(data_type: DataType) -> Row {
     };
     let bits = data_type.bits();
     let each = if bits < 8 { format!("{bits} bits each") } else { format!("{} B each", bits / 8) };
-    (data_type.name().to_owned(), format!("{bits}-bit {kind}, {each}"))
+    Part::new("data type", data_type.name(), format!("{bits}-bit {kind}, {each}"))
 }
 
-fn sizes(desc: &BufferTensorDesc) -> Row {
+fn sizes(desc: &BufferTensorDesc) -> Part {
     let sizes = desc.sizes();
     let text = match letters(sizes.len()) {
         Some(letters) => {
@@ -62,10 +67,10 @@ fn sizes(desc: &BufferTensorDesc) -> Row {
             format!("dimension {}", each.join(", "))
         }
     };
-    (list(sizes), text)
+    Part::new("sizes", format!("[{}]", list(sizes)), text)
 }
 
-fn strides(desc: &BufferTensorDesc) -> Row {
+fn strides(desc: &BufferTensorDesc) -> Part {
     let strides = desc.effective_strides();
     // A dimension of size 1 has no second index to step to.
     let steps = strides.iter().zip(desc.sizes()).enumerate().filter(|(_, (_, size))| **size > 1);
@@ -85,12 +90,12 @@ fn strides(desc: &BufferTensorDesc) -> Row {
         true => "no dimension has a second index to step to".to_owned(),
         false => format!("one step moves {}", each.join(", ")),
     };
-    ("strides".to_owned(), format!("{given}{text}"))
+    Part::new("strides", "strides", format!("{given}{text}"))
 }
 
 /// Packed, broadcast, overlapping, padded; and the layouts that are packed so.
-fn words(desc: &BufferTensorDesc) -> tilework::Result<Vec<Row>> {
-    let words = desc.words()?;
+fn words(desc: &BufferTensorDesc) -> Vec<Part> {
+    let Ok(words) = desc.words() else { return Vec::new() };
     let dims = |dims: &[usize]| match (letters(desc.rank()), dims) {
         (Some(letters), _) => dims.iter().map(|&dim| letters[dim]).collect::<Vec<&str>>().join(", "),
         (None, dims) => {
@@ -119,12 +124,12 @@ fn words(desc: &BufferTensorDesc) -> tilework::Result<Vec<Row>> {
     if words.slack > 0 {
         is.push(format!("padded behind: room for {} more", words.slack));
     }
-    let mut rows = vec![("is".to_owned(), is.join("; "))];
+    let mut rows = vec![Part::new("is", "is", is.join("; "))];
     let names = desc.layout_names();
     if !names.is_empty() {
-        rows.push(("layout".to_owned(), format!("fits {}", names.join(", "))));
+        rows.push(Part::new("layout", "layout", format!("fits {}", names.join(", "))));
     }
-    Ok(rows)
+    rows
 }
 
 /// How the least total of a descriptor is counted, term by term.
@@ -132,12 +137,11 @@ fn words(desc: &BufferTensorDesc) -> tilework::Result<Vec<Row>> {
 /// ```
 /// use tilework::directml::BufferTensorDesc;
 /// let desc = BufferTensorDesc::parse("UINT8 [2,3] strides [5,1]")?;
-/// let rows = tilework_explain::needed_bytes(&desc);
-/// assert_eq!(rows[0].1, "(2−1)·5 + (3−1)·1 + 1 = 8");
-/// assert_eq!(rows[1].1, "8 · 1 B = 8 B");
+/// let [places, needs] = tilework::directml::needed_bytes(&desc);
+/// assert_eq!(places, ["places", "(2−1)·5 + (3−1)·1 + 1 = 8"]);
 /// # Ok::<(), tilework::Error>(())
 /// ```
-pub fn needed_bytes(desc: &BufferTensorDesc) -> Vec<Row> {
+pub fn needed_bytes(desc: &BufferTensorDesc) -> [[String; 2]; 2] {
     let terms = |parts: Vec<String>, sign: &str| parts.join(sign);
     let places = desc.minimum_elements();
     let text = match desc.strides() {
@@ -156,17 +160,14 @@ pub fn needed_bytes(desc: &BufferTensorDesc) -> Vec<Row> {
         false => format!(", rounded up to a multiple of 4: {least} B"),
     };
     let factor = if bits < 8 { format!("{bits} bits") } else { format!("{} B", bits / 8) };
-    let human = if least < 10 << 10 { String::new() } else { format!(" = {}", size::bytes(least.into())) };
+    let human =
+        if least < 10 << 10 { String::new() } else { format!(" = {}", crate::words::bytes(least.into())) };
     let human = human.split(" (").next().unwrap_or_default().to_owned();
-    vec![
-        (
+    [
+        [
             "places".to_owned(),
             if desc.rank() > 1 || desc.strides().is_some() { format!("{text} = {places}") } else { text },
-        ),
-        ("needs".to_owned(), format!("{places} · {factor} = {bytes} B{rounded}{human}")),
+        ],
+        ["needs".to_owned(), format!("{places} · {factor} = {bytes} B{rounded}{human}")],
     ]
-}
-
-fn list(numbers: &[u32]) -> String {
-    format!("[{}]", numbers.iter().map(u32::to_string).collect::<Vec<String>>().join(","))
 }

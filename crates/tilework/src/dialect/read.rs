@@ -1,0 +1,187 @@
+//! Reading a text in whichever notation it is.
+//!
+//! A notation that is certain reads the text alone. If none is, the text may be sizes and an element type before a
+//! notation that says neither, such as `f32[3,5] {0,1}`. Then those are asked that may know it, and last of all
+//! everybody, for the error that comes furthest.
+
+use std::ops::Range;
+
+use crate::dialect::{Confidence, Dialect, Found, Known, Said, all, sized, words};
+use crate::error::{Error, Result};
+
+/// How a text is to be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading<'a> {
+    /// The notation, if it is known.
+    pub dialect: Option<&'static Dialect>,
+    /// What is known besides the text.
+    pub known: Known<'a>,
+}
+
+/// Everything that a text says, in any notation.
+///
+/// # Errors
+/// See [`Reading::read`].
+pub fn read(text: &str) -> Result<Vec<Found>> {
+    Reading::default().read(text)
+}
+
+/// The one thing that a text says, in any notation.
+///
+/// # Errors
+/// See [`Reading::read_one`].
+pub fn read_one(text: &str) -> Result<Said> {
+    Reading::default().read_one(text)
+}
+
+impl<'a> Reading<'a> {
+    /// By what is known besides the text.
+    pub fn knowing(known: Known<'a>) -> Reading<'a> {
+        Reading { dialect: None, known }
+    }
+
+    /// The one thing that a text says.
+    ///
+    /// # Errors
+    /// Those of [`Reading::read`], and texts that say several things.
+    pub fn read_one(&self, text: &str) -> Result<Said> {
+        let mut found = self.read(text)?;
+        match found.len() {
+            1 => Ok(found.remove(0).said),
+            count => {
+                let names: Vec<&str> = found.iter().filter_map(|found| found.name.as_deref()).collect();
+                let accepts = match names.is_empty() {
+                    true => "one".to_owned(),
+                    false => format!("one of {}", words::first(&names, 8)),
+                };
+                Err(Error::new(format!("{count} arrays are described"))
+                    .at(0..text.len())
+                    .rule("one is wanted")
+                    .accepts(accepts))
+            }
+        }
+    }
+
+    /// Everything that a text says.
+    ///
+    /// # Errors
+    /// A text that no notation reads: the error is that of the notation that it resembles most. A text that two notations
+    /// read differently.
+    pub fn read(&self, text: &str) -> Result<Vec<Found>> {
+        let blank = text.len() - text.trim_start().len();
+        self.read_trimmed(text.trim()).map_err(|error| error.moved(blank))
+    }
+
+    fn read_trimmed(&self, text: &str) -> Result<Vec<Found>> {
+        let claims = self.claims(text);
+        if let Some(Confidence::Certain) = claims.first().map(|claim| claim.1) {
+            return self.resolve(text, &self.known, &claims);
+        }
+        if let Some((array, rest)) = sized::prefix(text) {
+            let known = Known { dims: Some(&array.dims), element: Some(array.element), ..self.known };
+            let body = &text[rest..];
+            let claims = self.claims(body);
+            if !claims.is_empty() {
+                return self.resolve(body, &known, &claims).map_err(|error| error.moved(rest));
+            }
+        }
+        match (self.dialect, claims.is_empty()) {
+            (_, false) => self.resolve(text, &self.known, &claims),
+            (Some(dialect), true) => (dialect.read)(text, &self.known),
+            (None, true) => Err(self.nearest(text)),
+        }
+    }
+
+    /// The notations that may be this text's, the surest first. Those less sure than the first are left out.
+    fn claims(&self, text: &str) -> Vec<(&'static Dialect, Confidence)> {
+        let asked = all().iter().filter(|dialect| self.dialect.is_none_or(|wanted| wanted == **dialect));
+        let mut claims: Vec<_> =
+            asked.filter_map(|dialect| Some((*dialect, (dialect.recognise)(text)?))).collect();
+        let surest = claims.iter().map(|claim| claim.1).max();
+        claims.retain(|claim| Some(claim.1) == surest);
+        claims
+    }
+
+    /// Reads a text that these notations claim alike.
+    fn resolve(
+        &self,
+        text: &str,
+        known: &Known,
+        claims: &[(&'static Dialect, Confidence)],
+    ) -> Result<Vec<Found>> {
+        if let [(dialect, _)] = claims {
+            return (dialect.read)(text, known);
+        }
+        let (mut read, mut errors) = (Vec::new(), Vec::new());
+        for (dialect, _) in claims {
+            match (dialect.read)(text, known) {
+                Ok(found) => read.push((*dialect, found)),
+                Err(error) => errors.push((*dialect, error)),
+            }
+        }
+        match &read[..] {
+            [] => Err(furthest(errors)),
+            [first, others @ ..] => match others.iter().find(|other| !agree(&first.1, &other.1)) {
+                None => Ok(read.swap_remove(0).1),
+                Some(other) => Err(ambiguous(text, first.0, other.0)),
+            },
+        }
+    }
+
+    /// What is wrong with a text that nobody claims, as the notation sees it that it resembles most.
+    fn nearest(&self, text: &str) -> Error {
+        if text.is_empty() {
+            return Error::new("an empty text").at(0..0).accepts(
+                all()
+                    .iter()
+                    .filter_map(|dialect| dialect.examples.first())
+                    .map(|example| example.text)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            );
+        }
+        let errors = all().iter().filter_map(|dialect| {
+            let error = (dialect.read)(text, &self.known).err()?;
+            Some((*dialect, error))
+        });
+        furthest(errors.collect())
+    }
+}
+
+/// The error that came furthest in the text; of several, that of the first notation.
+fn furthest(errors: Vec<(&'static Dialect, Error)>) -> Error {
+    let reach = |error: &Error| error.span().map_or(0, |span: Range<usize>| span.start);
+    let far = errors.iter().map(|(_, error)| reach(error)).max().unwrap_or(0);
+    let found = errors.into_iter().find(|(_, error)| reach(error) == far);
+    found.map_or_else(
+        || Error::new("no notation reads this text"),
+        |(dialect, error)| {
+            let read_as = format!("read as {}, which it resembles most", dialect.title);
+            let rule = match error.broken_rule() {
+                Some(rule) => format!("{rule}; {read_as}"),
+                None => read_as,
+            };
+            error.rule(rule)
+        },
+    )
+}
+
+/// Whether two readings of a text say the same arrays.
+fn agree(a: &[Found], b: &[Found]) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(a, b)| {
+            a.said.element() == b.said.element()
+                && match (a.said.layout(), b.said.layout()) {
+                    (Ok(a), Ok(b)) => a == b,
+                    (Err(_), Err(_)) => true,
+                    _ => false,
+                }
+        })
+}
+
+fn ambiguous(text: &str, a: &Dialect, b: &Dialect) -> Error {
+    Error::new(format!("this is {} and {}, and they differ in what it means", a.title, b.title))
+        .at(0..text.len())
+        .rule("a text is read in one notation")
+        .accepts(format!("the notation's name: --as {} or --as {}, in Python notation=", a.name, b.name))
+}

@@ -1,0 +1,131 @@
+//! Words that every notation uses for the same thing: element types, sizes, orders and strides.
+
+use crate::dialect::{Dim, Part};
+use crate::xla::PrimitiveType as Element;
+
+/// The most of anything that is named one by one.
+pub(crate) const MOST: usize = 8;
+
+/// What elements of a type are, each taking so many bits in memory: `32-bit floating point, 4 B each`.
+pub(crate) fn element(element: Element, kept: u32) -> String {
+    let bits = element.bit_width().unwrap_or(0);
+    let what = match element {
+        Element::Pred => "true or false".to_owned(),
+        Element::Bf16 => "16-bit floating point, the upper half of an f32".to_owned(),
+        _ => match element.complex_component() {
+            Some(component) => format!("{bits}-bit complex, two {component}"),
+            None if element.is_floating_point() => format!("{bits}-bit floating point"),
+            None if element.is_signed_integral() => format!("{bits}-bit signed integer"),
+            None => format!("{bits}-bit unsigned integer"),
+        },
+    };
+    match kept % 8 {
+        0 => format!("{what}, {} B each", kept / 8),
+        _ => format!("{what}, {kept} bits each"),
+    }
+}
+
+/// The letters of the dimensions of an array of this rank, where they have some.
+pub(crate) fn letters(rank: usize) -> Option<&'static [char]> {
+    const LETTERS: [char; 4] = ['p', 'z', 'y', 'x'];
+    matches!(rank, 2..=4).then(|| &LETTERS[4 - rank..])
+}
+
+/// The sizes as they are written, and what each is.
+pub(crate) fn dims(dims: &[Dim]) -> Part {
+    let label = format!("[{}]", list(dims));
+    let each = |dim: &Dim| match dim {
+        Dim::Static(size) => format!("is {size}"),
+        Dim::Bounded(size) => format!("is at most {size}, known at run time"),
+        Dim::Unbounded => "is known at run time only".to_owned(),
+    };
+    let text = match dims {
+        [] => "a scalar: no dimensions, one element".to_owned(),
+        [Dim::Static(size)] => format!("one dimension of {size}"),
+        [dim] => format!("one dimension; it {}", each(dim)),
+        dims => {
+            let all = dims.iter().take(MOST).enumerate();
+            let all: Vec<String> = all
+                .map(|(number, dim)| format!("{} {}", named(number, dims.len(), number == 0), each(dim)))
+                .collect();
+            let more =
+                if dims.len() > MOST { format!(", … ({} dimensions)", dims.len()) } else { String::new() };
+            let comma = if dims.iter().any(|dim| dim.is_dynamic()) { "; " } else { ", " };
+            format!("{}{more}", all.join(comma))
+        }
+    };
+    Part::new("dimensions", label, text)
+}
+
+/// `dimension 1 (x)`, or `1 (x)` after the first.
+pub(crate) fn named(dim: usize, rank: usize, first: bool) -> String {
+    let word = if first { "dimension " } else { "" };
+    match letters(rank).and_then(|letters| letters.get(dim)) {
+        Some(letter) => format!("{word}{dim} ({letter})"),
+        None => format!("{word}{dim}"),
+    }
+}
+
+/// What an order of the dimensions says; the most minor comes first. None for a scalar.
+pub(crate) fn order(minor_to_major: &[usize]) -> Option<String> {
+    let rank = minor_to_major.len();
+    let (minor, rest) = minor_to_major.split_first()?;
+    if rest.is_empty() {
+        return Some("the order of one dimension".to_owned());
+    }
+    let known = match minor_to_major.is_sorted() {
+        true => "column-major: ",
+        false if minor_to_major.iter().rev().is_sorted() => "row-major: ",
+        false => "",
+    };
+    let mut rest: Vec<String> = rest.iter().map(|&dim| named(dim, rank, false)).collect();
+    if rest.len() > MOST {
+        rest.splice(MOST - 1..rest.len() - 1, ["…".to_owned()]);
+    }
+    Some(format!("{known}{} is the most minor, then {}", named(*minor, rank, true), rest.join(", ")))
+}
+
+/// What strides in elements say: `one step moves 5 elements along dimension 0, 0 (broadcast) along 1`
+pub(crate) fn steps(strides: &[i64]) -> String {
+    let mut steps: Vec<String> = Vec::new();
+    for (dim, stride) in strides.iter().enumerate().take(MOST) {
+        let elements = if stride.unsigned_abs() == 1 { " element" } else { " elements" };
+        let (elements, dimension) = if dim == 0 { (elements, "dimension ") } else { ("", "") };
+        let kind = match stride {
+            0 => " (broadcast)",
+            ..0 => " (backward)",
+            _ => "",
+        };
+        steps.push(format!("{stride}{elements}{kind} along {dimension}{dim}"));
+    }
+    if strides.len() > MOST {
+        steps.push("…".to_owned());
+    }
+    match steps.is_empty() {
+        true => "a scalar has no steps".to_owned(),
+        false => format!("one step moves {}", steps.join(", ")),
+    }
+}
+
+/// `dimension 1`, or `dimensions 0 and 1 combined`.
+pub(crate) fn combined(dims: &[usize]) -> String {
+    match dims {
+        [] => "no dimension".to_owned(),
+        [dim] => format!("dimension {dim}"),
+        [first @ .., last] => {
+            let shown = self::first(first, MOST);
+            format!("dimensions {shown} and {last} combined")
+        }
+    }
+}
+
+/// `0, 1, 2, …`
+pub(crate) fn first(items: &[impl ToString], most: usize) -> String {
+    let shown: Vec<String> = items.iter().take(most).map(ToString::to_string).collect();
+    format!("{}{}", shown.join(", "), if items.len() > most { ", …" } else { "" })
+}
+
+/// `0,1,2`
+pub(crate) fn list(items: &[impl ToString]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<String>>().join(",")
+}
