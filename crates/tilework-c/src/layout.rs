@@ -3,8 +3,8 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use tilework::directml::{BufferTensorDesc, DataType};
-use tilework::xla::{PrimitiveType, Shape};
+use tilework::dialect;
+use tilework::xla::PrimitiveType;
 
 use crate::border::{self, Result, guarded};
 use crate::error::{Error, Message};
@@ -20,35 +20,19 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads a shape as XLA writes it or a tensor as DirectML describes it, told apart by the first word.
+    /// Reads one array in any notation.
     pub(crate) fn parse(text: &str) -> tilework::Result<Layout> {
-        if DataType::begins(text) { Layout::directml(text) } else { Layout::xla(text) }
-    }
-
-    fn xla(text: &str) -> tilework::Result<Layout> {
-        let shape = Shape::parse(text)?;
-        let whole = || 0..text.len();
-        let array = shape.as_array().ok_or_else(|| {
-            tilework::Error::new("this is not an array")
-                .at(whole())
-                .rule("only the elements of an array have offsets")
-                .accepts("an array, such as one of a tuple's elements")
-        })?;
-        let layout = array.lower().map_err(|error| error.or_at(whole()))?;
-        let (element, fill) = (array.element_type(), array.padding_bits());
-        Ok(Layout { layout, element, fill, text: border::c_string(&shape.to_string()) })
-    }
-
-    fn directml(text: &str) -> tilework::Result<Layout> {
-        let desc = BufferTensorDesc::parse(text)?;
-        let element = desc.data_type().in_xla();
-        Ok(Layout { layout: desc.lower()?, element, fill: None, text: border::c_string(&desc.to_string()) })
+        let said = dialect::read_one(text)?;
+        let layout = said.layout().map_err(|error| error.or_at(0..text.len()))?;
+        let element = said.element().ok_or_else(|| tilework::Error::new("elements without a type"))?;
+        Ok(Layout { layout, element, fill: said.fill(), text: border::c_string(&said.to_string()) })
     }
 }
 
-/// Reads a layout: a shape as XLA writes it, such as `bf16[64,300]{1,0:T(8,128)(2,1)}`, with Tilework's own words for
-/// what XLA cannot say (`pad`, `strides`, `base`, `size`), or a tensor as DirectML describes it, such as
-/// `FLOAT32 [2,3] strides [5,1]`.
+/// Reads a layout in any notation that Tilework knows: a shape as XLA writes it, such as
+/// `bf16[64,300]{1,0:T(8,128)(2,1)}`, with Tilework's own words for what XLA cannot say (`pad`, `strides`, `base`,
+/// `size`), a tensor as DirectML describes it, such as `FLOAT32 [2,3] strides [5,1]`, and the others that
+/// `tilework show --help` lists.
 ///
 /// The new layout is written to `*layout` and belongs to the caller, who frees it with tilework_layout_free; after an
 /// error `*layout` is null. The text is not needed afterwards.

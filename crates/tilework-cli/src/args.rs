@@ -17,7 +17,9 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use tilework::dialect::{Dialect, Known, Reading};
 use tilework::directml::FeatureLevel;
+use tilework::xla;
 
 /// Explains how tensors lie in memory.
 ///
@@ -55,12 +57,24 @@ pub struct Args {
     #[command(flatten)]
     pub look: LookArgs,
 
-    /// Refuse Tilework's own words and the older written forms
+    /// Read shapes in this notation, where a text could be in several
+    #[arg(long = "as", global = true, value_name = "NOTATION", value_parser = Dialect::named)]
+    pub notation: Option<&'static Dialect>,
+
+    /// Read XLA's shapes only, and refuse Tilework's own words and the older written forms
     #[arg(long, global = true)]
     pub strict_xla: bool,
 
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Args {
+    /// How texts are to be read, with what is known besides them.
+    pub fn reading<'a>(&self, known: Known<'a>) -> Reading<'a> {
+        let dialect = if self.strict_xla { Some(&xla::DIALECT) } else { self.notation };
+        Reading { dialect, known: Known { strict: self.strict_xla, ..known } }
+    }
 }
 
 /// How answers are written.

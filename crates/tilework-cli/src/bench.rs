@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use tilework::dialect::Known;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Buffer, Pool, Relayout, Threads};
 use tilework_explain::size;
@@ -54,12 +55,12 @@ impl From<Error> for Failure {
 }
 
 fn run(bench: &BenchArgs, args: &Args) -> Result<Measured, Failure> {
-    let from = Side::read(&bench.from, None, args)?;
+    let from = Side::read(&bench.from, Known::default(), args)?;
     let (to, conversion) = from.read_to(Some(&bench.to), bench.convert, args)?;
     // What is read and what is written differ where elements are converted.
     let payload = (from.layout.element_bytes() + to.layout.element_bytes()) / 2;
     if payload == 0 {
-        return Err(Error::new(format!("{} has no elements", from.subject))
+        return Err(Error::new(format!("{} has no elements", from.said))
             .accepts("an array with elements")
             .into());
     }
@@ -84,7 +85,7 @@ fn run(bench: &BenchArgs, args: &Args) -> Result<Measured, Failure> {
     let time = Duration::from_secs_f64(bench.seconds / widths.len() as f64);
     let measure = |width| buffers.measure(&relayout, &Threads::new(width), payload, time);
     let rows = widths.into_iter().map(measure).collect::<tilework::Result<Vec<Figures>>>()?;
-    Ok(Measured { from: from.subject.to_string(), to: to.subject.to_string(), payload, rows })
+    Ok(Measured { from: from.said.to_string(), to: to.said.to_string(), payload, rows })
 }
 
 /// Refuses what the memory does not hold, before it is asked for: the system would give it and end some process later.

@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use tilework::Error;
-use tilework::directml::{Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, read_json};
-use tilework_explain::{Row, needed_bytes};
+use tilework::directml::{
+    Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, needed_bytes, read_json,
+};
+use tilework_explain::Row;
 
 use crate::NO;
 use crate::args::CheckArgs;
@@ -150,7 +152,7 @@ impl Checker<'_> {
 
     /// Each term of what a binding needs, or of what the tensor needs where there is none.
     fn sum(&self, desc: &Desc, built: &BufferTensorDesc) -> Vec<Row> {
-        let mut rows = needed_bytes(built);
+        let mut rows: Vec<Row> = needed_bytes(built).map(|[name, text]| (name, text)).into();
         let Some(binding) = &self.binding else { return rows };
         let need = built.minimum_bytes();
         let end = end(desc, need, binding);

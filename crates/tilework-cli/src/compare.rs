@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
+use tilework::dialect::{Known, Said};
 use tilework::{Layout, Verdict};
-use tilework_explain::{Comparison, Sense, Subject};
+use tilework_explain::{Comparison, Sense};
 
 use crate::NO;
 use crate::args::{self, Args};
@@ -19,10 +20,10 @@ pub fn compare(
     args: &Args,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let read = |text: &str| {
-        let subject = subject::read_one(text, args)?;
-        let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
-        Ok((subject, layout))
+    let read = |text: &str, known: Known| {
+        let said = subject::read_one(text, known, args)?;
+        let layout = said.layout().map_err(|error| Bad::new(error.or_at(0..text.len()), text))?;
+        Ok((said, layout))
     };
     let sense = match sense {
         args::Sense::Function => Sense::Function,
@@ -30,20 +31,24 @@ pub fn compare(
         args::Sense::Reshape => Sense::Reshape,
         args::Sense::Transpose => Sense::Transpose,
     };
-    let a = input::argument(a).map_err(|error| Bad::new(error, &a.to_string_lossy())).and_then(read);
+    let a = input::argument(a)
+        .map_err(|error| Bad::new(error, &a.to_string_lossy()))
+        .and_then(|text| read(text, Known::default()));
     let a = match a {
         Ok(a) => a,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
-    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text) {
+    // The braces of a shape alone take the sizes and the type of the other side.
+    let known = Known { dims: Some(a.1.dims()), element: a.0.element(), strict: false };
+    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, known) {
         Ok(b) => say(&a, &b, sense, output),
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }
 
 /// Says how two layouts compare; the exit code is that of one sense.
-fn say(a: &(Subject, Layout), b: &(Subject, Layout), sense: Sense, output: &mut Output) -> Result<(), Stop> {
-    let comparison = Comparison::new([&a.0, &b.0], [&a.1, &b.1]);
+fn say(a: &(Said, Layout), b: &(Said, Layout), sense: Sense, output: &mut Output) -> Result<(), Stop> {
+    let comparison = Comparison::new([&*a.0, &*b.0], [&a.1, &b.1]);
     let verdict = comparison.verdict(sense);
     if !verdict.is_yes() {
         output.exit_with(NO);

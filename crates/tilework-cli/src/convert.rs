@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tilework::xla::ArrayShape;
+use tilework::dialect::Known;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Conversion, Relayout, Threads};
 use tilework_explain::size;
@@ -16,7 +16,7 @@ use crate::NO;
 use crate::args::{Args, ConvertArgs};
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
-use crate::side::{Side, is_braces};
+use crate::side::Side;
 use crate::subject::Bad;
 
 /// What takes no longer than this is not worth telling how long it took.
@@ -76,7 +76,7 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
         let kept = header.as_ref().filter(|_| conversion.is_none());
         let kept = kept.map(|header| header.descr.clone()).filter(|descr| numpy_reads(descr));
         let descr = kept.or_else(|| descr_of(to.element)).unwrap_or_default();
-        npy::Header::of(&to.layout, to.minor_to_major(), &descr)
+        npy::Header::of(&to.layout, to.said.minor_to_major().as_deref(), &descr)
     });
     let head = stored.as_ref().map_or(Ok(Vec::new()), npy::Header::bytes)?;
 
@@ -166,9 +166,7 @@ fn from_side(
     let own = |element| -> Result<Option<Side>, Failure> {
         let Some(header) = header else { return Ok(None) };
         let element = element_of(&header.descr, element).map_err(|error| source.within(&error))?;
-        let order: Vec<String> = (0..header.shape.len()).map(|dim| dim.to_string()).collect();
-        let braces = if header.fortran_order { format!("{{{}}}", order.join(",")) } else { String::new() };
-        Ok(Some(Side::dense(element, &header.shape, &braces, args)?))
+        Ok(Some(Side::dense(element, &header.shape, header.fortran_order)?))
     };
     let Some(text) = &convert.from else {
         return own(convert.dtype)?.ok_or_else(|| {
@@ -178,12 +176,17 @@ fn from_side(
                 .into()
         });
     };
-    // Braces alone need the file's own dimensions and type.
-    let known = if is_braces(text) { own(convert.dtype)? } else { None };
-    let known = known.as_ref().map(|known| (known.element, known.layout.dims()));
-    let side = Side::read(text, known, args)?;
+    // The braces of a shape alone need the file's own dimensions and type, which other texts may pass over.
+    let known = own(convert.dtype);
+    let array = known.as_ref().ok().and_then(Option::as_ref);
+    let array = array.map(|own| Known::array(own.layout.dims(), own.element)).unwrap_or_default();
+    let side = match (Side::read(text, array, args), known) {
+        (Ok(side), _) => side,
+        (Err(_), Err(why)) => return Err(why),
+        (Err(bad), Ok(_)) => return Err(bad.into()),
+    };
     if let Some(dtype) = convert.dtype.filter(|&dtype| dtype != side.element) {
-        return Err(Error::new(format!("--dtype {dtype} and --from {}", side.subject))
+        return Err(Error::new(format!("--dtype {dtype} and --from {}", side.said))
             .rule("both say the same element type")
             .accepts("--from alone")
             .into());
@@ -191,22 +194,22 @@ fn from_side(
     let Some(own) = own(Some(side.element))? else { return Ok(side) };
     let Some(header) = header else { return Ok(side) };
     if header.fortran_order && !own.layout.same_function(&side.layout).is_yes() {
-        return Err(Error::new(format!("{} is {} by itself", source.name(), own.subject))
+        return Err(Error::new(format!("{} is {} by itself", source.name(), own.said))
             .rule("the order of an array in Fortran order is not silently passed over")
             .accepts(format!(
                 "--from {}, or --skip {} to read the bytes after the header as {}",
-                own.subject, header.data_offset, side.subject
+                own.said, header.data_offset, side.said
             ))
             .into());
     }
     // An npy file that Tilework wrote says the dimensions, or those that lie in memory, or it is the flat buffer.
-    let stored = npy::Header::of(&side.layout, side.minor_to_major(), &header.descr);
+    let stored = npy::Header::of(&side.layout, side.said.minor_to_major().as_deref(), &header.descr);
     if header.shape.len() > 1 && header.shape != stored.shape && header.shape != side.layout.dims() {
-        return Err(Error::new(format!("{} is {} by itself", source.name(), own.subject))
+        return Err(Error::new(format!("{} is {} by itself", source.name(), own.said))
             .rule("the dimensions of an npy file are not silently passed over")
             .accepts(format!(
                 "--from {}, or --skip {} to read the bytes after the header as {}",
-                own.subject, header.data_offset, side.subject
+                own.said, header.data_offset, side.said
             ))
             .into());
     }
@@ -217,7 +220,7 @@ fn from_side(
 fn fill(convert: &ConvertArgs, to: &Side) -> Result<u128, Failure> {
     match &convert.fill {
         Some(text) => Ok(to.element.fill_bits(text, to.layout.bits())?),
-        None => Ok(to.subject.as_array().and_then(ArrayShape::padding_bits).unwrap_or(0)),
+        None => Ok(to.said.fill().unwrap_or(0)),
     }
 }
 
@@ -279,8 +282,8 @@ impl Done {
             return output.object(&Converted {
                 input: &self.input,
                 output: &self.output,
-                from: self.from.subject.to_string(),
-                to: self.to.subject.to_string(),
+                from: self.from.said.to_string(),
+                to: self.to.said.to_string(),
                 elements: from.len(),
                 read_bytes: from.bytes(),
                 written_bytes: self.written,
@@ -296,7 +299,7 @@ impl Done {
         }
         let mut page = output.new_page();
         let side = |side: &Side, name: &str| {
-            format!("{name}: {}, {}", side.subject, size::bytes(side.layout.bytes().into()))
+            format!("{name}: {}, {}", side.said, size::bytes(side.layout.bytes().into()))
         };
         let mut rows = vec![
             ("from".to_owned(), side(&self.from, &self.input)),

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead};
 
+use tilework::dialect::{Known, Said};
 use tilework::{Error, Result};
-use tilework_explain::Subject;
 
 use crate::args::{Args, MessageArgs};
 use crate::message;
@@ -14,7 +14,7 @@ use crate::subject;
 /// The longest line that is read.
 const LONGEST: usize = 1 << 20;
 
-/// Calls `answer` with each shape or descriptor, and reports the texts that are none. With `message`, protobuf messages
+/// Calls `answer` with what each text says, and reports those that say nothing. With `message`, protobuf messages
 /// may stand for them.
 pub fn subjects(
     given: &[OsString],
@@ -25,18 +25,19 @@ pub fn subjects(
     if let Some((message, format)) = message.and_then(|message| Some((message, message.from_format?))) {
         return message::subjects(given, format, (message, args), output, answer);
     }
-    texts(given, output, |text, line, output| match subject::read(text, args) {
-        Ok(subjects) => {
-            subjects.into_iter().try_for_each(|subject| answer(&Given { text, subject, line }, output))
+    texts(given, output, |text, line, output| match subject::read(text, Known::default(), args) {
+        Ok(found) => {
+            let mut found = found.into_iter();
+            found.try_for_each(|found| answer(&Given { text, said: found.said, line }, output))
         }
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }
 
-/// A shape or a descriptor as it was given.
+/// What a text says, as it was given.
 pub struct Given<'a> {
     pub text: &'a str,
-    pub subject: Subject,
+    pub said: Said,
     /// The line of standard input.
     pub line: Option<u64>,
 }

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use tilework::xla::Shape;
 use tilework::xla::proto::{Format, MAX_BYTES, Message};
 use tilework::{Error, Result};
-use tilework_explain::Subject;
 
 use crate::args::{Args, MessageArgs, ProtoFormat, ShapeMessage};
 use crate::input::Given;
@@ -38,7 +38,7 @@ pub fn subjects(
         match shape(&bytes, format, which.message, args) {
             Ok(shape) => {
                 let text = shape.to_string();
-                answer(&Given { text: &text, subject: Subject::Shape(shape), line: None }, output)?;
+                answer(&Given { text: &text, said: Arc::new(shape), line: None }, output)?;
             }
             Err(error) => {
                 let (error, text) = match format {
@@ -138,12 +138,14 @@ pub fn write(
 }
 
 fn written(given: &Given, which: ShapeMessage, format: Format) -> Result<Vec<u8>> {
-    let message = match (&given.subject, which.old()) {
-        (Subject::Shape(shape), None) => Message::of_shape(shape),
-        (Subject::Shape(shape), Some(version)) => Message::of_old_shape(shape, version),
-        (Subject::Desc(_), _) => Err(Error::new("a DirectML descriptor")
+    let shape: &Shape = given.said.get().ok_or_else(|| {
+        Error::new(given.said.dialect().title)
             .rule("only shapes as XLA writes them have a message")
-            .accepts("--format xla")),
+            .accepts("--format xla")
+    })?;
+    let message = match which.old() {
+        None => Message::of_shape(shape),
+        Some(version) => Message::of_old_shape(shape, version),
     };
     message?.write(format)
 }

@@ -1,6 +1,6 @@
 //! `plan`: the loops that move an array from one layout to another.
 
-use tilework::xla::ArrayShape;
+use tilework::dialect::Known;
 use tilework::{Error, Plan, PlanOptions};
 use tilework_copy::Conversion;
 use tilework_explain::{Planned, explain_plan};
@@ -13,22 +13,22 @@ use crate::subject::Bad;
 
 /// Prints the plan from the one to each of the others.
 pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
-    let from = match Side::read(&plan.a, None, args) {
+    let from = match Side::read(&plan.a, Known::default(), args) {
         Ok(from) => from,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     input::texts(std::slice::from_ref(&plan.b), output, |text, line, output| {
-        let known = Some((from.element, from.layout.dims()));
+        let known = Known::array(from.layout.dims(), from.element);
         let made = Side::read_text(text, known, args).and_then(|to| {
             let made = make(&from, &to, plan).map_err(|error| Bad::new(error, text))?;
             Ok((to, made))
         });
         match made {
             Ok((to, (plan, _))) if output.json => {
-                output.object(&Planned::new(from.subject.to_string(), to.subject.to_string(), &plan))
+                output.object(&Planned::new(from.said.to_string(), to.said.to_string(), &plan))
             }
             Ok((to, (plan, conversion))) => {
-                let texts = [from.subject.to_string(), to.subject.to_string()];
+                let texts = [from.said.to_string(), to.said.to_string()];
                 let types = conversion.map(|way| [way.from().to_string(), way.to().to_string()]);
                 let [a, b] = &texts;
                 output.lines(&explain_plan([a, b], &plan, types, output.width, output.look))
@@ -50,7 +50,7 @@ fn make(from: &Side, to: &Side, asked: &PlanArgs) -> Result<(Plan, Option<Conver
     };
     let fill = match &asked.fill {
         Some(text) => Some(to.element.fill_bits(text, to.layout.bits())?),
-        None => to.subject.as_array().and_then(ArrayShape::padding_bits),
+        None => to.said.fill(),
     };
     let options = PlanOptions { fill, converts: conversion.is_some() };
     Ok((Plan::new(&from.layout, &to.layout, &options)?, conversion))

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use tilework::dialect::Known;
 use tilework::{Error, Layout, Place, Result};
 
 use crate::args::Args;
@@ -63,9 +64,9 @@ fn one_layout(
 ) -> std::result::Result<Option<(String, Layout)>, Stop> {
     let text = shape.to_string_lossy();
     let found = input::argument(shape).map_err(|error| Bad::new(error, &text)).and_then(|text| {
-        let subject = subject::read_one(text, args)?;
-        let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
-        Ok((subject.to_string(), layout))
+        let said = subject::read_one(text, Known::default(), args)?;
+        let layout = said.layout().map_err(|error| Bad::new(error.or_at(0..text.len()), text))?;
+        Ok((said.to_string(), layout))
     });
     match found {
         Ok(found) => Ok(Some(found)),

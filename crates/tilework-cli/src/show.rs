@@ -8,7 +8,7 @@ use crate::output::{Output, Stop};
 
 /// Prints the canonical text.
 pub fn parse(given: &Given, output: &mut Output) -> Result<(), Stop> {
-    let shape = given.subject.to_string();
+    let shape = given.said.to_string();
     match output.json {
         true => output.object(&json::Parsed { text: given.text, shape }),
         false => output.text(&shape),
@@ -18,8 +18,8 @@ pub fn parse(given: &Given, output: &mut Output) -> Result<(), Stop> {
 /// Explains a shape or a descriptor.
 pub fn show(given: &Given, output: &mut Output) -> Result<(), Stop> {
     let outcome = match output.json {
-        true => Shown::new(&given.subject).map(|object| output.object(&object)),
-        false => explain(&given.subject, output.width, output.look).map(|lines| output.lines(&lines)),
+        true => Shown::new(&*given.said).map(|object| output.object(&object)),
+        false => explain(&*given.said, output.width, output.look).map(|lines| output.lines(&lines)),
     };
     outcome.unwrap_or_else(|error| output.bad(&error.or_at(0..given.text.len()), given.text, given.line))
 }

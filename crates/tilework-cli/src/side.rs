@@ -1,11 +1,12 @@
 //! A layout that data have, or are to have.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+use std::sync::Arc;
 
-use tilework::xla::{PrimitiveType, Shape};
+use tilework::dialect::{Known, Said};
+use tilework::xla::{self, ArrayShape, PrimitiveType, Shape};
 use tilework::{Error, Layout};
 use tilework_copy::{Conversion, Kind};
-use tilework_explain::Subject;
 
 use crate::args::Args;
 use crate::input;
@@ -13,31 +14,21 @@ use crate::subject::{self, Bad};
 
 /// A layout with the type of its elements.
 pub struct Side {
-    pub subject: Subject,
+    pub said: Said,
     pub layout: Layout,
     pub element: PrimitiveType,
 }
 
 impl Side {
-    /// Reads a shape or a descriptor, or the braces of a shape alone, which `known` then gives type and dimensions.
-    pub fn read(given: &OsString, known: Option<(PrimitiveType, &[u64])>, args: &Args) -> Result<Side, Bad> {
+    /// Reads a layout in any notation, with what is known besides: the braces of a shape alone say neither sizes nor type.
+    pub fn read(given: &OsString, known: Known, args: &Args) -> Result<Side, Bad> {
         let text = input::argument(given).map_err(|error| Bad::new(error, &given.to_string_lossy()))?;
         Side::read_text(text, known, args)
     }
 
     /// The same from a text.
-    pub fn read_text(text: &str, known: Option<(PrimitiveType, &[u64])>, args: &Args) -> Result<Side, Bad> {
-        if !is_braces(OsStr::new(text)) {
-            return Side::of(subject::read_one(text, args)?, text);
-        }
-        let Some((element, dims)) = known else {
-            let error = Error::new("the braces of a shape alone")
-                .at(0..text.len())
-                .rule("dimensions and type are known from elsewhere")
-                .accepts(format!("all of the shape, such as f32[3,5]{text}"));
-            return Err(Bad::new(error, text));
-        };
-        Side::dense(element, dims, text, args)
+    pub fn read_text(text: &str, known: Known, args: &Args) -> Result<Side, Bad> {
+        Side::of(subject::read_one(text, known, args)?, text)
     }
 
     /// Reads where the elements of this layout are to go, and says how they change on the way, if they do: only where
@@ -51,11 +42,11 @@ impl Side {
         let element = convert.flatten().unwrap_or(self.element);
         let dims = self.layout.dims();
         let to = match given {
-            Some(given) => Side::read(given, Some((element, dims)), args)?,
-            None => Side::dense(element, dims, "", args)?,
+            Some(given) => Side::read(given, Known::array(dims, element), args)?,
+            None => Side::dense(element, dims, false)?,
         };
         if convert.is_some_and(|element| element.is_some_and(|element| element != to.element)) {
-            let error = Error::new(format!("--convert={element} and {}", to.subject))
+            let error = Error::new(format!("--convert={element} and {}", to.said))
                 .rule("both say the same element type")
                 .accepts("--convert alone");
             return Err(Bad::new(error, ""));
@@ -64,33 +55,30 @@ impl Side {
         Ok((to, conversion))
     }
 
-    /// The shape with this type and these dimensions; `braces` say its layout, or nothing for row-major.
-    pub fn dense(element: PrimitiveType, dims: &[u64], braces: &str, args: &Args) -> Result<Side, Bad> {
-        // A scalar has no braces at all.
-        let braces = if dims.is_empty() && braces.trim() == "{}" { "" } else { braces };
-        let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
-        let text = format!("{element}[{}]{braces}", dims.join(","));
-        let shape = if args.strict_xla { Shape::parse_strict_xla(&text) } else { Shape::parse(&text) };
-        Side::of(Subject::Shape(shape.map_err(|error| Bad::new(error, &text))?), &text)
+    /// The array with this type and these dimensions, row-major or in Fortran order.
+    pub fn dense(element: PrimitiveType, dims: &[u64], is_fortran: bool) -> Result<Side, Bad> {
+        let dense = || {
+            let array = ArrayShape::new(element, dims.iter().copied())?;
+            match is_fortran {
+                true => array.with_layout(xla::Layout::new(0..dims.len())?),
+                false => Ok(array),
+            }
+        };
+        let array = dense().map_err(|error| Bad::new(error, ""))?;
+        Side::of(Arc::new(Shape::from(array)), "")
     }
 
-    fn of(subject: Subject, text: &str) -> Result<Side, Bad> {
-        let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
-        match subject.element() {
-            Some(element) => Ok(Side { subject, layout, element }),
+    fn of(said: Said, text: &str) -> Result<Side, Bad> {
+        let layout = said.layout().map_err(|error| Bad::new(error.or_at(0..text.len()), text))?;
+        match said.element() {
+            Some(element) => Ok(Side { said, layout, element }),
             None => Err(Bad::new(Error::new("no element type").at(0..text.len()), text)),
         }
     }
 
-    /// The order of the dimensions that is written down, if one is.
-    pub fn minor_to_major(&self) -> Option<&[usize]> {
-        let layout = self.subject.as_array()?.layout()?;
-        layout.strides().is_none().then(|| layout.minor_to_major())
-    }
-
     /// How elements change from here to there; not at all unless `converts` allows it.
     fn way_to(&self, to: &Side, converts: bool) -> Result<Option<Conversion>, Bad> {
-        let text = format!("{} and {}", self.subject, to.subject);
+        let text = format!("{} and {}", self.said, to.said);
         let fail = |found: String, rule: &str, accepts: String| {
             Err(Bad::new(Error::new(found).rule(rule).accepts(accepts), &text))
         };
@@ -102,10 +90,7 @@ impl Side {
                 format!("{:?} in both", self.layout.dims()),
             );
         }
-        // DirectML has no bool, so its bytes may be those of one.
-        let is_byte = |side: &Side| side.subject.as_desc().is_some() && side.element == PrimitiveType::U8;
-        let is_pred = |side: &Side| side.element == PrimitiveType::Pred;
-        let same = self.element == to.element || is_byte(self) && is_pred(to) || is_pred(self) && is_byte(to);
+        let same = self.said.may_be(to.element) || to.said.may_be(self.element);
         let bits = [self.layout.bits(), to.layout.bits()];
         if !same {
             if converts {
@@ -153,30 +138,10 @@ impl Side {
         if found == want {
             return Ok(());
         }
-        let text = self.subject.to_string();
+        let text = self.said.to_string();
         let error = Error::new(format!("{kind} of {found} bits each in {text}"))
             .rule(format!("a conversion has {kind} of {want} bits, side by side"))
             .accepts(format!("E({want}) in the layout, such as {kind}[3,5]{{1,0:E({want})}}"));
         Err(Bad::new(error, &text))
-    }
-}
-
-/// Whether this is the layout of a shape without the shape, and no descriptor in JSON.
-pub fn is_braces(text: &OsStr) -> bool {
-    text.to_string_lossy()
-        .trim_start()
-        .strip_prefix('{')
-        .is_some_and(|rest| !rest.trim_start().starts_with('"'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn braces_are_told_from_json() {
-        let is_braces = |text: &str| is_braces(OsStr::new(text));
-        assert!(is_braces("{1,0:T(8,128)}") && is_braces(" {strides(5,1)}") && is_braces("{}"));
-        assert!(!is_braces("{ \"DataType\": 1}") && !is_braces("f32[2]{0}") && !is_braces("@x.json"));
     }
 }

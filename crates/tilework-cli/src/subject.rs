@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use tilework::Error;
+use tilework::dialect::{Found, Known, Said};
 use tilework::directml::BufferTensorDesc;
-use tilework_explain::Subject;
 
 use crate::args::Args;
 
@@ -23,66 +23,62 @@ impl Bad {
     }
 }
 
-/// Reads the one thing that a text or a file says.
-pub fn read_one(text: &str, args: &Args) -> Result<Subject, Bad> {
-    let mut subjects = read(text, args)?;
-    if subjects.len() > 1 {
-        let error = Error::new(format!("{} descriptors", subjects.len()))
+/// Reads the one thing that a text or a file says, with what is known besides.
+pub fn read_one(text: &str, known: Known, args: &Args) -> Result<Said, Bad> {
+    let mut found = read(text, known, args)?;
+    if found.len() > 1 {
+        let error = Error::new(format!("{} arrays are described", found.len()))
             .at(0..text.len())
             .rule("this command is about one")
             .accepts("the name of one of them after a #, as tilework check prints it: @FILE#NAME");
         return Err(Bad::new(error, text));
     }
-    subjects.pop().ok_or_else(|| Bad::new(Error::new("no descriptor").at(0..text.len()), text))
+    found
+        .pop()
+        .map(|found| found.said)
+        .ok_or_else(|| Bad::new(Error::new("nothing is described").at(0..text.len()), text))
 }
 
-/// Reads a shape, a descriptor, or the descriptors of a file.
-pub fn read(text: &str, args: &Args) -> Result<Vec<Subject>, Bad> {
-    let file = text.strip_prefix('@');
-    if args.strict_xla && (file.is_some() || Subject::is_descriptor(text)) {
-        let error = Error::new("a DirectML descriptor")
-            .at(0..text.len())
-            .rule("--strict-xla reads nothing but what XLA writes");
-        return Err(Bad::new(error, text));
-    }
-    match file {
-        Some(file) => read_file(file, text),
-        None => Subject::read(text, args.strict_xla).map_err(|error| Bad::new(error, text)),
+/// Reads everything that a text or a file says.
+pub fn read(text: &str, known: Known, args: &Args) -> Result<Vec<Found>, Bad> {
+    match text.strip_prefix('@') {
+        Some(file) => read_file(file, text, known, args),
+        None => args.reading(known).read(text).map_err(|error| Bad::new(error, text)),
     }
 }
 
-/// Reads the one descriptor that a text or a file says, and no shape.
+/// Reads the one DirectML descriptor that a text or a file says.
 pub fn read_one_desc(text: &str, args: &Args) -> Result<BufferTensorDesc, Bad> {
-    match read_one(text, args)? {
-        Subject::Desc(desc) => Ok(desc),
-        Subject::Shape(_) => {
-            let error = Error::new("a shape as XLA writes it")
-                .at(0..text.len())
-                .rule("views are told of DirectML's descriptors")
-                .accepts("'FLOAT32 [1,3,224,224]', or @FILE.json");
-            Err(Bad::new(error, text))
-        }
-    }
+    let said = read_one(text, Known::default(), args)?;
+    said.get().cloned().ok_or_else(|| {
+        let error = Error::new(said.dialect().title)
+            .at(0..text.len())
+            .rule("`view` works on DirectML descriptors only")
+            .accepts("'FLOAT32 [1,3,224,224]', or @FILE.json");
+        Bad::new(error, text)
+    })
 }
 
-/// The descriptors of `@FILE` or `@FILE#NAME`; `text` is what was given.
-fn read_file(file: &str, text: &str) -> Result<Vec<Subject>, Bad> {
+/// What `@FILE` says, or what it calls NAME in `@FILE#NAME`; `text` is what was given.
+fn read_file(file: &str, text: &str, known: Known, args: &Args) -> Result<Vec<Found>, Bad> {
     let whole = |error: Error| Bad::new(error.at(0..text.len()), text);
     let (file, name) = match file.rsplit_once('#') {
         Some((before, name)) if !Path::new(file).exists() => (before, Some(name)),
         _ => (file, None),
     };
-    let json = File::open(file)
+    let content = File::open(file)
         .map_err(|error| whole(Error::new(format!("{file}: {error}"))))
         .and_then(|mut file| read_text(&mut file).map_err(whole))?;
     // An error that knows no place in the file is about the file.
-    let found = Subject::read_json(&json, name).map_err(|error| match error.span() {
-        Some(_) => Bad::new(error, &json),
+    let mut found = args.reading(known).read(&content).map_err(|error| match error.span() {
+        Some(_) => Bad::new(error, &content),
         None => Bad::new(error, text),
     })?;
-    match name {
-        Some(name) if found.is_empty() => Err(whole(Error::new(format!("no descriptor {name} in {file}")))),
-        _ => Ok(found),
+    let Some(name) = name else { return Ok(found) };
+    found.retain(|found| found.name.as_deref() == Some(name));
+    match found.is_empty() {
+        true => Err(whole(Error::new(format!("nothing is called {name} in {file}")))),
+        false => Ok(found),
     }
 }
 
@@ -102,6 +98,6 @@ pub fn read_text(input: &mut dyn Read) -> tilework::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Error::new(format!("byte 0x{:02x} at {at} is not UTF-8", error.as_bytes()[at]))
-            .rule("JSON is written in UTF-8 text")
+            .rule("a file is read as UTF-8 text")
     })
 }

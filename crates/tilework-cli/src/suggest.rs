@@ -1,8 +1,10 @@
 //! `suggest`: which layouts of an array would be smaller.
 
-use tilework::xla::{ArrayShape, Layout};
+use std::borrow::Cow;
+
+use tilework::xla::{ArrayShape, Layout, Shape};
 use tilework::{Error, Result};
-use tilework_explain::{Subject, Suggesting};
+use tilework_explain::Suggesting;
 
 use crate::args::{Args, SuggestArgs};
 use crate::input::{self, Given};
@@ -23,8 +25,8 @@ pub fn suggest(asked: &SuggestArgs, args: &Args, output: &mut Output) -> std::re
     input::subjects(&asked.shapes, (None, args), output, |given, output| {
         let answered = array(given).and_then(|array| {
             let found = match asked.what_if.is_empty() {
-                true => Suggesting::new(array, &target, asked.top.into())?,
-                false => Suggesting::what_if(array, &asked.what_if)?,
+                true => Suggesting::new(&array, &target, asked.top.into())?,
+                false => Suggesting::what_if(&array, &asked.what_if)?,
             };
             Ok(match output.json {
                 true => output.object(&found.object()?),
@@ -36,14 +38,12 @@ pub fn suggest(asked: &SuggestArgs, args: &Args, output: &mut Output) -> std::re
 }
 
 /// The array that is asked about.
-fn array<'a>(given: &'a Given) -> Result<&'a ArrayShape> {
-    if let Subject::Desc(_) = given.subject {
-        return Err(Error::new("a DirectML descriptor")
-            .at(0..given.text.len())
-            .rule("it says where its elements are by strides, and no compiler chooses them")
-            .accepts("a shape as XLA writes it"));
-    }
+fn array<'a>(given: &'a Given) -> Result<Cow<'a, ArrayShape>> {
     // What is no array has no layout, and the error says so.
-    given.subject.layout(given.text)?;
-    given.subject.as_array().ok_or_else(|| Error::new("no array").at(0..given.text.len()))
+    let layout = given.said.layout()?;
+    if let Some(array) = given.said.get().and_then(Shape::as_array) {
+        return Ok(Cow::Borrowed(array));
+    }
+    let element = given.said.element().ok_or_else(|| Error::new("elements without a type"))?;
+    ArrayShape::saying(&layout, element).map(Cow::Owned)
 }

@@ -41,7 +41,7 @@ impl PyLayout {
         let width = width.map_or(Ok(80), |width| plain::count(width, "width"))? as usize;
         let look = Look::default();
         let lines = match self.views.is_empty() {
-            true => explain(&self.source.subject(), width, look)?,
+            true => explain(&*self.source, width, look)?,
             false => {
                 let mut lines = vec![Line::new().with(self.spelled(), Style::Strong), Line::new()];
                 lines.extend(explain_layout(&self.layout, width, look));
@@ -101,7 +101,7 @@ impl PyLayout {
             }
             _ => facts.push(("padding", "not decided: the strides overlap".to_owned())),
         }
-        if let Some(formula) = Function::new(layout, None).formula.filter(|_| !layout.is_empty()) {
+        if let Some(formula) = Function::new(layout).formula.filter(|_| !layout.is_empty()) {
             facts.push(("formula", format!("<code>{}</code>", escaped(&formula))));
         }
         facts

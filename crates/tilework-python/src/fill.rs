@@ -8,7 +8,6 @@ use tilework::xla::PrimitiveType;
 
 use crate::error::Result;
 use crate::layout::PyLayout;
-use crate::read::Source;
 
 /// The argument `fill` of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,10 +112,7 @@ impl Fill {
         match self {
             Fill::Leave => None,
             Fill::Bits(bits) => Some(bits),
-            Fill::Unsaid => match (&to.source, to.views.is_empty()) {
-                (Source::Shape(array), true) => array.padding_bits().or(Some(0)),
-                _ => Some(0),
-            },
+            Fill::Unsaid => to.source.fill().filter(|_| to.views.is_empty()).or(Some(0)),
         }
     }
 }

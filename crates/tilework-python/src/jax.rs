@@ -6,7 +6,7 @@ use tilework::xla::{self, ArrayShape, TileDim};
 
 use crate::error::Result;
 use crate::layout::PyLayout;
-use crate::read::Source;
+use crate::read;
 
 #[pymethods]
 impl PyLayout {
@@ -41,24 +41,15 @@ impl PyLayout {
 impl PyLayout {
     /// The order and the tiles that say this layout, if they do.
     fn order_and_tiles(&self) -> Option<xla::Layout> {
-        let array = match (&self.source, self.views.is_empty()) {
-            (_, false) => return None,
-            (Source::Shape(array), true)
-                if array.layout().is_some_and(|written| written.strides().is_none()) =>
-            {
-                array.clone()
-            }
-            _ => match Source::saying(&self.layout, self.element)? {
-                Source::Shape(array) => array,
-                Source::Desc(_) => return None,
-            },
-        };
+        let own = read::array_of(&self.source).filter(|_| self.views.is_empty()).cloned();
+        let ordered = own.filter(|array| array.layout().is_some_and(|written| written.strides().is_none()));
+        let array = ordered.or_else(|| ArrayShape::saying(&self.layout, self.element).ok())?;
         let written = array.layout()?;
         let bare = xla::Layout::new(written.minor_to_major().iter().copied()).ok()?;
         let bare = bare.with_tiles(written.tiles().iter().cloned()).ok()?;
         let bare = bare.with_element_size_in_bits(written.element_size_in_bits());
         let shape = ArrayShape::new(self.element, self.layout.dims().iter().copied()).ok()?;
-        let said = Source::Shape(shape.with_layout(bare.clone()).ok()?);
-        said.says(&self.layout).then_some(bare)
+        let said = shape.with_layout(bare.clone()).ok()?.lower().ok()?;
+        said.same_buffer(&self.layout).is_yes().then_some(bare)
     }
 }

@@ -8,6 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyString};
 
+use tilework::dialect::Known;
+
 use crate::error::Result;
 use crate::layout::PyLayout;
 use crate::read;
@@ -78,8 +80,9 @@ pub fn layout<'py>(
         return read::layout(said, None);
     };
     let (py, text) = (said.py(), text.to_str()?);
+    let known = like.map(|(element, dims)| Known::array(dims, element)).unwrap_or_default();
     let mut key = text.as_bytes().to_vec();
-    if let (true, Some((element, dims))) = (text.starts_with('{'), like) {
+    if let Some((element, dims)) = like {
         key.push(0xff); // no byte of a text
         key.extend(element.name().bytes());
         key.extend(dims.iter().flat_map(|size| size.to_le_bytes()));
@@ -87,7 +90,7 @@ pub fn layout<'py>(
     if let Some(layout) = TEXTS.find(&key, |layout| layout.clone_ref(py)) {
         return Ok(layout.into_bound(py));
     }
-    let made = Bound::new(py, read::read_text(text, like)?)?;
+    let made = Bound::new(py, read::read_text(text, known, None)?)?;
     TEXTS.keep(&key, made.clone().unbind());
     Ok(made)
 }

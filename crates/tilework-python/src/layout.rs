@@ -10,15 +10,16 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
+use tilework::dialect::{Dialect, Said};
 use tilework::xla::PrimitiveType;
-use tilework::{Layout, Place};
+use tilework::{Error, Layout, Place};
 
 use crate::answer::PyPadding;
 use crate::element::{self, Dtypes};
 use crate::error::Result;
 use crate::plain;
 use crate::prepared::Side;
-use crate::read::{self, Source};
+use crate::read;
 use crate::view::View;
 
 /// How an array lies in memory: a function from an index to an offset, with an allocated size.
@@ -26,7 +27,7 @@ use crate::view::View;
 /// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array of NumPy, PyTorch, JAX
 /// or any other library that says how its arrays lie: their shape, strides and dtype, never their data. The braces of a
 /// layout alone, and layouts of JAX, want `dims` and `dtype` as well. Of an array of JAX it is the layout on the device, and
-/// of a sharded one the layout of one shard.
+/// of a sharded one the layout of one shard. `notation` says in which notation a text is, where it could be in several.
 ///
 /// >>> layout = tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
 /// >>> layout.size, layout.nbytes, layout.offset(3, 17)
@@ -46,7 +47,7 @@ use crate::view::View;
 #[pyclass(frozen, name = "Layout", module = "tilework")]
 pub struct PyLayout {
     /// What it was made from.
-    pub source: Source,
+    pub source: Said,
     /// The views taken of it since; none where a text says all.
     pub views: Vec<View>,
     pub element: PrimitiveType,
@@ -67,7 +68,7 @@ pub struct Strided {
 }
 
 impl PyLayout {
-    pub fn new(source: Source, views: Vec<View>, element: PrimitiveType, layout: Layout) -> PyLayout {
+    pub fn new(source: Said, views: Vec<View>, element: PrimitiveType, layout: Layout) -> PyLayout {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (dtypes, strided) = (PyOnceLock::new(), OnceLock::new());
@@ -96,10 +97,11 @@ impl PyLayout {
         })
     }
 
-    /// The layout of a source.
-    pub fn of(source: Source) -> tilework::Result<PyLayout> {
-        let layout = source.lower()?;
-        Ok(PyLayout::new(source.clone(), Vec::new(), source.element(), layout))
+    /// The layout of what a notation says.
+    pub fn of(source: Said) -> tilework::Result<PyLayout> {
+        let layout = source.layout()?;
+        let element = source.element().ok_or_else(|| Error::new("elements without a type"))?;
+        Ok(PyLayout::new(source, Vec::new(), element, layout))
     }
 
     /// The text, and the views taken since.
@@ -112,14 +114,16 @@ impl PyLayout {
 #[pymethods]
 impl PyLayout {
     #[new]
-    #[pyo3(signature = (spec, /, dims=None, dtype=None))]
+    #[pyo3(signature = (spec, /, dims=None, dtype=None, *, notation=None))]
     fn __new__(
         spec: &Bound<'_, PyAny>,
         dims: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
+        notation: Option<&str>,
     ) -> Result<PyLayout> {
         let dims = dims.map(|dims| plain::counts(dims, "dims")).transpose()?;
-        read::read(spec, dims.as_deref(), dtype)
+        let notation = notation.map(Dialect::named).transpose()?;
+        read::read(spec, dims.as_deref(), dtype, notation)
     }
 
     /// The layout with one stride for each dimension, in elements: 0 broadcasts, a negative one counts backward.

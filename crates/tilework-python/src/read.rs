@@ -1,110 +1,39 @@
 //! From what Python gives to what Tilework takes.
 
-use std::fmt;
+use std::sync::Arc;
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
-use tilework::directml::BufferTensorDesc;
+use tilework::dialect::{Dialect, Known, Reading, Said};
 use tilework::xla::{self, ArrayShape, PrimitiveType, Shape, Strides};
 use tilework::{Error, Layout};
-use tilework_explain::Subject;
 
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
 use crate::plain;
 
-/// What a layout is made from: the shape of an array as XLA writes it, or a descriptor of DirectML.
-#[derive(Clone)]
-pub enum Source {
-    Shape(ArrayShape),
-    Desc(BufferTensorDesc),
-}
-
-impl Source {
-    /// Reads a text, which must say one array.
-    fn read(text: &str) -> tilework::Result<Source> {
-        let mut found = Subject::read(text, false)?;
-        let count = found.len();
-        match found.pop() {
-            Some(Subject::Desc(desc)) if count == 1 => Ok(Source::Desc(desc)),
-            Some(Subject::Shape(Shape::Array(array))) => Ok(Source::Shape(array)),
-            Some(Subject::Shape(_)) => Err(Error::new("this is not an array")
-                .rule("only the elements of an array have offsets")
-                .accepts("an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds")),
-            _ => Err(Error::new(format!("{count} descriptors")).accepts("one")),
-        }
-    }
-
-    /// What is explained.
-    pub fn subject(&self) -> Subject {
-        match self {
-            Source::Shape(array) => Subject::Shape(Shape::Array(array.clone())),
-            Source::Desc(desc) => Subject::Desc(desc.clone()),
-        }
-    }
-
-    pub fn lower(&self) -> tilework::Result<Layout> {
-        match self {
-            Source::Shape(array) => array.lower(),
-            Source::Desc(desc) => desc.lower(),
-        }
-    }
-
-    pub fn element(&self) -> PrimitiveType {
-        match self {
-            Source::Shape(array) => array.element_type(),
-            Source::Desc(desc) => desc.data_type().in_xla(),
-        }
-    }
-
-    /// The shape whose text says this layout, if strides or an order of the dimensions can.
-    pub fn saying(layout: &Layout, element: PrimitiveType) -> Option<Source> {
-        let strides = layout.to_strides().ok()?;
-        let first = match layout.is_empty() {
-            true => 0,
-            false => layout.offset(&vec![0; layout.rank()]).ok()?,
-        };
-        let mut order: Vec<usize> = (0..layout.rank()).rev().collect();
-        order.sort_by_key(|&dim| strides[dim].unsigned_abs());
-        let ordered = xla::Layout::new(order).ok()?;
-        let free = |base, size| xla::Layout::strided(Strides { strides: strides.clone(), base, size });
-        let candidates = [
-            Ok(ordered),
-            free(None, None),
-            free(Some(first), None),
-            free(None, Some(layout.size())),
-            free(Some(first), Some(layout.size())),
-        ];
-        candidates.into_iter().flatten().find_map(|written| {
-            let bare = ArrayShape::new(element, layout.dims().iter().copied()).ok()?;
-            let plain = bare.clone().with_layout(written.clone()).ok().map(Source::Shape);
-            let narrow = || {
-                let written = written.with_element_size_in_bits(layout.bits());
-                bare.with_layout(written).ok().map(Source::Shape)
-            };
-            plain.filter(|source| source.says(layout)).or_else(narrow).filter(|source| source.says(layout))
-        })
-    }
-
-    /// Whether this is the same function with the same sizes.
-    pub fn says(&self, layout: &Layout) -> bool {
-        self.lower().is_ok_and(|said| {
-            (said.bits(), said.size()) == (layout.bits(), layout.size())
-                && said.same_function(layout).is_yes()
-        })
+/// What a layout is made from: what a text, a descriptor or an array says, in its own notation.
+pub fn one(text: &str, known: Known, notation: Option<&'static Dialect>) -> tilework::Result<Said> {
+    let said = Reading { dialect: notation, known }.read_one(text)?;
+    match said.element() {
+        Some(_) if said.leaves().is_none() && said.kind() != "buffer" => Ok(said),
+        _ => Err(Error::new("this is not an array")
+            .rule("only the elements of an array have offsets")
+            .accepts("an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds")),
     }
 }
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::Shape(array) => array.fmt(f),
-            Source::Desc(desc) => desc.fmt(f),
-        }
-    }
+/// The array that XLA's text says, if that is what it was made from.
+pub fn array_of(said: &Said) -> Option<&ArrayShape> {
+    said.get().and_then(Shape::as_array)
+}
+
+/// The shape whose text says this layout, if tiles or strides can.
+pub fn saying(layout: &Layout, element: PrimitiveType) -> Option<Said> {
+    ArrayShape::saying(layout, element).ok().map(|array| Arc::new(Shape::from(array)) as Said)
 }
 
 /// A layout from whatever says one. Braces alone want dimensions and a type.
@@ -112,13 +41,11 @@ pub fn read(
     spec: &Bound<'_, PyAny>,
     dims: Option<&[u64]>,
     dtype: Option<&Bound<'_, PyAny>>,
+    notation: Option<&'static Dialect>,
 ) -> Result<PyLayout> {
     if let Ok(text) = spec.cast::<PyString>() {
-        let known = match (dims, dtype) {
-            (Some(dims), Some(dtype)) => Some((element::of_any(dtype)?, dims)),
-            _ => None,
-        };
-        return read_text(text.to_str()?, known);
+        let element = dtype.map(element::of_any).transpose()?;
+        return read_text(text.to_str()?, Known { dims, element, strict: false }, notation);
     }
     if dims.is_some() || dtype.is_some() {
         return foreign(spec, dims, dtype);
@@ -131,7 +58,7 @@ pub fn read(
     if spec.is_instance_of::<PyDict>() {
         let foreign = spec.py().import("tilework._foreign")?;
         let json: String = foreign.call_method1("descriptor", (spec,))?.extract()?;
-        return read_text(&json, None);
+        return read_text(&json, Known::default(), notation);
     }
     of_array(spec)
 }
@@ -144,7 +71,7 @@ fn foreign(
 ) -> Result<PyLayout> {
     let found = spec.py().import("tilework._foreign")?.call_method1("layout", (spec, dims, dtype))?;
     match found.cast::<PyLayout>() {
-        Ok(_) => read(&found, None, None),
+        Ok(_) => read(&found, None, None, None),
         Err(_) => Err(PyTypeError::new_err("tilework._foreign.layout returned no Layout").into()),
     }
 }
@@ -187,33 +114,14 @@ pub fn strided(
     let written = xla::Layout::strided(Strides { strides: strides.to_vec(), base, size })?;
     let array = ArrayShape::new(element, dims.iter().copied())?.with_layout(written)?;
     let layout = array.lower()?;
-    let source = Source::saying(&layout, element).unwrap_or(Source::Shape(array));
+    let source = saying(&layout, element).unwrap_or_else(|| Arc::new(Shape::from(array)));
     Ok(PyLayout::new(source, Vec::new(), element, layout))
 }
 
-/// A layout from a text; `known` are the type and the dimensions of braces alone.
-pub fn read_text(text: &str, known: Option<(PrimitiveType, &[u64])>) -> Result<PyLayout> {
-    let whole = 0..text.len();
-    let bad = |error: Error| Bad::within(error.or_at(whole.clone()), text);
-    let source = if is_braces(text) {
-        let Some((element, dims)) = known else {
-            let error = Error::new("the braces of a shape alone")
-                .rule("dimensions and type are known from elsewhere")
-                .accepts(format!("all of the shape, such as f32[3,5]{text}"));
-            return Err(bad(error));
-        };
-        let sizes: Vec<String> = dims.iter().map(u64::to_string).collect();
-        let shape = format!("{}[{}]{text}", element.name(), sizes.join(","));
-        return read_text(&shape, None);
-    } else {
-        Source::read(text).map_err(bad)?
-    };
-    PyLayout::of(source).map_err(bad)
-}
-
-/// Whether a text is the braces of a shape alone, and not a descriptor in JSON.
-fn is_braces(text: &str) -> bool {
-    text.strip_prefix('{').is_some_and(|inner| !inner.trim_start().starts_with(['"', '}']) || inner == "}")
+/// A layout from a text, with what is known besides.
+pub fn read_text(text: &str, known: Known, notation: Option<&'static Dialect>) -> Result<PyLayout> {
+    let bad = |error: Error| Bad::within(error.or_at(0..text.len()), text);
+    PyLayout::of(one(text, known, notation).map_err(bad)?).map_err(bad)
 }
 
 /// A layout given as an argument, which may be a text; braces alone take type and dimensions from `like`.
@@ -222,8 +130,11 @@ pub fn layout<'py>(said: &Bound<'py, PyAny>, like: Option<&PyLayout>) -> Result<
         return Ok(layout.clone());
     }
     let made = match said.cast::<PyString>() {
-        Ok(text) => read_text(text.to_str()?, like.map(|like| (like.element, like.layout.dims())))?,
-        Err(_) => read(said, None, None)?,
+        Ok(text) => {
+            let known = like.map(|like| Known::array(like.layout.dims(), like.element));
+            read_text(text.to_str()?, known.unwrap_or_default(), None)?
+        }
+        Err(_) => read(said, None, None, None)?,
     };
     Ok(Bound::new(said.py(), made)?)
 }

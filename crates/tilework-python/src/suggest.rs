@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tilework::Error;
+use tilework::dialect::Known;
 use tilework::xla::{ArrayShape, Layout};
 use tilework_audit::Instead;
 use tilework_explain::{Cost, Look, Suggested, Suggesting};
@@ -12,7 +13,7 @@ use crate::error::{Bad, Result};
 use crate::explain::preformatted;
 use crate::kept;
 use crate::layout::PyLayout;
-use crate::read::Source;
+use crate::read;
 use crate::xla::PyShape;
 
 /// How many layouts are told where nobody says how many.
@@ -85,26 +86,14 @@ fn array_of(given: &Bound<'_, PyAny>) -> Result<ArrayShape> {
     }
     let layout = kept::layout(given, None)?;
     let layout = layout.get();
-    let said = match layout.views.is_empty() {
-        true => Some(layout.source.clone()),
-        false => Source::saying(&layout.layout, layout.element),
-    };
-    match said {
-        Some(Source::Shape(array)) => Ok(array),
-        Some(Source::Desc(desc)) => {
-            let text = desc.to_string();
-            let error = Error::new("a DirectML descriptor")
-                .at(0..text.len())
-                .rule("it says where its elements are by strides, and no compiler chooses them")
-                .accepts("a shape as XLA writes it");
-            Err(Bad::within(error, &text))
-        }
-        None => Err(Error::new("a view that no text says")
-            .field("array")
+    let own = read::array_of(&layout.source).filter(|_| layout.views.is_empty()).cloned();
+    own.or_else(|| ArrayShape::saying(&layout.layout, layout.element).ok()).ok_or_else(|| {
+        let unsaid = Error::new("a view that no text says").field("array");
+        unsaid
             .rule("layouts are suggested for an array, and this view is a part of one")
             .accepts("a shape as XLA writes it")
-            .into()),
-    }
+            .into()
+    })
 }
 
 /// The layouts that an array could have, the smallest first: `print` shows what `tilework suggest` says.
@@ -189,5 +178,5 @@ fn best(found: &Suggested) -> &Cost {
 }
 
 fn made(shape: &str) -> Result<PyLayout> {
-    crate::read::read_text(shape, None)
+    crate::read::read_text(shape, Known::default(), None)
 }

@@ -9,7 +9,7 @@ use tilework::{Error, Layout};
 use crate::error::Result;
 use crate::layout::PyLayout;
 use crate::plain;
-use crate::read::{self, Source};
+use crate::read;
 
 /// A call that made a view, as it is written.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl fmt::Display for View {
 impl PyLayout {
     /// The view that a call made, with a text of its own if there is one that says it.
     fn view(&self, name: &'static str, arguments: &[u64], layout: Layout) -> PyLayout {
-        if let Some(source) = Source::saying(&layout, self.element) {
+        if let Some(source) = read::saying(&layout, self.element) {
             return PyLayout::new(source, Vec::new(), self.element, layout);
         }
         let mut views = self.views.clone();
@@ -59,13 +59,6 @@ impl PyLayout {
     fn permute(&self, order: &Bound<'_, PyTuple>) -> Result<PyLayout> {
         let order = read::dimensions(order, self.layout.rank())?;
         let layout = self.layout.permute(&order)?;
-        // Tiles cut physical dimensions, so a text that has them can say the same in another order.
-        if let (Source::Shape(array), true) = (&self.source, self.views.is_empty())
-            && let Ok(source) = array.permute_dimensions(&order).map(Source::Shape)
-            && source.says(&layout)
-        {
-            return Ok(PyLayout::new(source, Vec::new(), self.element, layout));
-        }
         let arguments: Vec<u64> = order.iter().map(|&dim| dim as u64).collect();
         Ok(self.view("permute", &arguments, layout))
     }

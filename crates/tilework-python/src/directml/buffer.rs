@@ -1,6 +1,7 @@
 //! `tilework.directml.BufferTensorDesc`: a description that breaks no rule.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -15,7 +16,6 @@ use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
 use crate::plain;
-use crate::read::Source;
 
 /// A description of a tensor in a buffer that breaks no rule: how many elements of which type, and where each lies.
 ///
@@ -181,7 +181,7 @@ impl PyBufferTensorDesc {
     /// >>> directml.BufferTensorDesc("UINT8 [2,3] strides [5,1]").layout().padding
     /// 2
     fn layout(&self) -> Result<PyLayout> {
-        Ok(PyLayout::of(Source::Desc(self.desc.clone()))?)
+        Ok(PyLayout::of(Arc::new(self.desc.clone()))?)
     }
 
     /// Whether both describe the same elements at the same places, whether packed strides are written out or not.

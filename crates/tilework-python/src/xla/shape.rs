@@ -1,17 +1,19 @@
 //! `tilework.xla.Shape`: what it is made from, how it is written, and what it is.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple, PyType};
 use tilework::Error;
+use tilework::dialect::Described;
 use tilework::xla::{ArrayShape, Dim, Shape};
-use tilework_explain::kind;
 
 use super::{layout, primitive};
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
 use crate::plain;
-use crate::read::Source;
+use crate::read;
 
 /// Any value's shape in XLA's words: an array, a tuple, a buffer, a token or an opaque value.
 ///
@@ -51,7 +53,7 @@ fn read(text: &str, strict: bool) -> Result<Shape> {
 /// The array of a shape.
 pub fn array_of(shape: &Shape) -> tilework::Result<&ArrayShape> {
     shape.as_array().ok_or_else(|| {
-        Error::new(format!("a {} instead of an array", kind(shape)))
+        Error::new(format!("a {} instead of an array", shape.kind()))
             .field("shape")
             .rule("only arrays have dimensions, elements and a layout")
             .accepts("the shape of an array, such as that of an element of a tuple: shape.subshape((0,))")
@@ -174,13 +176,8 @@ impl PyShape {
     #[classmethod]
     fn of_layout(_class: &Bound<'_, PyType>, layout: &Bound<'_, PyLayout>) -> Result<PyShape> {
         let layout = layout.get();
-        let said = match &layout.source {
-            Source::Shape(array) if layout.views.is_empty() => Some(array.clone()),
-            _ => match Source::saying(&layout.layout, layout.element) {
-                Some(Source::Shape(array)) => Some(array),
-                _ => None,
-            },
-        };
+        let own = read::array_of(&layout.source).filter(|_| layout.views.is_empty()).cloned();
+        let said = own.or_else(|| ArrayShape::saying(&layout.layout, layout.element).ok());
         let unsaid = || {
             Error::new("a view that no text of XLA says").field("layout").rule(
                 "a text has an order of the dimensions, tiles, and padding, or one stride for each dimension",
@@ -192,7 +189,7 @@ impl PyShape {
     /// What it is: 'array', 'tuple', 'buffer', 'token' or 'opaque'.
     #[getter]
     fn kind(&self) -> &'static str {
-        kind(&self.shape)
+        Described::kind(&self.shape)
     }
 
     /// XLA's name of the type of the elements, or of the kind of a shape without elements.
@@ -311,7 +308,7 @@ impl PyShape {
     /// >>> xla.Shape("f32[3,5]{1,0:T(2,2)}").layout().offset(2, 3)
     /// 17
     fn layout(&self) -> Result<PyLayout> {
-        Ok(PyLayout::of(Source::Shape(self.array()?.clone()))?)
+        Ok(PyLayout::of(Arc::new(Shape::from(self.array()?.clone())))?)
     }
 
     /// The shape without its layouts, as XLA's `HumanString` writes it.

@@ -86,6 +86,11 @@ pub trait Described: fmt::Display + fmt::Debug + Any + Send + Sync {
         None
     }
 
+    /// The order of the dimensions that the text says, the most minor first, where it says one.
+    fn minor_to_major(&self) -> Option<Vec<usize>> {
+        None
+    }
+
     /// Whether the elements can be those of an array of `element`: they are of this type, or the notation has no other
     /// word for it.
     fn may_be(&self, element: Element) -> bool {

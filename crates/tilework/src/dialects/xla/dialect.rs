@@ -248,6 +248,11 @@ impl Described for Shape {
         Some(self.leaf_shapes().map(leaf).collect())
     }
 
+    fn minor_to_major(&self) -> Option<Vec<usize>> {
+        let layout = self.as_array()?.layout()?;
+        layout.strides().is_none().then(|| layout.minor_to_major().to_vec())
+    }
+
     fn fill(&self) -> Option<u128> {
         self.as_array().and_then(ArrayShape::padding_bits)
     }

@@ -18,10 +18,10 @@ use crate::xla::value::shape::{ArrayShape, Shape};
 use crate::xla::value::tile::{Tile, TileDim};
 
 /// The most tiles that are looked for.
-const TILES: usize = 4;
+const TILES: usize = 3;
 
 /// The most lists of tiles that are looked at.
-const TRIES: u32 = 1 << 16;
+const TRIES: u32 = 1 << 12;
 
 /// The layout as a shape, for the list of notations.
 pub(crate) fn say(layout: &Layout, element: PrimitiveType) -> Result<Said> {
