@@ -1,56 +1,12 @@
 //! Files are converted, whole or not at all.
 
 mod common;
-
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+#[path = "common/files.rs"]
+mod files;
 
 use common::{Ran, command, run, run_with};
+use files::{Folder, columns, done, matrix, refused};
 use serde_json::Value;
-
-/// A folder of its own for a test, taken away at its end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("tilework-convert-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
-    }
-
-    /// The path of a file in it.
-    fn at(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("UTF-8").to_owned()
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> String {
-        fs::write(self.0.join(name), bytes).expect("it is written");
-        self.at(name)
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.0.join(name)).expect("it is read")
-    }
-
-    /// The names of all files in it, hidden ones too.
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("a folder");
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// An npy file as NumPy writes it.
 fn npy(version: u8, descr: &str, fortran_order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
@@ -65,31 +21,6 @@ fn npy(version: u8, descr: &str, fortran_order: &str, shape: &str, data: &[u8]) 
     bytes.extend(format!("{text:<width$}\n", width = length - 1).as_bytes());
     bytes.extend(data);
     bytes
-}
-
-/// 3 × 5 elements of 4 bytes, row-major.
-fn matrix() -> Vec<u8> {
-    (0..15_u32).flat_map(|element| (element * 0x01010101).to_le_bytes()).collect()
-}
-
-/// The same as an array of columns.
-fn columns() -> Vec<u8> {
-    let at = |i: u32, j: u32| (5 * i + j) * 0x01010101;
-    (0..5).flat_map(|j| (0..3).flat_map(move |i| at(i, j).to_le_bytes())).collect()
-}
-
-fn done(args: &[&str]) -> Ran {
-    let ran = run(&[&["convert"], args].concat());
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
-    ran
-}
-
-/// Nothing is written, and the error says this.
-fn refused(args: &[&str], expected: &str) {
-    let Ran { stdout, stderr, code } = run(&[&["convert"], args].concat());
-    assert_eq!((stdout.as_str(), code), ("", 2), "{args:?}");
-    let words = stderr.split_whitespace().collect::<Vec<&str>>().join(" ");
-    assert!(words.starts_with("error: ") && words.contains(expected), "{args:?}: {stderr}");
 }
 
 #[test]
@@ -327,101 +258,6 @@ fn pipes_take_and_give_arrays() {
     let words = |args: &[&str]| run_with(command(args), b"abc").stderr;
     assert!(words(&["convert", "-", "-", "--from", "u8[3]", "--json"]).contains("both on standard output"));
     assert!(words(&["convert", "-", "-", "--from", "u8[3]", "--check"]).contains("cannot be read again"));
-}
-
-#[cfg(unix)]
-#[test]
-fn an_existing_file_is_replaced_when_the_new_one_is_whole() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = Folder::new();
-    let input = folder.write("in.raw", &matrix());
-    let output = folder.write("out.raw", b"old");
-    fs::set_permissions(&output, fs::Permissions::from_mode(0o640)).expect("it is ours");
-    symlink("out.raw", folder.at("link")).expect("a link");
-    refused(&[&input, &output, "--from", "f32[3,6]", "--to", "{0,1}"], "has 60 bytes");
-    assert_eq!(folder.read("out.raw"), b"old");
-    done(&[&input, &folder.at("link"), "--from", "f32[3,5]", "--to", "{0,1}"]);
-    assert_eq!(folder.read("out.raw"), columns());
-    assert_eq!(fs::metadata(&output).expect("a file").permissions().mode() & 0o777, 0o640);
-    assert!(fs::symlink_metadata(folder.at("link")).expect("a link").is_symlink());
-    assert_eq!(folder.names(), ["in.raw", "link", "out.raw"]);
-}
-
-#[test]
-fn a_file_can_be_converted_to_its_own_name() {
-    let folder = Folder::new();
-    let input = folder.write("same.raw", &matrix());
-    done(&[&input, &input, "--from", "f32[3,5]", "--to", "{0,1}", "--check"]);
-    assert_eq!(folder.read("same.raw"), columns());
-}
-
-#[test]
-fn places_that_cannot_be_written_are_told() {
-    let folder = Folder::new();
-    let input = folder.write("in.raw", &matrix());
-    let from = ["--from", "f32[3,5]"];
-    refused(&[&[input.as_str(), &folder.at("")][..], &from].concat(), "is a folder");
-    refused(&[&[input.as_str(), &folder.at(".")][..], &from].concat(), "is a folder");
-    refused(&[&[input.as_str(), &folder.at("none/out")][..], &from].concat(), "a folder that exists");
-    refused(&[&[input.as_str(), &folder.at("in.raw/out")][..], &from].concat(), "Not a directory");
-    if cfg!(target_os = "linux") {
-        refused(&[&[input.as_str(), "/proc/out.raw"][..], &from].concat(), "/proc/out.raw: ");
-        refused(&[&[input.as_str(), "/dev/full"][..], &from].concat(), "/dev/full: No space left");
-        done(&[&[input.as_str(), "/dev/null"][..], &from].concat());
-    }
-    assert_eq!(folder.names(), ["in.raw"]);
-}
-
-/// A limit on the size of files ends like a full disk: at the reservation, before a byte is written.
-#[cfg(unix)]
-#[test]
-fn a_disk_without_room_leaves_the_old_file_and_nothing_else() {
-    let folder = Folder::new();
-    let input = folder.write("in.raw", &vec![1; 1 << 20]);
-    let output = folder.write("out.raw", b"old");
-    let mut shell = std::process::Command::new("sh");
-    let script = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
-    shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_tilework"), "convert", &input, &output]);
-    shell.args(["--from", "u8[1024,1024]", "--to", "{0,1}"]);
-    let Ran { stderr, code, .. } = run_with(shell, b"");
-    assert!(code == 2 && stderr.contains("File too large"), "{stderr}");
-    assert_eq!(folder.names(), ["in.raw", "out.raw"]);
-    assert_eq!(folder.read("out.raw"), b"old");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_interrupted_run_leaves_the_old_file_and_nothing_else() {
-    use std::os::unix::process::ExitStatusExt;
-    let folder = Folder::new();
-    let size = 1 << 12;
-    let input = folder.write("in.raw", &vec![1; size * size]);
-    let output = folder.write("out.raw", b"old");
-    let shape = format!("u8[{size},{size}]");
-    let mut child = command(&["convert", &input, &output, "--from", &shape, "--to", "{0,1}", "--check"])
-        .spawn()
-        .expect("it starts");
-    let files = PathBuf::from(format!("/proc/{}/fd", child.id()));
-    let has_new_file = |files: &Path| {
-        let open = fs::read_dir(files).into_iter().flatten().flatten();
-        open.filter_map(|file| fs::metadata(file.path()).ok())
-            .filter(|file| file.len() == (size * size) as u64)
-            .count()
-            > 0
-    };
-    // The new file has its room: from now on it is written.
-    while !has_new_file(&files) && child.try_wait().expect("a child").is_none() {
-        std::thread::yield_now();
-    }
-    let temporary = folder.names().iter().any(|name| name.starts_with(".tilework-"));
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(killed.expect("kill runs").success(), "it ended before it could be interrupted");
-    assert_eq!(child.wait().expect("it ends").signal(), Some(2), "it ended before it could be interrupted");
-    assert_eq!(folder.read("out.raw"), b"old");
-    // A file system that makes no files without names, as few do, keeps the one with the temporary name.
-    if !temporary {
-        assert_eq!(folder.names(), ["in.raw", "out.raw"]);
-    }
 }
 
 #[test]

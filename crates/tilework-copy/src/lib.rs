@@ -138,6 +138,8 @@ mod clip;
 mod convert;
 mod elements;
 mod exec;
+#[cfg(target_os = "linux")]
+mod fault;
 #[cfg(all(test, unix))]
 mod guard_tests;
 mod kernels;

@@ -5,9 +5,11 @@
 //! The bytes of a mapped file are those of the file: whoever changes the file changes them. A slice that changes while it
 //! is read gives a relayout of bytes that never stood in the file together, which is the same as when a copying program
 //! reads a file that is being written; a relayout takes no decision by the bytes that it moves, so nothing worse comes of
-//! it. A file that is cut short while it is mapped ends the process with a bus error at the first missing page, and so
-//! does a disk that cannot be read. Destinations are files that we made ourselves and that have no name yet, with all of
-//! their room reserved.
+//! it.
+//!
+//! A file that is cut short while it is mapped has pages that cannot be read, and so has one on a disk that fails. On Linux such
+//! a mapping becomes all zeros, and [`Mapped::intact`] says so (`fault.rs`); elsewhere the process ends with a bus error.
+//! Destinations are files that we made ourselves and that have no name yet, with all of their room reserved.
 
 use std::fs::File;
 use std::io;
@@ -15,9 +17,22 @@ use std::ops::{Deref, DerefMut};
 
 use memmap2::{Mmap, MmapMut, MmapOptions};
 
+#[cfg(target_os = "linux")]
+use crate::fault::Watched;
+
 /// A file's bytes, to be read.
+///
+/// If somebody cuts the file short meanwhile, missing bytes are read as 0 on Linux, so ask [`Mapped::intact`] when all is
+/// read; for that the first value installs a handler of SIGBUS, which passes on whatever is not about a value of this
+/// type. On other systems a read of a missing page ends the process.
 #[derive(Debug)]
-pub struct Mapped(Mmap);
+pub struct Mapped {
+    // Dropped first: nothing is watched that is not mapped.
+    #[cfg(target_os = "linux")]
+    watched: Option<Watched>,
+    map: Mmap,
+    file: File,
+}
 
 impl Mapped {
     /// Maps the whole file.
@@ -25,11 +40,40 @@ impl Mapped {
     /// # Errors
     /// What cannot be mapped, such as a pipe, and a file larger than the address space.
     pub fn read(file: &File) -> io::Result<Mapped> {
+        let file = file.try_clone()?;
         let len = file.metadata()?.len();
         let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
         // SAFETY: the mapping is read only and lives as long as the value. That nobody cuts the file short or changes it
-        // meanwhile is beyond any process to enforce; what happens then is told at the head of this file.
-        unsafe { MmapOptions::new().len(len).map(file) }.map(Mapped)
+        // meanwhile is beyond any process to enforce; the head of this file says what happens then.
+        let map = unsafe { MmapOptions::new().len(len).map(&file) }?;
+        Ok(Mapped {
+            // SAFETY: the mapping is from the beginning of the file, so it has its pages to itself; it is unmapped after
+            // `watched` is dropped.
+            #[cfg(target_os = "linux")]
+            watched: (len > 0).then(|| unsafe { Watched::new(map.as_ptr(), len) }),
+            map,
+            file,
+        })
+    }
+
+    /// Whether every byte that was read so far stood in the file.
+    ///
+    /// # Errors
+    /// A file that is shorter now than when it was mapped, or a disk that could not be read: then bytes were read as 0.
+    pub fn intact(&self) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        let is_missing = self.watched.as_ref().is_some_and(Watched::is_missing);
+        #[cfg(not(target_os = "linux"))]
+        let is_missing = false;
+        // A page that the file still begins has zeros behind its end, and no fault.
+        let is_short = self.file.metadata()?.len() < self.map.len() as u64;
+        match (is_short, is_missing) {
+            (false, false) => Ok(()),
+            (true, _) => {
+                Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was read"))
+            }
+            (false, true) => Err(io::Error::other("the file could not be read to its end")),
+        }
     }
 }
 
@@ -37,7 +81,7 @@ impl Deref for Mapped {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.map
     }
 }
 
@@ -150,6 +194,73 @@ mod tests {
         let file = scratch("empty")?;
         assert!(MappedMut::create(&file, 0)?.is_empty());
         assert!(Mapped::read(&file)?.is_empty());
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_is_cut_short_is_zeros_and_says_so_and_no_other_is() -> io::Result<()> {
+        let files = [scratch("cut")?, scratch("partly")?, scratch("whole")?];
+        for file in &files {
+            io::Write::write_all(&mut &*file, &vec![7; 1 << 20])?;
+        }
+        for _ in 0..3 {
+            let maps = [Mapped::read(&files[0])?, Mapped::read(&files[1])?, Mapped::read(&files[2])?];
+            files[0].set_len(0)?;
+            files[1].set_len((1 << 20) - 1)?;
+            let sum = |map: &Mapped| map.iter().map(|&byte| u64::from(byte)).sum::<u64>();
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| sum(&maps[0]))).collect();
+                for thread in threads {
+                    assert_eq!(thread.join().expect("it reads"), 0);
+                }
+            });
+            assert_eq!([sum(&maps[1]), sum(&maps[2])], [7 * ((1 << 20) - 1), 7 << 20]);
+            for map in &maps[..2] {
+                let error = map.intact().expect_err("bytes are missing").to_string();
+                assert!(error.contains("cut short"), "{error}");
+            }
+            maps[2].intact()?;
+            files[0].set_len(1 << 20)?;
+            assert!(maps[0].intact().is_err(), "the zeros were read all the same");
+            std::os::unix::fs::FileExt::write_all_at(&files[0], &vec![7; 1 << 20], 0)?;
+            std::os::unix::fs::FileExt::write_all_at(&files[1], &[7], (1 << 20) - 1)?;
+        }
+        Ok(())
+    }
+
+    /// Runs one test of this program by itself, as a process of its own, and says what ended it.
+    #[cfg(target_os = "linux")]
+    fn alone(test: &str) -> io::Result<std::process::ExitStatus> {
+        let mut command = std::process::Command::new(std::env::current_exe()?);
+        command.args(["--exact", test, "--ignored"]).env("TILEWORK_TEST_ALONE", "1");
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status()
+    }
+
+    /// A fault in a mapping that is not ours. The process ends, so `a_fault_elsewhere_ends_the_process` runs it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[ignore = "ends the process"]
+    fn a_fault_elsewhere() -> io::Result<()> {
+        if std::env::var_os("TILEWORK_TEST_ALONE").is_none() {
+            return Ok(());
+        }
+        let (ours, other) = (scratch("ours")?, scratch("other")?);
+        ours.set_len(1 << 16)?;
+        other.set_len(1 << 16)?;
+        let ours = Mapped::read(&ours)?;
+        // SAFETY: read only, and cut short on purpose.
+        let map = unsafe { Mmap::map(&other) }?;
+        other.set_len(0)?;
+        let sum: u64 = map.iter().chain(ours.iter()).map(|&byte| u64::from(byte)).sum();
+        unreachable!("read {sum}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_fault_elsewhere_ends_the_process() -> io::Result<()> {
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(alone("map::tests::a_fault_elsewhere")?.signal(), Some(libc::SIGBUS));
         Ok(())
     }
 

@@ -4,21 +4,27 @@
 //!
 //! 1. A file without a name is made in the folder where it will stand (`O_TMPFILE`, on Linux and most of its file systems).
 //!    Whatever ends the process, and be it the power, the system takes such a file back. Elsewhere the file has a temporary
-//!    name, `.tilework-…`, and is removed when the run fails; only a killed process leaves it.
-//! 2. It is written, and then synchronised: everything stands on the disk before anything has the name.
-//! 3. It gets a temporary name if it has none, and is renamed. Readers of the name see the old file or the new one.
+//!    name, and is removed when the run fails. If the run is killed, the next one in the same folder removes it
+//!    (`temporary.rs`).
+//! 2. It is written. A file that will replace another gets as much of the other's owner, group and mode as is safe
+//!    (`rights.rs`), and can be read by nobody else until then.
+//! 3. It is synchronised: everything stands on the disk before anything has the name.
+//! 4. It gets its name. If the name is taken, it gets a temporary one first, and is renamed: readers of the name see the old
+//!    file or the new one. A run that is killed between the two leaves the temporary name, as in step 1.
 //!
-//! So an existing file is replaced as `cp` would, but never by half of another; and as the old file stays what it was for
-//! everybody who has it open, a file can be converted to its own name.
+//! So an existing file is replaced, but never by half of another; and as the old file stays what it was for everybody who
+//! has it open, a file can be converted to its own name.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tilework::{Error, Result};
 
+use crate::rights::Rights;
+use crate::room::{Lack, lack};
 use crate::source::failed;
+use crate::temporary::{self, Temporary};
 
 /// Where the bytes of an array go.
 pub enum Destination {
@@ -33,16 +39,17 @@ pub struct NewFile {
     file: File,
     path: PathBuf,
     /// The temporary name, if it has one.
-    temporary: Option<PathBuf>,
+    temporary: Option<Temporary>,
     /// Those of the file that it replaces.
-    permissions: Option<Permissions>,
+    old: Option<Rights>,
 }
 
 impl Destination {
     /// Makes a file that will have this name. What is no file and stands there already, such as a pipe, is written to.
     ///
     /// # Errors
-    /// A folder, a folder that is not there or may not be written, and an existing file that may not be written.
+    /// A folder, a folder that is not there or may not be written, an existing file that may not be written, and a link to
+    /// nothing.
     pub fn create(path: &Path) -> Result<Destination> {
         let name = path.display().to_string();
         let fail = |error: io::Error| failed(&name, &error);
@@ -51,9 +58,15 @@ impl Destination {
             return Err(folder());
         }
         match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                NewFile::create(path.to_owned(), None).map(Destination::File)
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+                Ok(target) => {
+                    let target = target.display();
+                    Err(Error::new(format!("{name} is a link to {target}, which does not exist"))
+                        .rule("a link is not replaced, and no file is made in a place that only a link names")
+                        .accepts("the name of the file itself, or of a link to a file that exists"))
+                }
+                Err(_) => NewFile::create(path.to_owned(), None).map(Destination::File),
+            },
             Err(error) => Err(fail(error)),
             Ok(old) if old.is_dir() => Err(folder()),
             Ok(old) if old.is_file() => {
@@ -61,7 +74,8 @@ impl Destination {
                 File::options().write(true).open(path).map_err(fail)?;
                 // Behind a link it is the file that is replaced, not the link.
                 let path = fs::canonicalize(path).map_err(fail)?;
-                NewFile::create(path, Some(old.permissions())).map(Destination::File)
+                let old = Rights::of(&path).map_err(fail)?;
+                NewFile::create(path, old).map(Destination::File)
             }
             Ok(_) => {
                 let device = File::options().write(true).open(path).map_err(fail)?;
@@ -72,23 +86,31 @@ impl Destination {
 }
 
 impl NewFile {
-    fn create(path: PathBuf, permissions: Option<Permissions>) -> Result<NewFile> {
-        match unnamed(&folder_of(&path)) {
-            Some(file) => Ok(NewFile { file, path, temporary: None, permissions }),
-            None => NewFile::named(path, permissions),
+    fn create(path: PathBuf, old: Option<Rights>) -> Result<NewFile> {
+        match unnamed(&folder_of(&path), mode(old.as_ref())) {
+            Some(file) => Ok(NewFile { file, path, temporary: None, old }),
+            None => NewFile::named(path, old),
         }
     }
 
     /// With a temporary name, where no other way is.
-    fn named(path: PathBuf, permissions: Option<Permissions>) -> Result<NewFile> {
-        let temporary = temporary_name(&folder_of(&path));
-        let file =
-            File::options().read(true).write(true).create_new(true).open(&temporary).map_err(|error| {
-                failed(&path.display().to_string(), &error)
-                    .rule("a new file is made in the folder of its name")
-                    .accepts("a folder that exists and may be written")
-            })?;
-        Ok(NewFile { file, path, temporary: Some(temporary), permissions })
+    fn named(path: PathBuf, old: Option<Rights>) -> Result<NewFile> {
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode(old.as_ref()));
+        let folder = folder_of(&path);
+        temporary::sweep(&folder, &Rights::owners(old.as_ref()));
+        let made = Temporary::make(&folder, |name| {
+            let file = options.open(name)?;
+            temporary::lock(&file).map(|()| file)
+        });
+        let (temporary, file) = made.map_err(|error| {
+            failed(&path.display().to_string(), &error)
+                .rule("a new file is made in the folder of its name")
+                .accepts("a folder that exists and may be written")
+        })?;
+        Ok(NewFile { file, path, temporary: Some(temporary), old })
     }
 
     /// The file, empty at first.
@@ -101,6 +123,20 @@ impl NewFile {
         &self.path
     }
 
+    /// Whether the file can become so long, before any room is taken.
+    pub(crate) fn fits(&self, len: u64) -> Result<()> {
+        let Some(lack) = lack(&self.file, len) else { return Ok(()) };
+        let error = Error::new(format!("{} takes {len} bytes", self.path.display()));
+        Err(match lack {
+            Lack::Limit(limit) => error
+                .rule(format!("files of this process have at most {limit} bytes (ulimit -f)"))
+                .accepts("a higher limit, such as ulimit -f unlimited"),
+            Lack::Free(free) => error
+                .rule(format!("the whole file has room before anything is written; {free} bytes are free"))
+                .accepts("a disk with more room"),
+        })
+    }
+
     /// An error of the system about this file.
     pub(crate) fn failed(&self, error: &io::Error) -> Error {
         let named = failed(&self.path.display().to_string(), error);
@@ -108,9 +144,7 @@ impl NewFile {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => named
                 .rule("the whole file has room before anything is written")
                 .accepts("a disk with more room"),
-            io::ErrorKind::FileTooLarge => {
-                named.rule("files have a limit, of the file system or by ulimit -f")
-            }
+            io::ErrorKind::FileTooLarge => named.rule("file systems have a limit on the size of files"),
             _ => named,
         }
     }
@@ -120,41 +154,51 @@ impl NewFile {
     /// # Errors
     /// What the system refuses; then no file has the name, or the old one.
     pub fn commit(mut self) -> Result<()> {
-        let outcome = self.name();
-        if outcome.is_ok() {
-            self.temporary = None;
-            // So that the name, too, survives a loss of power. Not every system can do that to a folder.
-            if let Ok(folder) = File::open(folder_of(&self.path)) {
-                let _ = folder.sync_all();
-            }
+        self.name().map_err(|error| self.failed(&error))?;
+        // So that the name, too, survives a loss of power. Not every system can do that to a folder.
+        if let Ok(folder) = File::open(folder_of(&self.path)) {
+            let _ = folder.sync_all();
         }
-        outcome.map_err(|error| self.failed(&error))
+        Ok(())
     }
 
     fn name(&mut self) -> io::Result<()> {
-        if let Some(permissions) = self.permissions.take() {
-            self.file.set_permissions(permissions)?;
+        // The rights that the old file has now count, not those that it had at the start.
+        if !self.take_rights()? && self.temporary.is_none() {
+            match link(&self.file, &self.path) {
+                // Somebody else has made a file of this name meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.take_rights()?,
+                outcome => return outcome,
+            };
         }
-        self.file.sync_all()?;
-        let temporary = match &self.temporary {
+        let temporary = match self.temporary.take() {
             Some(temporary) => temporary,
             None => {
-                let temporary = temporary_name(&folder_of(&self.path));
-                link(&self.file, &temporary)?;
-                self.temporary.insert(temporary)
+                let folder = folder_of(&self.path);
+                temporary::sweep(&folder, &Rights::owners(self.old.as_ref()));
+                Temporary::make(&folder, |name| link(&self.file, name))?.0
             }
         };
-        fs::rename(temporary, &self.path)
+        temporary.rename(&self.path)
+    }
+
+    /// Gives the file the rights of the one that it replaces, puts all of it on the disk, and says whether the name is taken.
+    fn take_rights(&mut self) -> io::Result<bool> {
+        let now = Rights::of(&self.path)?;
+        let taken = now.is_some();
+        self.old = now.or(self.old.take());
+        if let Some(old) = &self.old {
+            old.give(&self.file)?;
+        }
+        self.file.sync_all()?;
+        Ok(taken)
     }
 }
 
-/// A file that did not get its name leaves nothing.
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            let _ = fs::remove_file(temporary);
-        }
-    }
+/// The mode of a file that is being written, less what the umask takes away: one that replaces another is nobody else's
+/// business until it has the other's rights.
+fn mode(old: Option<&Rights>) -> u32 {
+    if old.is_some() { 0o600 } else { 0o666 }
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -162,13 +206,6 @@ fn folder_of(path: &Path) -> PathBuf {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     }
-}
-
-/// A name that nobody else uses: with the number of the process and of the file in it.
-fn temporary_name(folder: &Path) -> PathBuf {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!(".tilework-{}-{number}", std::process::id()))
 }
 
 /// The way to an open file by its number.
@@ -180,15 +217,16 @@ fn by_number(file: &File) -> PathBuf {
 
 /// A file without a name, where the system can make one and name it later.
 #[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> Option<File> {
+fn unnamed(folder: &Path, mode: u32) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};
-    let mode = Mode::from_raw_mode(0o666); // less what the umask takes away
+    let mode = Mode::from_raw_mode(mode);
     let file = File::from(open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?);
+    let _ = file.try_lock(); // before it has a name, so that nobody removes it as dead
     fs::symlink_metadata(by_number(&file)).is_ok().then_some(file)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unnamed(_: &Path) -> Option<File> {
+fn unnamed(_: &Path, _: u32) -> Option<File> {
     None
 }
 
@@ -207,30 +245,7 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A folder of its own, taken away at its end.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> io::Result<Folder> {
-            let path = std::env::temp_dir().join(format!("tilework-{name}-{}", std::process::id()));
-            fs::create_dir_all(&path)?;
-            Ok(Folder(path))
-        }
-
-        fn names(&self) -> Vec<String> {
-            let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
-            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    type Tested = std::result::Result<(), Box<dyn std::error::Error>>;
+    use crate::scratch::{Folder, Tested};
 
     #[test]
     fn a_file_has_its_name_when_it_is_complete_and_not_before() -> Tested {
@@ -275,6 +290,98 @@ mod tests {
         b.commit()?;
         a.commit()?;
         assert_eq!(fs::read(folder.0.join("a"))?, b"a");
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_replaces_another_is_open_to_nobody_before_it_has_the_name() -> Tested {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let folder = Folder::new("meanwhile")?;
+        let path = folder.0.join("out");
+        for make in [NewFile::create, NewFile::named] {
+            fs::write(&path, b"old")?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
+            let new = make(path.clone(), Rights::of(&path)?)?;
+            assert_eq!(new.file().metadata()?.mode() & 0o777, 0o600);
+            // What the old file is at the end counts.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o640))?;
+            new.commit()?;
+            assert_eq!(fs::metadata(&path)?.mode() & 0o777, 0o640);
+            // The old file has gone meanwhile, and another has come.
+            let new = make(path.clone(), Rights::of(&path)?)?;
+            fs::remove_file(&path)?;
+            new.commit()?;
+            assert_eq!(fs::metadata(&path)?.mode() & 0o777, 0o640);
+            fs::remove_file(&path)?;
+            let new = make(path.clone(), None)?;
+            fs::write(&path, b"another")?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            new.commit()?;
+            assert_eq!((fs::metadata(&path)?.mode() & 0o777, fs::read(&path)?), (0o600, vec![]));
+            // A link that has come is no file.
+            let new = make(path.clone(), None)?;
+            fs::remove_file(&path)?;
+            std::os::unix::fs::symlink("other", &path)?;
+            assert!(new.commit().is_err());
+            assert_eq!(
+                (fs::read_link(&path)?, folder.names()),
+                (PathBuf::from("other"), vec!["out".to_owned()])
+            );
+            fs::remove_file(&path)?;
+        }
+        Ok(())
+    }
+
+    /// Where the process of `a_killed_process_…` writes.
+    const WHERE: &str = "TILEWORK_TEST_FOLDER";
+
+    #[cfg(unix)]
+    #[test]
+    #[ignore = "waits to be killed"]
+    fn writes_until_it_is_killed() -> Tested {
+        let Some(folder) = std::env::var_os(WHERE) else { return Ok(()) };
+        let path = PathBuf::from(folder).join("out");
+        let old = Rights::of(&path)?;
+        let new = NewFile::named(path, old)?;
+        new.file().write_all(b"half")?;
+        println!("\nready");
+        io::copy(&mut io::stdin(), &mut io::sink())?; // no end
+        unreachable!("nobody killed it");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_killed_process_leaves_what_the_next_run_removes_and_a_live_one_keeps_it() -> Tested {
+        use std::io::{BufRead, BufReader};
+        use std::os::unix::fs::MetadataExt;
+        use std::process::{Command, Stdio};
+        let folder = Folder::new("killed")?;
+        let path = folder.0.join("out");
+        for signal in ["-TERM", "-HUP", "-INT", "-KILL"] {
+            fs::write(&path, b"old")?;
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args([
+                "--exact",
+                "destination::tests::writes_until_it_is_killed",
+                "--ignored",
+                "--nocapture",
+            ]);
+            command.env(WHERE, &folder.0).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn()?;
+            let lines = BufReader::new(child.stdout.take().ok_or("a pipe")?).lines();
+            assert!(lines.map_while(io::Result::ok).any(|line| line == "ready"));
+            let names = folder.names();
+            assert_eq!(names.len(), 2, "{names:?}");
+            assert_eq!(fs::metadata(folder.0.join(&names[0]))?.mode() & 0o777, 0o600);
+            NewFile::named(path.clone(), None)?.commit()?;
+            assert_eq!(folder.names(), names, "a file that is being written stays");
+            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status()?.success());
+            child.wait()?;
+            assert_eq!(folder.names(), names);
+            NewFile::named(path.clone(), None)?.commit()?;
+            assert_eq!(folder.names(), ["out"]);
+        }
         Ok(())
     }
 }

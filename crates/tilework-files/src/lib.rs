@@ -32,7 +32,16 @@ mod element;
 mod literal;
 mod memory;
 pub mod npy;
+#[cfg(unix)]
+mod rights;
+#[cfg(not(unix))]
+#[path = "rights_other.rs"]
+mod rights;
+mod room;
+#[cfg(test)]
+mod scratch;
 mod source;
+mod temporary;
 mod window;
 mod write;
 
@@ -40,5 +49,5 @@ pub use check::{check, check_sample};
 pub use destination::{Destination, NewFile};
 pub use element::{descr_of, element_of, numpy_reads};
 pub use memory::available_memory;
-pub use source::{Part, Source};
+pub use source::{Array, Part, Source};
 pub use write::{Move, StreamError};

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Deref;
 use std::path::Path;
 
 use tilework::{Error, Result};
@@ -32,6 +33,44 @@ pub struct Part {
     pub skip: u64,
     /// Whether bytes may stand behind it.
     pub trailing: bool,
+}
+
+/// The bytes of an array in a source.
+#[derive(Clone, Copy)]
+pub struct Array<'a> {
+    bytes: &'a [u8],
+    /// The file that they are mapped from, and its name.
+    file: Option<(&'a Mapped, &'a str)>,
+}
+
+impl Array<'_> {
+    /// Whether what was read of them so far is what the file held.
+    ///
+    /// # Errors
+    /// A file that somebody cut short meanwhile, or whose disk could not be read: some of the bytes were read as 0.
+    pub fn intact(&self) -> Result<()> {
+        let Some((map, name)) = self.file else { return Ok(()) };
+        map.intact().map_err(|error| {
+            failed(name, &error)
+                .rule("what is read of a file is what it holds")
+                .accepts("a file that nobody cuts short while it is read")
+        })
+    }
+}
+
+/// Memory, which nobody else can take away.
+impl<'a> From<&'a [u8]> for Array<'a> {
+    fn from(bytes: &'a [u8]) -> Array<'a> {
+        Array { bytes, file: None }
+    }
+}
+
+impl Deref for Array<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes
+    }
 }
 
 impl Source {
@@ -84,7 +123,7 @@ impl Source {
     ///
     /// # Errors
     /// Fewer bytes, and more where none may stand behind the array; a stream that cannot be read.
-    pub fn array(&mut self, size: u64, part: Part) -> Result<&[u8]> {
+    pub fn array(&mut self, size: u64, part: Part) -> Result<Array<'_>> {
         let end = part.skip.saturating_add(size);
         self.read_to(end.saturating_add(u64::from(!part.trailing)))?;
         let (have, before) = (self.bytes().len() as u64, part.skip);
@@ -103,7 +142,12 @@ impl Source {
                 .accepts("--skip BYTES for a header before the array, --trailing for bytes behind it"));
         }
         // Both ends are within a slice, so they fit.
-        Ok(&self.bytes()[part.skip as usize..end as usize])
+        let bytes = &self.bytes()[part.skip as usize..end as usize];
+        let file = match &self.bytes {
+            Bytes::Mapped(map) => Some((map, self.name.as_str())),
+            Bytes::Read(_) => None,
+        };
+        Ok(Array { bytes, file })
     }
 
     /// All bytes that are there so far.
@@ -164,9 +208,9 @@ mod tests {
     #[test]
     fn a_stream_is_read_as_far_as_the_array_and_one_byte() -> Result<()> {
         let part = Part::default();
-        assert_eq!(source(b"abcdef").array(6, part)?, b"abcdef");
+        assert_eq!(*source(b"abcdef").array(6, part)?, *b"abcdef");
         let mut endless = Source::stream("zeros", io::repeat(0));
-        let error = endless.array(1000, part).expect_err("it never ends").to_string();
+        let error = endless.array(1000, part).err().expect("it never ends").to_string();
         assert!(
             error.starts_with("zeros has more than 1000 bytes; the layout of the source has 1000"),
             "{error}"
@@ -177,10 +221,10 @@ mod tests {
 
     #[test]
     fn both_numbers_stand_in_the_error() {
-        let error = source(b"abcdef").array(7, Part::default()).expect_err("short").to_string();
+        let error = source(b"abcdef").array(7, Part::default()).err().expect("short").to_string();
         assert!(error.starts_with("pipe has 6 bytes; the layout of the source has 7 bytes"), "{error}");
         let part = Part { skip: 4, trailing: false };
-        let error = source(b"abcdef").array(7, part).expect_err("short").to_string();
+        let error = source(b"abcdef").array(7, part).err().expect("short").to_string();
         assert!(error.starts_with("pipe has 2 bytes after 4 bytes; "), "{error}");
         let part = Part { skip: u64::MAX, trailing: false };
         assert!(source(b"abcdef").array(7, part).is_err());
@@ -189,7 +233,7 @@ mod tests {
     #[test]
     fn a_stream_that_no_memory_holds_is_not_read() {
         let mut endless = Source::stream("zeros", io::repeat(0));
-        let error = endless.array(1 << 60, Part::default()).expect_err("too large").to_string();
+        let error = endless.array(1 << 60, Part::default()).err().expect("too large").to_string();
         if cfg!(target_os = "linux") {
             assert!(error.contains("a stream is held in memory"), "{error}");
         }
@@ -202,7 +246,7 @@ mod tests {
         let bytes = [header.bytes()?, b"0123456789ab".to_vec()].concat();
         let mut source = Source::stream("pipe", io::Cursor::new(bytes));
         let start = npy::Header::read(source.head()?)?.data_offset;
-        assert_eq!(source.array(12, Part { skip: start, trailing: false })?, b"0123456789ab");
+        assert_eq!(*source.array(12, Part { skip: start, trailing: false })?, *b"0123456789ab");
         assert_eq!(self::source(b"short").head()?, b"short");
         Ok(())
     }

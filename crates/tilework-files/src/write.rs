@@ -7,6 +7,7 @@ use tilework::{Error, Result};
 use tilework_copy::{Mapped, MappedMut, Pool, Relayout};
 
 use crate::destination::NewFile;
+use crate::source::Array;
 use crate::window::windows;
 
 /// What is written at a time where a file cannot be mapped.
@@ -44,7 +45,7 @@ pub struct Move<'a> {
     /// The plan.
     pub relayout: &'a Relayout,
     /// The array in its old layout.
-    pub source: &'a [u8],
+    pub source: Array<'a>,
     /// What the file begins with.
     pub head: &'a [u8],
     /// The threads.
@@ -59,8 +60,10 @@ impl Move<'_> {
     /// Where the file system can do neither, the array is written chunk by chunk.
     ///
     /// # Errors
-    /// A source shorter than its layout, a full disk, and what else the system refuses. The file has no name yet.
+    /// A source shorter than its layout or cut short meanwhile, a full disk, and what else the system refuses. The file has
+    /// no name yet.
     pub fn to_file(&self, file: &NewFile, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        file.fits(self.file_bytes())?;
         let mut map = match MappedMut::create(file.file(), self.file_bytes()) {
             Ok(map) => map,
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -74,6 +77,7 @@ impl Move<'_> {
         let (head, array) = map.split_at_mut(self.head.len());
         head.copy_from_slice(self.head);
         self.run(array, WINDOW, progress)?;
+        self.source.intact()?;
         map.flush().map_err(|error| file.failed(&error))
     }
 
@@ -90,7 +94,7 @@ impl Move<'_> {
         };
         let plan = self.relayout.plan();
         if total <= 4 * window {
-            return self.relayout.run_on(&counted(0, total), self.source, array);
+            return self.relayout.run_on(&counted(0, total), &self.source, array);
         }
         if let Some(fill) = plan.options().fill.filter(|&fill| fill != 0) {
             fill_all(array, fill, plan.to().bits());
@@ -98,7 +102,7 @@ impl Move<'_> {
         let windows = windows(self.relayout, window)?;
         let each = total / windows.len().max(1) as u64;
         for (number, window) in windows.iter().enumerate() {
-            window.run_on(&counted(number as u64 * each, each), self.source, array)?;
+            window.run_on(&counted(number as u64 * each, each), &self.source, array)?;
         }
         Ok(())
     }
@@ -106,25 +110,28 @@ impl Move<'_> {
     /// Writes the head and the array in its new layout in order, and calls `progress` with the bytes done so far.
     ///
     /// # Errors
-    /// A source shorter than its layout, and what the stream refuses.
+    /// A source shorter than its layout or cut short meanwhile, and what the stream refuses.
     pub fn to_stream(
         &self,
         stream: &mut dyn Write,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(), StreamError> {
         stream.write_all(self.head)?;
-        self.relayout.stream(self.source, CHUNK, |offset, bytes| {
+        let written = self.relayout.stream(&self.source, CHUNK, |offset, bytes| {
             stream.write_all(bytes)?;
             progress(offset + bytes.len() as u64);
             Ok::<(), StreamError>(())
-        })?;
+        });
+        // First: bytes that are missing can be the reason why the stream refuses them.
+        self.source.intact()?;
+        written?;
         Ok(stream.flush()?)
     }
 
     /// Reads the new file again and compares it with the source, element by element and place by place.
     ///
     /// # Errors
-    /// The first difference, and a file that cannot be mapped.
+    /// The first difference, a file that cannot be mapped, and a source that was cut short meanwhile.
     pub fn check(&self, file: &NewFile, padding: u128) -> Result<()> {
         let map = Mapped::read(file.file()).map_err(|error| file.failed(&error))?;
         let want = self.file_bytes();
@@ -138,7 +145,10 @@ impl Move<'_> {
             return Err(Error::new("the header is not the one that was written"));
         }
         let (plan, conversion) = (self.relayout.plan(), self.relayout.conversion());
-        crate::check::check((plan.from(), self.source), (plan.to(), array), conversion, padding)
+        let checked =
+            crate::check::check((plan.from(), &self.source), (plan.to(), array), conversion, padding);
+        self.source.intact()?;
+        checked
     }
 
     /// The length of the file.
@@ -204,7 +214,7 @@ mod tests {
         let source: Vec<u8> = (0..from.bytes()).map(|at| (at * 31 % 251) as u8).collect();
         for fill in [None, Some(0), Some(0x7fc0)] {
             let relayout = Relayout::new(&from, &to, &PlanOptions { fill, ..PlanOptions::default() })?;
-            let job = Move { relayout: &relayout, source: &source, head: b"", pool: &Inline };
+            let job = Move { relayout: &relayout, source: source[..].into(), head: b"", pool: &Inline };
             let (mut whole, mut parts) = (vec![0; to.bytes() as usize], vec![0; to.bytes() as usize]);
             relayout.run(&source, &mut whole)?;
             let told = std::sync::Mutex::new(vec![0]);

@@ -14,10 +14,19 @@ dimensions, it holds an array with the dimensions in that order; and if --to has
 buffer, with all its places in one dimension.
 
 OUT has its name when it is complete, and until then the old file keeps it: a run that is stopped leaves no half of a \
-file. An existing file is replaced, and may be IN itself. Padding is 0 in a new file, unless --fill or the layout's \
-pad(..)=value says otherwise. Elements are moved as they are, unless --convert makes another type of them, rounded to \
-the nearest value; what is too large becomes infinity where the type has one. Bytes are stored as they are, the least \
-significant first.
+file. On file systems that make no files without a name, a run that is killed leaves .tilework-... in the folder, and the \
+next run there removes it.
+
+An existing file is replaced, and may be IN itself. The new one gets its owner, group, mode and POSIX access control list. \
+Where you may not set these, the new file opens to nobody who could not open the old one. Set-user-id, set-group-id and \
+extended attributes are not kept. If OUT is a link, the file it points to is replaced; a link to nothing is an error.
+
+IN is mapped, so leave it alone until the end. If another program cuts it short, the run fails and OUT keeps its old \
+content (outside Linux, the run ends with a bus error); if another program rewrites it, OUT gets some of both.
+
+Padding is 0 in a new file, unless --fill or the layout's pad(..)=value says otherwise. Elements are moved as they are, \
+unless --convert makes another type of them, rounded to the nearest value; what is too large becomes infinity where the \
+type has one. Bytes are stored as they are, the least significant first.
 
 Examples:
   tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --dtype bf16
