@@ -91,9 +91,25 @@ impl Serialize for About {
         for (name, fact) in &self.facts.fields {
             map.serialize_entry(name, &Value(fact))?;
         }
-        map.serialize_entry("layout", &self.layout)?;
+        let function = self.layout.as_ref().map(|function| OfLayout { function, facts: &self.facts.of_layout });
+        map.serialize_entry("layout", &function)?;
         map.end()
     }
+}
+
+/// A layout, with what its notation says of it.
+#[derive(Serialize)]
+struct OfLayout<'a> {
+    #[serde(flatten)]
+    function: &'a Function,
+    #[serde(flatten, serialize_with = "pairs")]
+    facts: &'a [(&'static str, Fact)],
+}
+
+fn pairs<S: Serializer>(facts: &[(&'static str, Fact)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    facts.iter().try_for_each(|(name, fact)| map.serialize_entry(name, &Value(fact)))?;
+    map.end()
 }
 
 /// A value of a notation.

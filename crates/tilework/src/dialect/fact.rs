@@ -71,18 +71,27 @@ pub struct Facts {
     pub about: &'static str,
     /// Names and values.
     pub fields: Vec<(&'static str, Fact)>,
+    /// Those that are about the layout, and are told with it.
+    pub of_layout: Vec<(&'static str, Fact)>,
 }
 
 impl Facts {
     /// No values yet.
     pub fn about(about: &'static str) -> Facts {
-        Facts { about, fields: Vec::new() }
+        Facts { about, fields: Vec::new(), of_layout: Vec::new() }
     }
 
     /// With one more.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Fact>) -> Facts {
         self.fields.push((name, value.into()));
+        self
+    }
+
+    /// With one more about the layout.
+    #[must_use]
+    pub fn with_of_layout(mut self, name: &'static str, value: impl Into<Fact>) -> Facts {
+        self.of_layout.push((name, value.into()));
         self
     }
 }

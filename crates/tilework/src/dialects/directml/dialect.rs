@@ -120,7 +120,8 @@ impl Described for BufferTensorDesc {
             .with("minimum_bytes", self.minimum_bytes())
             .with("declared_total", self.declared_total())
             .with("alignment", self.alignment())
-            .with("layout_names", self.layout_names().into_iter().collect::<Fact>());
+            .with("layout_names", self.layout_names().into_iter().collect::<Fact>())
+            .with_of_layout("xla_array_size", Fact::Null);
         let Ok(words) = self.words() else { return facts };
         facts
             .with("packed", words.packed)

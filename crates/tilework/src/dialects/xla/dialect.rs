@@ -232,7 +232,7 @@ impl Described for Shape {
                     .collect::<Fact>(),
             )
             .with("memory_space", written.map_or(0, |layout| u64::from(layout.memory_space())))
-            .with("xla_array_size", words::xla_size(array))
+            .with_of_layout("xla_array_size", words::xla_size(array))
     }
 
     fn notes(&self, layout: &Layout) -> Vec<String> {

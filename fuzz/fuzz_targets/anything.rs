@@ -1,0 +1,51 @@
+//! Any text, in whatever notation: what is read prints so that it reads back, and errors point into the text.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tilework::dialect;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    let Ok(text) = std::str::from_utf8(rest) else { return };
+    // Half of the inputs go on from an example, so that each notation is reached.
+    let examples: Vec<&str> =
+        dialect::all().iter().flat_map(|dialect| dialect.examples).map(|example| example.text).collect();
+    let text = match usize::from(first) {
+        number @ 128.. => {
+            let example = examples[number % examples.len()];
+            let mut cut = example.len() - text.len().min(example.len());
+            while !example.is_char_boundary(cut) {
+                cut -= 1;
+            }
+            format!("{}{text}", &example[..cut])
+        }
+        _ => text.to_owned(),
+    };
+    match dialect::read(&text) {
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            assert!(span.start <= span.end && span.end <= text.len() + 1, "{text}: {error}");
+            assert!(error.to_string().len() < 4096, "{text}: a long message");
+        }
+        Ok(found) => {
+            for found in found {
+                let (said, printed) = (&found.said, found.said.to_string());
+                let again = dialect::read_one(&printed).unwrap_or_else(|error| panic!("{printed}: {error}"));
+                assert_eq!(again.to_string(), printed);
+                assert_eq!((again.element(), again.kind()), (said.element(), said.kind()));
+                if let (Ok(layout), Some(element)) = (said.layout(), said.element()) {
+                    assert_eq!(again.layout().as_ref(), Ok(&layout));
+                    said.parts(Some(&layout));
+                    said.notes(&layout);
+                    for dialect in dialect::all() {
+                        if let Ok(other) = dialect.say(&layout, element) {
+                            let verdict = other.layout().map(|other| other.same_buffer(&layout));
+                            assert!(verdict.is_ok_and(|verdict| !verdict.is_no()), "{printed} became {other}");
+                        }
+                    }
+                }
+                said.facts();
+            }
+        }
+    }
+});
