@@ -181,7 +181,12 @@ impl Relayout {
         check_length("source", from_length, self.plan.from())?;
         check_length("destination", to_length, self.plan.to())?;
         check_overlap(from.addr(), self.plan.from().bytes(), to.addr(), self.plan.to().bytes())?;
-        let buffers = Buffers { source: from, destination: to };
+        let buffers = Buffers {
+            source: from,
+            source_bytes: from_length,
+            destination: to,
+            destination_bytes: to_length,
+        };
         if let (Some(trial), 0 | 1) = (&self.trial, steps) {
             if step == 0 {
                 // SAFETY: the caller's promise, and what was checked.
@@ -252,7 +257,7 @@ impl Relayout {
             let fills = (&fills[..], self.plan.fills_first(), fill);
             let setting = Setting::new(InstructionSet::detect(), 0);
             let program = Program::of(&copies, fills, to.bits(), self.converter, setting);
-            let buffers = Buffers { source: from.as_ptr(), destination: buffer.as_mut_ptr() };
+            let buffers = Buffers::of(from, buffer);
             // SAFETY: the source holds its layout, and what was clipped has its places within the chunk.
             unsafe { program.run(&Inline, buffers, 0..program.total()) };
             write(low * bits / 8, buffer)?;
