@@ -28,8 +28,8 @@ use crate::prepared::{Prepared, Side};
 /// array([0, 1, 5, 6, 2, 3, 7, 8])
 #[pyfunction]
 #[pyo3(
-    signature = (array, layout, *, fill=Said::Nothing, out=None, threads=None, convert=false, copy=None),
-    text_signature = "(array, layout, *, fill=0, out=None, threads=None, convert=False, copy=None)"
+    signature = (array, layout, *, fill=Said::Nothing, out=None, threads=None, convert=false, copy=Some(true)),
+    text_signature = "(array, layout, *, fill=0, out=None, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
 pub fn pack<'py>(

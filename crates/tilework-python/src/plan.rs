@@ -25,8 +25,8 @@ use crate::prepared::Prepared;
 /// array([0, 3, 1, 4, 2, 5], dtype=int32)
 #[pyfunction]
 #[pyo3(
-    signature = (buffer, from_, to, *, out=None, fill=Said::Nothing, threads=None, convert=false, copy=None),
-    text_signature = "(buffer, from_, to, *, out=None, fill=0, threads=None, convert=False, copy=None)"
+    signature = (buffer, from_, to, *, out=None, fill=Said::Nothing, threads=None, convert=false, copy=Some(true)),
+    text_signature = "(buffer, from_, to, *, out=None, fill=0, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
 pub fn relayout<'py>(

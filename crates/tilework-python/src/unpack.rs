@@ -28,8 +28,8 @@ use crate::prepared::{Prepared, Side};
 ///        [1., 3., 5.]], dtype=float32)
 #[pyfunction]
 #[pyo3(
-    signature = (buffer, layout, *, out=None, threads=None, convert=false, copy=None),
-    text_signature = "(buffer, layout, *, out=None, threads=None, convert=False, copy=None)"
+    signature = (buffer, layout, *, out=None, threads=None, convert=false, copy=Some(true)),
+    text_signature = "(buffer, layout, *, out=None, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
 pub fn unpack<'py>(
