@@ -68,7 +68,11 @@ impl Scratch {
 /// Runs a range of units.
 ///
 /// # Safety
-/// The step's places are within the buffers, and nobody else writes what these units write or reads it.
+/// 1. Every place that the units read, from `source` on, is within `source_bytes` bytes that can be read.
+/// 2. Every place that they write, from `destination` on, is within `destination_bytes` bytes that can be written.
+/// 3. The two buffers do not overlap.
+/// 4. Nobody else writes what is read, or touches what is written, meanwhile.
+/// 5. The machine has the instructions of the set, and the step's kernels are of that set.
 pub(crate) unsafe fn run(
     set: InstructionSet,
     step: &Step,

@@ -155,8 +155,9 @@ impl Relayout {
     /// A buffer that is shorter than its layout, and buffers that overlap; nothing is written then.
     ///
     /// # Safety
-    /// So many bytes can be read from the one and written to the other, and nobody else writes the one or touches the
-    /// other until this returns.
+    /// 1. So many bytes can be read at `from`.
+    /// 2. So many bytes can be written at `to`.
+    /// 3. Until this returns, nobody else writes the bytes at `from` or touches those at `to`.
     pub unsafe fn run_raw(
         &self,
         pool: &dyn Pool,
