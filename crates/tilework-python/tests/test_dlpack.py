@@ -365,7 +365,7 @@ def test_an_array_is_handed_out_as_it_is_by_then() -> None:
 
 
 def test_a_subclass_does_not_choose_what_a_copy_is() -> None:
-    class Sly(np.ndarray):  # type: ignore[type-arg]
+    class Sly(np.ndarray[Any, Any]):
         def copy(self, order: Any = None) -> Any:
             return np.zeros(1, np.int8)
 
