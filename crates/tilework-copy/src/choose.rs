@@ -205,6 +205,7 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
             plain: kernel.plain,
             stream: kernel.stream,
             size: bytes,
+            ways,
             stride: rows.from,
             store: setting.rows(),
         };
@@ -312,7 +313,7 @@ fn lines(mut nest: ByteNest, setting: Setting) -> Step {
     let piece = if nest.turns.is_empty() { UNIT / nest.size } else { 256 };
     outer.push(cut(inner, piece, Part::Rows));
     sort(&mut outer, Store::Plain);
-    let work = Work::Line { kernel, from: inner.from, to: inner.to };
+    let work = Work::Line { kernel, size: nest.size, from: inner.from, to: inner.to };
     let weight = piece.min(inner.extent) * nest.size;
     finish(nest, outer, work, weight)
 }

@@ -6,7 +6,7 @@ use tilework::Nest;
 
 use crate::convert::Converter;
 use crate::exec::{Buffers, Scratch};
-use crate::subbyte;
+use crate::{bounds, subbyte};
 
 /// Turns of a unit loop that stay together.
 const UNIT_LOOP: u64 = if cfg!(test) { 16 } else { 1024 };
@@ -18,6 +18,18 @@ pub(crate) enum Mover {
     Bits(u32, subbyte::Kernels),
     /// Elements that become others.
     Convert(Converter),
+}
+
+impl Mover {
+    /// The bits of an element in the source and in the destination.
+    fn bits(&self) -> (u32, u32) {
+        match self {
+            Mover::Bits(bits, _) => (*bits, *bits),
+            Mover::Convert(converter) => {
+                (converter.conversion().from().bits(), converter.conversion().to().bits())
+            }
+        }
+    }
 }
 
 /// A nest that is moved element by element, as far as the caller can tell.
@@ -78,6 +90,7 @@ impl ElementStep {
             }
             _ => &self.nest,
         };
+        debug_assert!(bounds::hold_nest(buffers, nest, self.mover.bits()), "{nest:?}");
         // SAFETY: the caller's promise, for a part of the nest.
         unsafe {
             match &self.mover {

@@ -7,13 +7,27 @@ use crate::kernels::splat::splat;
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
-use crate::{convert, subbyte};
+use crate::{bounds, convert, subbyte};
 
 /// The two buffers of a run, as every thread sees them.
 #[derive(Clone, Copy)]
 pub(crate) struct Buffers {
     pub(crate) source: *const u8,
+    pub(crate) source_bytes: usize,
     pub(crate) destination: *mut u8,
+    pub(crate) destination_bytes: usize,
+}
+
+impl Buffers {
+    /// Two slices, for as long as both are borrowed.
+    pub(crate) fn of(source: &[u8], destination: &mut [u8]) -> Buffers {
+        Buffers {
+            source: source.as_ptr(),
+            source_bytes: source.len(),
+            destination: destination.as_mut_ptr(),
+            destination_bytes: destination.len(),
+        }
+    }
 }
 
 // SAFETY: the source is only read, and no two units write the same byte.
@@ -54,7 +68,11 @@ impl Scratch {
 /// Runs a range of units.
 ///
 /// # Safety
-/// The step's places are within the buffers, and nobody else writes what these units write or reads it.
+/// 1. Every place that the units read, from `source` on, is within `source_bytes` bytes that can be read.
+/// 2. Every place that they write, from `destination` on, is within `destination_bytes` bytes that can be written.
+/// 3. The two buffers do not overlap.
+/// 4. Nobody else writes what is read, or touches what is written, meanwhile.
+/// 5. The machine has the instructions of the set, and the step's kernels are of that set.
 pub(crate) unsafe fn run(
     set: InstructionSet,
     step: &Step,
@@ -85,6 +103,7 @@ unsafe fn one(
     buffers: Buffers,
     scratch: &mut Scratch,
 ) {
+    debug_assert!(bounds::hold_unit(buffers, &step.work, place), "{:?} at {place:?}", step.work);
     let source = buffers.source.wrapping_offset(place.from);
     let destination = buffers.destination.wrapping_offset(place.to);
     // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
@@ -183,7 +202,9 @@ unsafe fn one(
                 match store {
                     Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
                     // Whole lines in each row, but none begins where the block does.
-                    Store::Stage | Store::Stream => staged(set, size, place, &block, plain, scratch),
+                    Store::Stage | Store::Stream => {
+                        staged((set, size), place, &block, plain, buffers, scratch);
+                    }
                     Store::StageWhole => {
                         let bytes = place.columns * place.rows * size;
                         let staged = scratch.stage(bytes);
@@ -193,7 +214,7 @@ unsafe fn one(
                     _ => plain(&block),
                 }
             }
-            Work::Interleave { plain, stream, size, stride, store } => {
+            Work::Interleave { plain, stream, size, stride, store, .. } => {
                 let kernel = if store == Store::Stream { stream } else { plain };
                 let ahead = ahead(store, place.columns * size, 1024, place, next);
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
@@ -203,7 +224,7 @@ unsafe fn one(
                 let ahead = ahead(store, place.columns * ways * size, 1536, place, next);
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
-            Work::Line { kernel, from, to } => kernel(&Line {
+            Work::Line { kernel, from, to, .. } => kernel(&Line {
                 count: place.rows,
                 source,
                 source_step: from,
@@ -226,11 +247,11 @@ unsafe fn one(
 /// # Safety
 /// As for [`run`].
 unsafe fn staged(
-    set: InstructionSet,
-    size: usize,
+    (set, size): (InstructionSet, usize),
     place: Place,
     block: &Block,
     plain: BlockFn,
+    buffers: Buffers,
     scratch: &mut Scratch,
 ) {
     let borrowed = place.after.min(LINE / size);
@@ -250,7 +271,12 @@ unsafe fn staged(
             let more =
                 if place.after == 0 { 0 } else { (end.addr().wrapping_neg() % LINE).min(borrowed * size) };
             let bytes = (place.rows * size + more).saturating_sub(skip);
-            rows::stream_out(set, staged.add(column * stride + skip), to.add(skip), bytes);
+            // Where the first whole line lies behind all that is here, the buffer may end before it.
+            let to = to.wrapping_add(skip);
+            if bytes > 0 {
+                debug_assert!(bounds::hold_written(buffers, to, bytes));
+                rows::stream_out(set, staged.add(column * stride + skip), to, bytes);
+            }
         }
     }
 }

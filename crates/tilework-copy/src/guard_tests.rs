@@ -153,8 +153,7 @@ fn check(plan: &Plan, conversion: Option<Conversion>, memory: &mut [Between; 2],
                 let near = place.saturating_sub(MARGIN)..(place + to_bytes + MARGIN).min(out.len());
                 out[near.clone()].fill(0xa5);
                 out[place..][..to_bytes].copy_from_slice(&before);
-                let buffers =
-                    Buffers { source: read.all()[first..].as_ptr(), destination: out[place..].as_mut_ptr() };
+                let buffers = Buffers::of(&read.all()[first..][..from_bytes], &mut out[place..][..to_bytes]);
                 let pool: &dyn Pool = if dice.below(2) == 0 { &Inline } else { &Shares(3) };
                 let part = dice.below(program.total() as u64 + 1) as usize;
                 // SAFETY: both buffers hold their layouts.

@@ -132,6 +132,7 @@
 //!
 //! Whole programs are in `examples/`: `pack.rs` and `stream.rs`.
 
+mod bounds;
 mod buffer;
 mod choose;
 mod clip;

@@ -200,7 +200,7 @@ impl Program {
             if range.is_empty() {
                 continue;
             }
-            let of_fill = Buffers { source: self.fill.as_ptr(), ..buffers };
+            let of_fill = Buffers { source: self.fill.as_ptr(), source_bytes: self.fill.len(), ..buffers };
             // SAFETY: the caller's promise; a fill reads its one element, all its source steps being 0.
             unsafe {
                 match piece {

@@ -155,8 +155,9 @@ impl Relayout {
     /// A buffer that is shorter than its layout, and buffers that overlap; nothing is written then.
     ///
     /// # Safety
-    /// So many bytes can be read from the one and written to the other, and nobody else writes the one or touches the
-    /// other until this returns.
+    /// 1. So many bytes can be read at `from`.
+    /// 2. So many bytes can be written at `to`.
+    /// 3. Until this returns, nobody else writes the bytes at `from` or touches those at `to`.
     pub unsafe fn run_raw(
         &self,
         pool: &dyn Pool,
@@ -181,7 +182,12 @@ impl Relayout {
         check_length("source", from_length, self.plan.from())?;
         check_length("destination", to_length, self.plan.to())?;
         check_overlap(from.addr(), self.plan.from().bytes(), to.addr(), self.plan.to().bytes())?;
-        let buffers = Buffers { source: from, destination: to };
+        let buffers = Buffers {
+            source: from,
+            source_bytes: from_length,
+            destination: to,
+            destination_bytes: to_length,
+        };
         if let (Some(trial), 0 | 1) = (&self.trial, steps) {
             if step == 0 {
                 // SAFETY: the caller's promise, and what was checked.
@@ -252,7 +258,7 @@ impl Relayout {
             let fills = (&fills[..], self.plan.fills_first(), fill);
             let setting = Setting::new(InstructionSet::detect(), 0);
             let program = Program::of(&copies, fills, to.bits(), self.converter, setting);
-            let buffers = Buffers { source: from.as_ptr(), destination: buffer.as_mut_ptr() };
+            let buffers = Buffers::of(from, buffer);
             // SAFETY: the source holds its layout, and what was clipped has its places within the chunk.
             unsafe { program.run(&Inline, buffers, 0..program.total()) };
             write(low * bits / 8, buffer)?;

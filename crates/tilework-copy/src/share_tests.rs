@@ -17,7 +17,7 @@ fn writers(program: &Program, cuts: &[usize], source: &[u8], length: usize, shif
     for share in cuts.windows(2) {
         let mut run = |before: u8| {
             out.fill(before);
-            let buffers = Buffers { source: source.as_ptr(), destination: out[shift..].as_mut_ptr() };
+            let buffers = Buffers::of(source, &mut out[shift..]);
             // SAFETY: both buffers hold their layouts.
             unsafe { program.run(&Inline, buffers, share[0]..share[1]) };
             assert!(out[..shift].iter().all(|&byte| byte == before));

@@ -90,11 +90,11 @@ pub(crate) enum Work {
         fetches: bool,
     },
     /// So many rows, `stride` bytes apart in the source, that alternate in the destination.
-    Interleave { plain: ZipFn, stream: ZipFn, size: usize, stride: isize, store: Store },
+    Interleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
     /// The way back: the stride is in the destination.
     Deinterleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
     /// Elements at any steps.
-    Line { kernel: LineFn, from: isize, to: isize },
+    Line { kernel: LineFn, size: usize, from: isize, to: isize },
     /// One element repeated: `size` bytes.
     Splat { size: usize, store: Store },
 }

@@ -80,8 +80,7 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
             let program = Program::with(&plan, None, Setting { set, streams, fetches: streams });
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
-                let buffers =
-                    Buffers { source: source[shift.0..].as_ptr(), destination: out[start..].as_mut_ptr() };
+                let buffers = Buffers::of(&source[shift.0..], &mut out[start..start + to_bytes]);
                 // SAFETY: both buffers hold their layouts.
                 unsafe {
                     let third = program.total() / 3;
@@ -298,7 +297,7 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
                     let setting = Setting { set, streams: true, fetches: true };
                     let program = Program::with(&plan, None, setting);
                     let mut out = vec![0_u8; source.len()];
-                    let buffers = Buffers { source: source.as_ptr(), destination: out.as_mut_ptr() };
+                    let buffers = Buffers::of(&source, &mut out);
                     // SAFETY: both buffers hold their layouts.
                     unsafe { program.run(&Inline, buffers, 0..program.total()) };
                     assert!(out == source, "{dims:?}, {bits} bits, {set:?}");
@@ -324,6 +323,33 @@ fn runs_that_try_the_other_program_write_the_same() -> tilework::Result<()> {
             let mut next = vec![0; first.len()];
             relayout.clone().run_on(&Threads::new(1 + run % 3), &source, &mut next)?;
             assert!(next == first, "run {run} of {bits} bits");
+        }
+    }
+    Ok(())
+}
+
+/// The last block of each of these has one byte of a destination row, with one or the other size of register tile: the first
+/// line that is its own lies behind the row, and behind the buffer.
+#[test]
+fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework::Result<()> {
+    for rows in [4609, 16897] {
+        let from = Layout::row_major(&[rows, 20], 8)?;
+        let to = Layout::builder(&[rows, 20], 8)?.minor_to_major(&[0, 1])?.build()?;
+        let plan = Plan::new(&from, &to, &PlanOptions::default())?;
+        let size = rows as usize * 20;
+        let source = bytes(size, 1);
+        let wanted = expected(&from, &to, None, &source, &vec![0; size]);
+        for set in InstructionSet::all_here() {
+            let program = Program::with(&plan, None, Setting { set, streams: true, fetches: true });
+            let steps = format!("{program:?}");
+            assert!(steps.contains("store: Stage,"), "{steps}");
+            for shift in [0, 1, 31, 63] {
+                let mut out = vec![0; size + shift];
+                let buffers = Buffers::of(&source, &mut out[shift..]);
+                // SAFETY: both buffers hold their layouts.
+                unsafe { program.run(&Inline, buffers, 0..program.total()) };
+                assert!(out[shift..] == wanted, "{set:?}, {rows} rows, {shift} bytes off a line");
+            }
         }
     }
     Ok(())

@@ -8,6 +8,8 @@ use numpy::npyffi::{
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyWeakrefReference;
+use smallvec::SmallVec;
 use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout};
 
@@ -44,7 +46,7 @@ fn fields<'a>(array: &'a Array<'_>) -> &'a PyArrayObject_fields {
 }
 
 /// Where element (0, …) is.
-pub fn data(array: &Array<'_>) -> *mut u8 {
+fn data(array: &Array<'_>) -> *mut u8 {
     fields(array).data.cast()
 }
 
@@ -52,11 +54,6 @@ pub fn data(array: &Array<'_>) -> *mut u8 {
 pub fn has_dtype(array: &Array<'_>, dtype: &Py<PyArrayDescr>) -> bool {
     let own = fields(array).descr;
     ptr::eq(own.cast(), dtype.as_ptr()) || array.dtype().is_equiv_to(dtype.bind(array.py()))
-}
-
-/// The bytes of an element.
-pub fn itemsize(array: &Array<'_>) -> usize {
-    array.dtype().itemsize()
 }
 
 pub fn is_writable(array: &Array<'_>) -> bool {
@@ -68,8 +65,83 @@ pub fn is_contiguous(array: &Array<'_>) -> bool {
     fields(array).flags & NPY_ARRAY_C_CONTIGUOUS != 0
 }
 
+/// An array at the moment when its memory is used: where it is and how it lies, copied out of the array.
+///
+/// Whatever runs code of Python's may move the memory of an array or give it another shape: `__index__` of an argument, a
+/// `__del__`, another thread. So a function of this crate
+///
+/// 1. asks Python for all of its arguments,
+/// 2. then looks at its arrays, and works with the looks alone;
+/// 3. bytes are read and written only if the look still holds ([`Look::check`]), and while other threads of Python run, the
+///    owners of the memory cannot be resized ([`Look::pin`]).
+pub struct Look<'py> {
+    pub array: Array<'py>,
+    /// Where element (0, …) is.
+    pub first: *mut u8,
+    pub shape: SmallVec<[usize; 6]>,
+    /// In bytes.
+    pub strides: SmallVec<[isize; 6]>,
+    pub itemsize: usize,
+    pub is_writable: bool,
+    /// All of its memory: no element reaches beyond it on either side.
+    pub memory: Memory,
+    /// Keeps the dtype alive, so that its address says which one it is.
+    dtype: Bound<'py, PyArrayDescr>,
+}
+
+impl<'py> Look<'py> {
+    pub fn at(array: Array<'py>) -> Look<'py> {
+        let dtype = array.dtype();
+        let itemsize = dtype.itemsize();
+        let (first, is_writable) = (data(&array), is_writable(&array));
+        let (shape, strides) = (SmallVec::from_slice(array.shape()), SmallVec::from_slice(array.strides()));
+        let memory = extent(first, &shape, &strides, itemsize);
+        Look { array, first, shape, strides, itemsize, is_writable, memory, dtype }
+    }
+
+    /// Whether a stride is no whole number of elements.
+    pub fn has_odd_strides(&self) -> bool {
+        let itemsize = self.itemsize.max(1) as isize;
+        self.strides.iter().any(|stride| stride % itemsize != 0)
+    }
+
+    /// Refuses an array that was moved, reshaped or given another type since it was looked at.
+    pub fn check(&self) -> Result<()> {
+        let fields = fields(&self.array);
+        let is_same = fields.data.cast() == self.first
+            && fields.descr.cast() == self.dtype.as_ptr()
+            && self.array.shape() == &self.shape[..]
+            && self.array.strides() == &self.strides[..]
+            && is_writable(&self.array) == self.is_writable;
+        if is_same {
+            return Ok(());
+        }
+        let error = Error::new("an array that was moved or changed during the call")
+            .field("array")
+            .rule("an array stays where and what it is while its data is moved");
+        Err(error.into())
+    }
+
+    /// Keeps the memory where it is until the result is dropped, also if other threads of Python run meanwhile: NumPy
+    /// resizes no array to which there are weak references, whatever its `refcheck`.
+    pub fn pin(&self) -> Result<Vec<Bound<'py, PyWeakrefReference>>> {
+        let mut array = self.array.clone();
+        let mut pins = Vec::new();
+        loop {
+            pins.push(PyWeakrefReference::new(array.as_any())?);
+            let base = fields(&array).base;
+            // SAFETY: null, or the object that the array keeps alive.
+            let base = unsafe { Bound::from_borrowed_ptr_or_opt(array.py(), base) };
+            match base.and_then(|base| base.cast_into::<PyUntypedArray>().ok()) {
+                Some(owner) => array = owner,
+                None => return Ok(pins),
+            }
+        }
+    }
+}
+
 /// All memory of an array of this description: no element reaches beyond it on either side.
-pub fn extent(first: *mut u8, shape: &[usize], strides: &[isize], itemsize: usize) -> Memory {
+fn extent(first: *mut u8, shape: &[usize], strides: &[isize], itemsize: usize) -> Memory {
     if shape.contains(&0) {
         return Memory { start: first, bytes: 0 };
     }

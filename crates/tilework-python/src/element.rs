@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyOverflowError, PySyntaxError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tilework::Error;
@@ -74,7 +75,28 @@ pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Type> {
             return Ok(element);
         }
     }
-    of_dtype(&py.import("numpy")?.call_method1("dtype", (said,))?)
+    let read = py.import("numpy")?.call_method1("dtype", (said,));
+    of_dtype(&read.map_err(|error| not_read(said, error))?)
+}
+
+/// What NumPy says of a dtype that it cannot read. It hands texts to parsers of Python's, whose errors are none of a dtype.
+fn not_read(said: &Bound<'_, PyAny>, error: PyErr) -> Bad {
+    let py = said.py();
+    let of_a_parser = error.is_instance_of::<PySyntaxError>(py)
+        || error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyOverflowError>(py);
+    if !of_a_parser {
+        return Bad::Python(error);
+    }
+    let found = match said.cast::<PyString>().ok().and_then(|text| text.repr().ok()) {
+        Some(text) => format!("dtype {text}"),
+        None => format!("what NumPy reads no dtype from: {}", error.value(py)),
+    };
+    Error::new(found)
+        .field("dtype")
+        .rule("the dtype of elements is one that NumPy knows")
+        .accepts("a name such as 'float32' or 'bf16', or a dtype")
+        .into()
 }
 
 /// The type of the elements of an array. Few dtypes are ever seen, and the name of one takes NumPy long to say.
@@ -101,8 +123,11 @@ pub fn of_dtype(dtype: &Bound<'_, PyAny>) -> Result<Type> {
     let name: String = dtype.getattr("name")?.extract()?;
     let swapped = !dtype.getattr("isnative")?.extract::<bool>()?;
     let found = NAMES.iter().find(|(_, known)| *known == name).map(|(element, _)| *element);
+    // A dtype made by hand may have the name of another.
+    let itemsize: u32 = dtype.getattr("itemsize")?.extract()?;
+    let has_width = |element: Type| element.bit_width().is_none_or(|bits| bits.div_ceil(8) == itemsize);
     match found {
-        Some(element) if !swapped => Ok(element),
+        Some(element) if !swapped && has_width(element) => Ok(element),
         _ => Err(unknown(dtype, swapped)),
     }
 }

@@ -1,4 +1,7 @@
 //! Arrays and flat buffers as the arguments of a move.
+//!
+//! Arguments become arrays first ([`array`], [`writable`]), which may run code of Python's; only when all of them are there,
+//! arrays are looked at ([`source`], [`destination`]).
 
 use std::num::NonZeroUsize;
 
@@ -8,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use tilework::Error;
 use tilework::xla::PrimitiveType;
 
-use crate::array::{self, Array, Memory};
+use crate::array::{self, Array, Look, Memory};
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::layout::PyLayout;
@@ -24,14 +27,20 @@ pub fn array<'py>(said: &Bound<'py, PyAny>) -> Result<Array<'py>> {
 pub fn writable<'py>(said: &Bound<'py, PyAny>) -> Result<Array<'py>> {
     static WRITABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let array = shown(said, &WRITABLE, "writable")?;
-    if !array::is_writable(&array) {
-        let error = Error::new("memory that is read-only")
+    check_writable(array::is_writable(&array))?;
+    Ok(array)
+}
+
+/// Refuses memory that is only read.
+pub fn check_writable(is_writable: bool) -> Result<()> {
+    match is_writable {
+        true => Ok(()),
+        false => Err(Error::new("memory that is read-only")
             .field("out")
             .rule("results are written to out")
-            .accepts("an array that can be written");
-        return Err(error.into());
+            .accepts("an array that can be written")
+            .into()),
     }
-    Ok(array)
 }
 
 fn shown<'py>(
@@ -52,27 +61,23 @@ pub fn contiguous<'py>(array: &Array<'py>) -> Result<Array<'py>> {
     Ok(made.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)
 }
 
-/// Memory that holds the places of a layout one after the other.
+/// An array that holds the places of a layout one after the other.
 pub struct Flat<'py> {
-    /// What keeps it alive.
-    pub array: Array<'py>,
-    pub memory: Memory,
+    pub look: Look<'py>,
     /// Whether it is a copy that was made because the elements of the argument do not follow each other.
     pub is_copy: bool,
 }
 
-/// The buffer of an argument that is read.
-pub fn source<'py>(said: &Bound<'py, PyAny>, layout: &PyLayout) -> Result<Flat<'py>> {
-    let found = array(said)?;
+/// The buffer that is read.
+pub fn source<'py>(found: Array<'py>, layout: &PyLayout) -> Result<Flat<'py>> {
     check(&found, layout, "buffer")?;
     let is_copy = !array::is_contiguous(&found);
     let array = if is_copy { contiguous(&found)? } else { found };
-    Ok(Flat { memory: memory(&array, layout), array, is_copy })
+    look(array, layout, "buffer", is_copy)
 }
 
-/// The buffer of an argument that is written.
-pub fn destination<'py>(said: &Bound<'py, PyAny>, layout: &PyLayout) -> Result<Flat<'py>> {
-    let array = writable(said)?;
+/// The buffer that is written, of an array that is [`writable`].
+pub fn destination<'py>(array: Array<'py>, layout: &PyLayout) -> Result<Flat<'py>> {
     check(&array, layout, "out")?;
     if !array::is_contiguous(&array) {
         let error =
@@ -82,7 +87,7 @@ pub fn destination<'py>(said: &Bound<'py, PyAny>, layout: &PyLayout) -> Result<F
                 .accepts("a contiguous array");
         return Err(error.into());
     }
-    Ok(Flat { memory: memory(&array, layout), array, is_copy: false })
+    look(array, layout, "out", false)
 }
 
 /// A new buffer for a layout, of zeros or of whatever memory holds.
@@ -90,11 +95,18 @@ pub fn fresh<'py>(py: Python<'py>, layout: &PyLayout, zeros: bool) -> Result<Fla
     let dtypes = layout.dtypes(py)?;
     let count = if dtypes.is_packed { layout.layout.bytes() } else { layout.layout.size() };
     let array = array::fresh(py, &dtypes.buffer, &[count], zeros)?;
-    Ok(Flat { memory: memory(&array, layout), array, is_copy: false })
+    look(array, layout, "buffer", false)
 }
 
-fn memory(array: &Array<'_>, layout: &PyLayout) -> Memory {
-    Memory { start: array::data(array), bytes: layout.layout.bytes() as usize } // as many as were checked
+/// Looks at an array that was checked. What was asked of it may have run code of Python's, so its size is compared once more.
+fn look<'py>(array: Array<'py>, layout: &PyLayout, field: &str, is_copy: bool) -> Result<Flat<'py>> {
+    let look = Look::at(array);
+    let bytes = layout.layout.bytes();
+    if look.memory.bytes as u64 != bytes || !array::is_contiguous(&look.array) {
+        let error = Error::new(format!("{} bytes", look.memory.bytes)).field(field);
+        return Err(error.accepts(format!("{bytes} bytes, one after the other")).into());
+    }
+    Ok(Flat { look, is_copy })
 }
 
 /// Whether an array holds the places of a layout, as elements or as bytes.

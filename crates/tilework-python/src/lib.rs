@@ -31,7 +31,9 @@ mod xla;
 use pyo3::prelude::*;
 
 /// The functions and types that `python/tilework/__init__.py` shows.
-#[pymodule]
+///
+/// It needs the interpreter's lock: what an array says of its memory holds until code of Python's runs again (`array::Look`).
+#[pymodule(gil_used = true)]
 mod _tilework {
     #[pymodule_export]
     use crate::answer::PyPadding;

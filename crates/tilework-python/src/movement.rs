@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout};
 
-use crate::array::{self, Array, Memory};
+use crate::array::{self, Look};
 use crate::element;
 use crate::error::Result;
 use crate::fill::Fill;
@@ -56,12 +56,12 @@ pub struct Elements {
 
 impl Elements {
     /// Those of an array which mostly has the type of a layout.
-    pub fn of(array: &Array<'_>, layout: &PyLayout) -> Result<Elements> {
-        let dtypes = layout.dtypes(array.py())?;
-        if array::has_dtype(array, &dtypes.element) {
+    pub fn of(look: &Look<'_>, layout: &PyLayout) -> Result<Elements> {
+        let dtypes = layout.dtypes(look.array.py())?;
+        if array::has_dtype(&look.array, &dtypes.element) {
             return Ok(Elements { element: layout.element, itemsize: dtypes.itemsize });
         }
-        Ok(Elements { element: element::of_array(array)?, itemsize: array::itemsize(array) })
+        Ok(Elements { element: element::of_array(&look.array)?, itemsize: look.itemsize })
     }
 }
 
@@ -85,33 +85,36 @@ pub fn lies(shape: &[usize], strides: &[isize], itemsize: usize, bits: u32) -> R
 }
 
 /// The whole memory of an array as a flat buffer, where that is the layout.
-pub fn flat_view<'py>(array: &Array<'py>, memory: Memory, to: &PyLayout) -> Result<Bound<'py, PyAny>> {
-    let dtypes = to.dtypes(array.py())?;
-    if memory.bytes as u64 != to.layout.bytes() || dtypes.is_packed {
+pub fn flat_view<'py>(look: &Look<'py>, to: &PyLayout) -> Result<Bound<'py, PyAny>> {
+    let dtypes = to.dtypes(look.array.py())?;
+    if look.memory.bytes as u64 != to.layout.bytes() || dtypes.is_packed {
         return Err(Error::new("no view of elements that have no bytes of their own").into());
     }
+    look.check()?;
     let (dims, strides) = ([to.layout.size()], [dtypes.itemsize as isize]);
-    let writable = array::is_writable(array);
-    // SAFETY: the extent of the array, which is so many bytes.
-    let view =
-        unsafe { array::view(array.as_any(), &dtypes.buffer, memory.start, &dims, &strides, writable)? };
+    let (first, writable) = (look.memory.start, look.is_writable);
+    // SAFETY: the extent of the array, which is so many bytes and was not moved since.
+    let view = unsafe { array::view(look.array.as_any(), &dtypes.buffer, first, &dims, &strides, writable)? };
     Ok(view.into_any())
 }
 
 /// The elements of a buffer as an array with strides.
 pub fn strided_view<'py>(buffer: &Flat<'py>, from: &PyLayout) -> Result<Bound<'py, PyAny>> {
     let form = from.strided_form().as_ref().map_err(Clone::clone)?;
-    let dtypes = from.dtypes(buffer.array.py())?;
+    let look = &buffer.look;
+    let dtypes = from.dtypes(look.array.py())?;
     let itemsize = dtypes.itemsize as isize;
     // Only where no step is ever taken may a stride be too large.
     let strides: Vec<isize> =
         form.strides.iter().map(|&stride| (stride as isize).wrapping_mul(itemsize)).collect();
-    let first = buffer.memory.start.wrapping_add(form.first as usize * dtypes.itemsize);
+    look.check()?;
+    let first = look.memory.start.wrapping_add(form.first as usize * dtypes.itemsize);
     // Who writes to an element that several indices show changes them all: NumPy refuses that for its broadcasts, too.
-    let writable = form.is_injective && array::is_writable(&buffer.array);
-    // SAFETY: all offsets of the layout are below its size, which the buffer has in elements that are whole bytes.
+    let writable = form.is_injective && look.is_writable;
+    // SAFETY: all offsets of the layout are below its size, which the buffer has in elements that are whole bytes; it
+    // was not moved since.
     let view = unsafe {
-        array::view(buffer.array.as_any(), &dtypes.element, first, from.layout.dims(), &strides, writable)?
+        array::view(look.array.as_any(), &dtypes.element, first, from.layout.dims(), &strides, writable)?
     };
     Ok(view.into_any())
 }
@@ -122,7 +125,7 @@ pub fn refuse_copy(copy: Option<bool>, found: &str) -> Result<()> {
         Some(false) => Err(Error::new(found)
             .field("copy")
             .rule("copy=False wants a view, and only a copy can show this")
-            .accepts("copy=None, which copies where it must")
+            .accepts("copy=True, or copy=None, which copies where it must")
             .into()),
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
-use crate::array;
+use crate::array::Look;
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::fill::Said;
@@ -20,16 +20,16 @@ use crate::prepared::{Prepared, Side};
 ///
 /// `fill` is what padding holds: the value that the layout's text names, or else 0; 'one', 'lowest', 'highest', 'nan', a number,
 /// bits as '0x7f', or None to leave it as it is, in a new buffer 0. `convert` makes elements of another type. `threads` is how
-/// many work; None takes all processors where that is worth it. `out` is written and returned. `copy` is as NumPy has it: None
-/// gives a view of an array that lies this way already, False refuses to copy, True always does.
+/// many work; None takes all processors where that is worth it. `out` is written and returned. The result is new memory unless
+/// `copy` asks for a view: None gives one where the array lies this way already, False refuses to copy.
 ///
 /// >>> import numpy as np, tilework as tw
 /// >>> tw.pack(np.arange(15).reshape(3, 5), "{1,0:T(2,2)}", fill=-1)[:8]
 /// array([0, 1, 5, 6, 2, 3, 7, 8])
 #[pyfunction]
 #[pyo3(
-    signature = (array, layout, *, fill=Said::Nothing, out=None, threads=None, convert=false, copy=None),
-    text_signature = "(array, layout, *, fill=0, out=None, threads=None, convert=False, copy=None)"
+    signature = (array, layout, *, fill=Said::Nothing, out=None, threads=None, convert=false, copy=Some(true)),
+    text_signature = "(array, layout, *, fill=0, out=None, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
 pub fn pack<'py>(
@@ -42,7 +42,9 @@ pub fn pack<'py>(
     convert: bool,
     copy: Option<bool>,
 ) -> Result<Bound<'py, PyAny>> {
-    let mut array = flat::array(array)?;
+    let threads = flat::threads(threads)?;
+    let array = flat::array(array)?;
+    let given = out.map(|out| Ok::<_, Bad>((out, flat::writable(out)?))).transpose()?;
     let to = match layout.cast::<PyLayout>() {
         Ok(layout) => layout.clone(),
         Err(_) => {
@@ -51,36 +53,33 @@ pub fn pack<'py>(
         }
     };
     let to = to.get();
-    let (fill, threads) = (fill.of(to)?, flat::threads(threads)?);
-    let out = out.map(|out| Ok::<_, Bad>((out, flat::destination(out, to)?))).transpose()?;
-    let from = Elements::of(&array, to)?;
-    let itemsize = from.itemsize;
-    if array.strides().iter().any(|stride| stride % itemsize as isize != 0) {
-        refuse_copy(copy, "strides that are no whole elements")?;
-        array = flat::contiguous(&array)?;
+    let fill = fill.of(to)?;
+    if given.is_some() {
+        refuse_out(copy)?;
     }
-    let (shape, strides) = (array.shape(), array.strides());
-    let memory = array::extent(array::data(&array), shape, strides, itemsize);
-    let key = key(Call::Pack, &[to.id, from.element as u64], fill, convert, (shape, strides));
+    let mut look = Look::at(array);
+    if look.has_odd_strides() {
+        refuse_copy(copy, "strides that are no whole elements")?;
+        look = Look::at(flat::contiguous(&look.array)?);
+    }
+    let from = Elements::of(&look, to)?;
+    let out = given.map(|(given, out)| Ok::<_, Bad>((given, flat::destination(out, to)?))).transpose()?;
+    let key = key(Call::Pack, &[to.id, from.element as u64], fill, convert, (&look.shape, &look.strides));
     let prepared = Prepared::kept(&key, || {
-        let bits = place_bits(from.element, itemsize, to.element, to.layout.bits());
-        let lies = lies(shape, strides, itemsize, bits)?;
+        let bits = place_bits(from.element, from.itemsize, to.element, to.layout.bits());
+        let lies = lies(&look.shape, &look.strides, from.itemsize, bits)?;
         let sides = (Side { element: from.element, layout: &lies }, to.side());
         Ok(Prepared::new(sides.0, sides.1, fill.bits(to), convert)?)
     })?;
     let Some((given, out)) = out else {
         if copy != Some(true) && prepared.is_same && prepared.no_padding {
-            return flat_view(&array, memory, to);
+            return flat_view(&look, to);
         }
         refuse_copy(copy, "an array that does not lie as the layout says")?;
         let made = flat::fresh(py, to, !prepared.writes_all)?;
-        // SAFETY: the extent of an array that is alive, and a new buffer of the layout's size.
-        unsafe { prepared.run(py, memory, made.memory, threads)? };
-        return Ok(made.array.into_any());
+        prepared.run(py, &look, &made.look, threads)?;
+        return Ok(made.look.array.into_any());
     };
-    refuse_out(copy)?;
-    flat::check_apart(memory, out.memory)?;
-    // SAFETY: the extents of arrays that are alive, one of which may be written, and that are different memory.
-    unsafe { prepared.run(py, memory, out.memory, threads)? };
+    prepared.run(py, &look, &out.look, threads)?;
     Ok(given.clone())
 }

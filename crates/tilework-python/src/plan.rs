@@ -1,10 +1,12 @@
 //! `tilework.relayout`, and `tilework.Plan` for those who move the same data again and again.
 
+use std::num::NonZeroUsize;
+
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tilework::Kind;
 
-use crate::error::Result;
+use crate::error::{Bad, Result};
 use crate::fill::{Fill, Said};
 use crate::flat::{self, Flat};
 use crate::kept;
@@ -15,15 +17,16 @@ use crate::prepared::Prepared;
 /// A flat buffer that lies as `from_` says as a flat buffer that lies as `to` says.
 ///
 /// The buffer holds all places of `from_`, as elements or as bytes; braces alone for `to` take dimensions and type from `from_`.
-/// The other arguments are those of `pack`.
+/// The result is new memory unless `copy` asks for a view: None gives one where nothing need move, False refuses to copy. The
+/// other arguments are those of `pack`.
 ///
 /// >>> import numpy as np, tilework as tw
 /// >>> tw.relayout(np.arange(6, dtype="i4"), "s32[2,3]", "{0,1}")
 /// array([0, 3, 1, 4, 2, 5], dtype=int32)
 #[pyfunction]
 #[pyo3(
-    signature = (buffer, from_, to, *, out=None, fill=Said::Nothing, threads=None, convert=false, copy=None),
-    text_signature = "(buffer, from_, to, *, out=None, fill=0, threads=None, convert=False, copy=None)"
+    signature = (buffer, from_, to, *, out=None, fill=Said::Nothing, threads=None, convert=false, copy=Some(true)),
+    text_signature = "(buffer, from_, to, *, out=None, fill=0, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
 pub fn relayout<'py>(
@@ -37,6 +40,7 @@ pub fn relayout<'py>(
     convert: bool,
     copy: Option<bool>,
 ) -> Result<Bound<'py, PyAny>> {
+    let threads = flat::threads(threads)?;
     let from = kept::layout(from_, None)?;
     let from = from.get();
     let to = kept::layout(to, Some((from.element, from.layout.dims())))?;
@@ -45,37 +49,42 @@ pub fn relayout<'py>(
     let key = key(Call::Relayout, &[from.id, to.id], fill, convert, (&[], &[]));
     let make = || Ok(Prepared::new(from.side(), to.side(), fill.bits(to), convert)?);
     let prepared = Prepared::kept(&key, make)?;
-    let buffer = flat::source(buffer, from)?;
-    if out.is_none() && copy != Some(true) {
-        let all_there = prepared.no_padding || fill.bits(to).is_none();
-        if prepared.is_same && all_there && !buffer.is_copy && !to.dtypes(py)?.is_packed {
-            return flat_view(&buffer.array, buffer.memory, to);
-        }
-        refuse_copy(copy, "a buffer that does not lie as the destination says")?;
-    }
     if out.is_some() {
         refuse_out(copy)?;
     }
-    run(py, &prepared, (&buffer, to), out, threads)
+    let is_same = prepared.is_same && (prepared.no_padding || fill.bits(to).is_none());
+    let view = |buffer: &Flat<'py>| match copy != Some(true) {
+        true if is_same && !buffer.is_copy && !to.dtypes(py)?.is_packed => {
+            flat_view(&buffer.look, to).map(Some)
+        }
+        _ => refuse_copy(copy, "a buffer that does not lie as the destination says").map(|()| None),
+    };
+    run(py, &prepared, buffer, (from, to), out, threads, view)
 }
 
-/// Runs a move between buffers.
+/// Runs a move between buffers, where `view` gives none.
 fn run<'py>(
     py: Python<'py>,
     prepared: &Prepared,
-    (buffer, to): (&Flat<'py>, &PyLayout),
+    buffer: &Bound<'py, PyAny>,
+    (from, to): (&PyLayout, &PyLayout),
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<&Bound<'py, PyAny>>,
+    threads: Option<NonZeroUsize>,
+    view: impl FnOnce(&Flat<'py>) -> Result<Option<Bound<'py, PyAny>>>,
 ) -> Result<Bound<'py, PyAny>> {
-    let threads = flat::threads(threads)?;
-    let made = match out {
-        Some(out) => flat::destination(out, to)?,
-        None => flat::fresh(py, to, !prepared.writes_all)?,
-    };
-    flat::check_apart(buffer.memory, made.memory)?;
-    // SAFETY: buffers that are alive and hold their layouts, one of which may be written, and that are different memory.
-    unsafe { prepared.run(py, buffer.memory, made.memory, threads)? };
-    Ok(out.cloned().unwrap_or(made.array.into_any()))
+    let buffer = flat::array(buffer)?;
+    let given = out.map(|out| Ok::<_, Bad>((out, flat::writable(out)?))).transpose()?;
+    let buffer = flat::source(buffer, from)?;
+    if let Some((given, array)) = given {
+        prepared.run(py, &buffer.look, &flat::destination(array, to)?.look, threads)?;
+        return Ok(given.clone());
+    }
+    if let Some(view) = view(&buffer)? {
+        return Ok(view);
+    }
+    let made = flat::fresh(py, to, !prepared.writes_all)?;
+    prepared.run(py, &buffer.look, &made.look, threads)?;
+    Ok(made.look.array.into_any())
 }
 
 /// How the elements move from one layout to another, made once and run as often as there is data, by any thread.
@@ -149,8 +158,8 @@ impl PyPlan {
         out: Option<&Bound<'py, PyAny>>,
         threads: Option<&Bound<'py, PyAny>>,
     ) -> Result<Bound<'py, PyAny>> {
-        let buffer = flat::source(buffer, self.from.get())?;
-        run(py, &self.prepared, (&buffer, self.to.get()), out, threads)
+        let threads = flat::threads(threads)?;
+        run(py, &self.prepared, buffer, (self.from.get(), self.to.get()), out, threads, |_| Ok(None))
     }
 
     /// The layout of the source.

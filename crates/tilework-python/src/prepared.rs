@@ -8,7 +8,8 @@ use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout, PlanOptions, Result};
 use tilework_copy::{Conversion, Inline, Kind, Relayout, Threads};
 
-use crate::array::Memory;
+use crate::array::{Look, Memory};
+use crate::flat;
 use crate::kept::Kept;
 
 /// From so many bytes on, other threads of Python may run meanwhile; below, it costs more than the move.
@@ -74,20 +75,29 @@ impl Prepared {
 
     /// Moves the data.
     ///
-    /// # Safety
-    /// The bytes of both sides are there, those of the destination to be written, until this returns.
-    pub unsafe fn run(
+    /// # Errors
+    /// Arrays that are no longer what they were when they were looked at, are shorter than the layouts, overlap, or cannot be
+    /// written.
+    pub fn run(
         &self,
         py: Python<'_>,
-        from: Memory,
-        to: Memory,
+        from: &Look<'_>,
+        to: &Look<'_>,
         threads: Option<NonZeroUsize>,
-    ) -> Result<()> {
-        let (source, destination) = (from, to);
+    ) -> crate::error::Result<()> {
+        from.check()?;
+        to.check()?;
+        flat::check_writable(to.is_writable)?;
+        flat::check_apart(from.memory, to.memory)?;
+        let (source, destination) = (from.memory, to.memory);
         let on = |pool: &dyn tilework_copy::Pool| {
             // The whole of each, so that the closure below holds what can be sent.
             let (source, destination): (Memory, Memory) = (source, destination);
-            // SAFETY: the caller's promise. Who changes the arrays meanwhile gets what they get, as with NumPy.
+            // SAFETY:
+            // 1. The bytes are those of two arrays that are alive: they were looked at since code of Python's last ran.
+            // 2. They stay where they are: either no code of Python's runs until this is done, or the owners are pinned.
+            // 3. The destination may be written, and they do not overlap.
+            // Who changes what is in the arrays meanwhile gets what they get, as with NumPy.
             unsafe {
                 self.relayout.run_raw(
                     pool,
@@ -96,13 +106,18 @@ impl Prepared {
                 )
             }
         };
+        if self.bytes < LETS_GO {
+            return Ok(on(&Inline)?);
+        }
+        let pins = (from.pin()?, to.pin()?);
         match threads.map(NonZeroUsize::get) {
-            _ if self.bytes < LETS_GO => on(&Inline),
             Some(1) => py.detach(|| on(&Inline)),
             None if self.bytes < SHARES => py.detach(|| on(&Inline)),
             Some(threads) => py.detach(|| on(&Threads::new(threads))),
             None => py.detach(|| on(&Threads::all())),
-        }
+        }?;
+        drop(pins);
+        Ok(())
     }
 }
 

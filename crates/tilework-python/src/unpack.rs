@@ -2,14 +2,13 @@
 
 use std::num::NonZeroUsize;
 
-use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout};
 
-use crate::array::{self, Array};
+use crate::array::{self, Array, Look};
 use crate::element::Dtypes;
-use crate::error::Result;
+use crate::error::{Bad, Result};
 use crate::fill::Fill;
 use crate::flat::{self, Flat};
 use crate::kept;
@@ -19,16 +18,20 @@ use crate::prepared::{Prepared, Side};
 
 /// The elements of a flat buffer that lies as the layout says, as an array of the layout's dimensions.
 ///
-/// The buffer holds all places of the layout, as elements or as bytes. Without `out` and with `copy=None` the array is a view of
-/// the buffer where strides can say the layout; `copy=False` refuses to copy, `copy=True` always does. `out` is an array of the
-/// layout's dimensions with any strides, which is written and returned; with `convert`, of another type than the layout's.
+/// The buffer holds all places of the layout, as elements or as bytes. The result is new memory unless `copy` asks for a view:
+/// None gives one where strides can say the layout, False refuses to copy. `out` is an array of the layout's dimensions with any
+/// strides, which is written and returned; with `convert`, of another type than the layout's.
 ///
 /// >>> import numpy as np, tilework as tw
 /// >>> tw.unpack(np.arange(6, dtype="f4"), "f32[2,3]{0,1}")
 /// array([[0., 2., 4.],
 ///        [1., 3., 5.]], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (buffer, layout, *, out=None, threads=None, convert=false, copy=None))]
+#[pyo3(
+    signature = (buffer, layout, *, out=None, threads=None, convert=false, copy=Some(true)),
+    text_signature = "(buffer, layout, *, out=None, threads=None, convert=False, copy=True)"
+)]
+#[allow(clippy::too_many_arguments)] // the arguments of Python's function
 pub fn unpack<'py>(
     py: Python<'py>,
     buffer: &Bound<'py, PyAny>,
@@ -38,12 +41,14 @@ pub fn unpack<'py>(
     convert: bool,
     copy: Option<bool>,
 ) -> Result<Bound<'py, PyAny>> {
+    let threads = flat::threads(threads)?;
     let from = kept::layout(layout, None)?;
     let from = from.get();
-    let threads = flat::threads(threads)?;
-    let buffer = flat::source(buffer, from)?;
+    let buffer = flat::array(buffer)?;
+    let given = out.map(|out| Ok::<_, Bad>((out, flat::writable(out)?))).transpose()?;
     let dtypes = from.dtypes(py)?;
-    let Some(given) = out else {
+    let Some((given, array)) = given else {
+        let buffer = flat::source(buffer, from)?;
         if copy != Some(true) {
             match from.strided_form() {
                 _ if dtypes.is_packed => refuse_copy(copy, "elements that have no bytes of their own")?,
@@ -56,12 +61,13 @@ pub fn unpack<'py>(
         return unpack_dense(&buffer, from, from.element, threads).map(Array::into_any);
     };
     refuse_out(copy)?;
-    let array = flat::writable(given)?;
-    let to = Elements::of(&array, from)?;
-    let (shape, strides, itemsize) = (array.shape(), array.strides(), to.itemsize);
+    let buffer = flat::source(buffer, from)?;
+    let look = Look::at(array);
+    let to = Elements::of(&look, from)?;
     if to.element != from.element && !convert {
-        return Err(flat::wrong_dtype(&array, from, "out"));
+        return Err(flat::wrong_dtype(&look.array, from, "out"));
     }
+    let (shape, strides, itemsize) = (&look.shape, &look.strides, to.itemsize);
     if !shape.iter().map(|&size| size as u64).eq(from.layout.dims().iter().copied()) {
         let error = Error::new(format!("an array of dimensions {shape:?}"))
             .field("out")
@@ -69,13 +75,12 @@ pub fn unpack<'py>(
             .accepts(format!("dimensions {:?}", from.layout.dims()));
         return Err(error.into());
     }
-    let memory = array::extent(array::data(&array), shape, strides, itemsize);
-    flat::check_apart(buffer.memory, memory)?;
+    flat::check_apart(buffer.look.memory, look.memory)?;
     let bits = place_bits(to.element, itemsize, from.element, from.layout.bits());
-    if bits as usize != itemsize * 8 || strides.iter().any(|stride| stride % itemsize as isize != 0) {
+    if bits as usize != itemsize * 8 || look.has_odd_strides() {
         // Padding between elements is not ours to fill, and odd strides are not the engine's.
         let dense = unpack_dense(&buffer, from, to.element, threads)?;
-        py.import("numpy")?.call_method1("copyto", (&array, dense))?;
+        py.import("numpy")?.call_method1("copyto", (&look.array, dense))?;
         return Ok(given.clone());
     }
     let key = key(Call::UnpackTo, &[from.id, to.element as u64], Fill::Leave, convert, (shape, strides));
@@ -84,8 +89,7 @@ pub fn unpack<'py>(
         let side = Side { element: to.element, layout: &lies };
         Ok(Prepared::new(from.side(), side, None, convert)?)
     })?;
-    // SAFETY: the extents of arrays that are alive, one of which may be written, and that are different memory.
-    unsafe { prepared.run(py, buffer.memory, memory, threads)? };
+    prepared.run(py, &buffer.look, &look, threads)?;
     Ok(given.clone())
 }
 
@@ -96,7 +100,7 @@ fn unpack_dense<'py>(
     element: PrimitiveType,
     threads: Option<NonZeroUsize>,
 ) -> Result<Array<'py>> {
-    let py = buffer.array.py();
+    let py = buffer.look.array.py();
     let other;
     let (dtype, itemsize) = if element == from.element {
         let dtypes = from.dtypes(py)?;
@@ -115,11 +119,9 @@ fn unpack_dense<'py>(
         let fill = (u64::from(bits) < itemsize as u64 * 8).then_some(0);
         Ok(Prepared::new(from.side(), side, fill, convert)?)
     })?;
-    let array = array::fresh(py, dtype, from.layout.dims(), !prepared.writes_all)?;
-    let memory = array::extent(array::data(&array), array.shape(), array.strides(), itemsize);
-    // SAFETY: a buffer that is alive and holds its layout, and a new array of the dimensions that were planned for.
-    unsafe { prepared.run(py, buffer.memory, memory, threads)? };
-    Ok(array)
+    let made = Look::at(array::fresh(py, dtype, from.layout.dims(), !prepared.writes_all)?);
+    prepared.run(py, &buffer.look, &made, threads)?;
+    Ok(made.array)
 }
 
 /// How a new array lies.

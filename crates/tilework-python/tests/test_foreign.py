@@ -100,6 +100,23 @@ def test_what_has_no_layout_is_told_what_has_one(wrong: Any) -> None:
         tw.Layout(wrong, dims=(2, 3), dtype="f32")
 
 
+@pytest.mark.parametrize("interface", [{}, {"shape": (3,)}, {"shape": 3, "typestr": "<f4"}, {"shape": (3,), "typestr": "(1,2"}])
+def test_an_array_interface_that_says_nothing_is_a_layout_error(interface: Any) -> None:
+    class Wrong:
+        __array_interface__ = interface
+
+    with pytest.raises(tw.LayoutError, match="array interface"):
+        tw.Layout(Wrong())
+
+
+def test_a_descriptor_without_an_end_is_a_layout_error() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(tw.LayoutError, match="lists within each other"):
+        tw.Layout({"Sizes": deep})
+
+
 def test_a_list_is_told_how_to_become_an_array() -> None:
     with pytest.raises(TypeError, match=r"\[1, 2\] \(list\); numpy.asarray makes an array of a list"):
         tw.Layout([1, 2])

@@ -7,6 +7,7 @@ import copy
 import mmap
 import pickle
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -192,31 +193,47 @@ def test_a_text_may_name_what_its_padding_holds() -> None:
     assert tw.pack(ones, "{0:pad(3)=lowest}", fill=0).tolist() == [1, 1, 0]
 
 
+def test_the_result_is_new_memory_unless_a_view_is_asked_for() -> None:
+    rows = np.arange(12.0).reshape(3, 4)
+    flat = rows.reshape(-1)
+    calls: list[Callable[..., Any]] = [
+        lambda **copy: tw.pack(rows, "{1,0}", **copy),
+        lambda **copy: tw.unpack(flat, "f64[3,4]{0,1}", **copy),
+        lambda **copy: tw.relayout(flat, "f64[3,4]", "f64[3,4]{1,0:T(1,4)}", **copy),
+    ]
+    for call in calls:
+        for made in [call(), call(copy=True)]:
+            assert not np.shares_memory(made, rows)
+            assert made.flags.writeable
+        for view in [call(copy=None), call(copy=False)]:
+            assert np.shares_memory(view, rows)
+            assert view.tolist() == call().tolist()
+    # As with NumPy, None copies where no view can show it.
+    assert not np.shares_memory(tw.pack(rows, "{0,1}", copy=None), rows)
+
+
 def test_a_view_is_shown_where_nothing_need_move() -> None:
     rows = np.arange(12.0).reshape(3, 4)
-    for view in [tw.pack(rows, "{1,0}"), tw.pack(rows.T, "{0,1}"), tw.pack(rows, "{1,0}", copy=False)]:
-        assert np.shares_memory(view, rows)
+    for view in [tw.pack(rows, "{1,0}", copy=None), tw.pack(rows.T, "{0,1}", copy=None)]:
         assert view.tolist() == list(range(12))
         assert view.flags.writeable
-    assert not np.shares_memory(tw.pack(rows, "{1,0}", copy=True), rows)
-    assert not np.shares_memory(tw.pack(rows[:, :3], "{1,0}"), rows)
-    backwards = tw.pack(rows[::-1], "f64[3,4]{strides(-4,1)}")
+    assert not np.shares_memory(tw.pack(rows[:, :3], "{1,0}", copy=None), rows)
+    backwards = tw.pack(rows[::-1], "f64[3,4]{strides(-4,1)}", copy=None)
     assert np.shares_memory(backwards, rows)
     assert backwards.tolist() == list(range(12))
 
     flat = rows.reshape(-1)
-    shown = tw.unpack(flat, "f64[3,4]{0,1}")
+    assert tw.unpack(flat, "f64[3,4]{0,1}", copy=None).strides == (8, 24)
+    shown = tw.unpack(flat, "f64[2,3]{strides(-4,1),base(5),size(12)}", copy=None)
     assert np.shares_memory(shown, flat)
-    assert shown.strides == (8, 24)
-    same_bits(tw.unpack(flat, "f64[2,3]{strides(-4,1),base(5),size(12)}"), flat[[[5, 6, 7], [1, 2, 3]]])
-    assert not np.shares_memory(tw.unpack(flat, "f64[3,4]{0,1}", copy=True), flat)
-    assert not tw.unpack(flat.tobytes(), "f64[3,4]").flags.writeable
-    assert not tw.unpack(np.zeros(4), "f64[3,4]{strides(0,1)}").flags.writeable
-    assert np.shares_memory(tw.relayout(flat, "f64[3,4]", "f64[3,4]{1,0:T(1,4)}"), flat)
+    same_bits(shown, flat[[[5, 6, 7], [1, 2, 3]]])
+    assert not tw.unpack(flat.tobytes(), "f64[3,4]", copy=None).flags.writeable
+    assert tw.unpack(flat.tobytes(), "f64[3,4]").flags.writeable
+    assert not tw.unpack(np.zeros(4), "f64[3,4]{strides(0,1)}", copy=None).flags.writeable
 
 
 def test_a_view_keeps_its_buffer_alive() -> None:
-    view = tw.unpack(np.full(1000, 7, np.int64), "s64[10,100]{0,1}")
+    view = tw.unpack(np.full(1000, 7, np.int64), "s64[10,100]{0,1}", copy=None)
     np.full(1000, 8, np.int64)
     assert (view == 7).all()
 

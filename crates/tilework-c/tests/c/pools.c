@@ -60,6 +60,33 @@ static void run(void *user, size_t tasks, void (*task)(void *context, size_t num
         task(context, tasks);
 }
 
+/* A pool that runs no task before it returns, but keeps what it could call later. */
+static struct {
+    void (*task)(void *context, size_t number);
+    void *context;
+} late;
+
+static void run_later(void *user, size_t tasks, void (*task)(void *context, size_t number), void *context)
+{
+    (void)user;
+    (void)tasks;
+    late.task = task;
+    late.context = context;
+}
+
+static void tasks_that_come_too_late_do_nothing(const tilework_relayout *relayout, const uint16_t *from, uint16_t *to)
+{
+    tilework_pool pool = {NULL, WIDTH, run_later};
+    REFUSED(tilework_relayout_run_on(relayout, &pool, from, BYTES, to, BYTES), "run: 0 of 3 tasks");
+    memset(to, 0, BYTES);
+    for (size_t i = 0; i < WIDTH; i++)
+        late.task(late.context, i);
+    late.task(NULL, 0);
+    late.task(to, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        CHECK(to[i] == 0);
+}
+
 void pools(void)
 {
     tilework_relayout *relayout = plan("u16[2048,1000]", "u16[2048,1000]{0,1}", NULL);
@@ -98,6 +125,8 @@ void pools(void)
     pool.width = WIDTH;
     pool.run = NULL;
     REFUSED(tilework_relayout_run_on(relayout, &pool, from, BYTES, to, BYTES), "run: a null pointer");
+
+    tasks_that_come_too_late_do_nothing(relayout, from, to);
 
     /* Threads of the library's own. */
     memset(to, 0, BYTES);

@@ -76,8 +76,10 @@ impl Converter {
     /// Moves and converts the elements of a nest.
     ///
     /// # Safety
-    /// All elements that the nest reads lie in the memory behind `from`, all that it writes in that behind `to`; the two
-    /// do not overlap, and nobody else writes the bytes that are read or touches those that are written.
+    /// 1. All elements that the nest reads lie in the memory behind `from`, which can be read.
+    /// 2. All that it writes lie in the memory behind `to`, which can be written.
+    /// 3. The two do not overlap.
+    /// 4. Nobody else writes the bytes that are read, or touches those that are written.
     pub(crate) unsafe fn run(&self, nest: &Nest, scratch: &mut Scratch, from: *const u8, to: *mut u8) {
         let nest = &subbyte::forward(nest);
         let mut outer = nest.loops.clone();

@@ -50,13 +50,27 @@ pub(crate) struct Block {
     pub next: *const u8,
 }
 
+impl Block {
+    /// Whether the counts, pointers and strides are those of a block, as far as it shows.
+    fn is_sound(&self, size: usize) -> bool {
+        let pointers = !self.source.is_null() && !self.destination.is_null();
+        let apart = self.columns == 1 || self.destination_stride.unsigned_abs() >= self.rows * size;
+        self.rows > 0 && self.columns > 0 && pointers && apart
+    }
+}
+
 /// Moves one block.
 ///
 /// # Safety
 ///
-/// Every element of the source can be read, every element of the destination written, no destination element
-/// overlaps a source element or another destination element, and the machine has the instructions the kernel
-/// was made for.
+/// 1. There is at least one row and one column.
+/// 2. Every element of the source, where [`Block`] says, is within one buffer that can be read.
+/// 3. Every element of the destination is within one buffer that can be written.
+/// 4. No destination element overlaps a source element or another destination element.
+/// 5. Nobody else writes the one or touches the other meanwhile.
+/// 6. The machine has the instructions the kernel was made for.
+///
+/// `next` may be any address.
 pub(crate) type BlockFn = unsafe fn(&Block);
 
 /// The kernels that transpose elements of one size with one instruction set.

@@ -14,6 +14,7 @@ const WIDTH: usize = 64;
 /// As for [`super::runs::RunsFn`], with a length of 1 to 63.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(super) unsafe fn runs(runs: &Runs) {
+    debug_assert!(runs.are_apart() && (1..64).contains(&runs.length));
     let together = runs
         .count
         .min(fitting(runs.source_step.unsigned_abs(), runs.length))
@@ -85,6 +86,7 @@ fn table(runs: &Runs, to: isize, from: isize, together: usize) -> (u64, __m512i)
 /// As for [`runs`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(super) unsafe fn one_by_one(runs: &Runs) {
+    debug_assert!(runs.are_apart() && (1..64).contains(&runs.length));
     let (mut source, mut destination) = (runs.source, runs.destination);
     let mask = (1u64 << runs.length) - 1;
     for _ in 0..runs.count {

@@ -31,10 +31,23 @@ const HINTED: usize = 1024;
 /// How far ahead, in bytes of rows.
 const AHEAD: usize = 4096;
 
+impl Rows {
+    /// Whether the destination's rows are as far from each other as they are long.
+    fn are_apart(&self) -> bool {
+        self.count < 2 || self.destination_step.unsigned_abs() >= self.length
+    }
+}
+
 /// Copies rows through the cache.
 ///
 /// # Safety
-/// All rows are within their buffers, which do not overlap.
+/// 1. Every row of the source, where [`Rows`] says, is within one buffer that can be read.
+/// 2. Every row of the destination is within one buffer that can be written.
+/// 3. No destination row overlaps a source row or another destination row.
+/// 4. Nobody else writes the one or touches the other meanwhile.
+/// 5. The machine has the instructions of the set.
+///
+/// `next` may be any address.
 pub(crate) unsafe fn copy(set: InstructionSet, rows: &Rows) {
     // SAFETY: the caller's promise; the set is one this machine has.
     unsafe {
@@ -136,6 +149,7 @@ const PAGE: usize = 4096;
 /// As for [`copy`]; `L`'s instructions are enabled where this is inlined.
 #[inline(always)]
 unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
+    debug_assert!(rows.are_apart());
     let whole_lines = rows.length.is_multiple_of(LINE)
         && rows.destination.addr().is_multiple_of(LINE)
         && rows.destination_step.unsigned_abs().is_multiple_of(LINE);

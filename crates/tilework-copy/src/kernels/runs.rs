@@ -23,12 +23,23 @@ pub(crate) struct Runs {
     pub destination_step: isize,
 }
 
+impl Runs {
+    /// Whether the destination's runs are as far from each other as they are long.
+    pub(super) fn are_apart(&self) -> bool {
+        self.count < 2 || self.destination_step.unsigned_abs() >= self.length
+    }
+}
+
 /// Moves the runs.
 ///
 /// # Safety
 ///
-/// All runs can be read and written where [`Runs`] says, no destination run overlaps a source run or another destination
-/// run, `length` is the one that the kernel was chosen for, and the machine has the instructions it was made for.
+/// 1. Every run of the source, where [`Runs`] says, is within one buffer that can be read.
+/// 2. Every run of the destination is within one buffer that can be written.
+/// 3. No destination run overlaps a source run or another destination run.
+/// 4. Nobody else writes the one or touches the other meanwhile.
+/// 5. `length` is the one that the kernel was chosen for.
+/// 6. The machine has the instructions the kernel was made for.
 pub(crate) type RunsFn = unsafe fn(&Runs);
 
 /// The kernel for runs of `length` bytes. Beyond 128 it is `memcpy`, run by run. The set must be one that this
@@ -72,6 +83,7 @@ unsafe fn nothing(_: &Runs) {}
 ///
 /// As for [`RunsFn`].
 unsafe fn long(runs: &Runs) {
+    debug_assert!(runs.are_apart());
     let (mut source, mut destination) = (runs.source, runs.destination);
     for _ in 0..runs.count {
         // SAFETY: the caller's.
@@ -90,6 +102,7 @@ unsafe fn long(runs: &Runs) {
 #[inline(always)]
 pub(super) unsafe fn pieces<const N: usize, const FRONT: usize>(runs: &Runs) {
     let (mut source, mut destination) = (runs.source, runs.destination);
+    debug_assert!(runs.are_apart() && (N * FRONT..=2 * N * FRONT).contains(&runs.length));
     let back = runs.length.wrapping_sub(N * FRONT);
     for _ in 0..runs.count {
         // SAFETY: both pieces lie within the run.
@@ -144,6 +157,7 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     pub(super) unsafe fn two_of_64(runs: &Runs) {
         let (mut source, mut destination) = (runs.source, runs.destination);
+        debug_assert!(runs.are_apart() && (64..=128).contains(&runs.length));
         let back = runs.length - 64;
         for _ in 0..runs.count {
             // SAFETY: both halves lie within the run.

@@ -6,7 +6,11 @@ use super::vector::{self, LINE, Lines};
 /// Writes `count` elements of `size` bytes (a power of two up to 16), all as the one at `source`.
 ///
 /// # Safety
-/// An element can be read, and so many written.
+/// 1. The size is a power of two up to 16.
+/// 2. `size` bytes can be read at `source`.
+/// 3. `count * size` bytes can be written at `destination`, and the source is none of them.
+/// 4. Nobody else writes the one or touches the other meanwhile.
+/// 5. The machine has the instructions of the set.
 pub(crate) unsafe fn splat(
     set: InstructionSet,
     source: *const u8,
@@ -15,6 +19,7 @@ pub(crate) unsafe fn splat(
     count: usize,
     streams: bool,
 ) {
+    debug_assert!(size.is_power_of_two() && size <= 16);
     let mut line = [0_u8; LINE];
     for at in (0..LINE).step_by(size) {
         // SAFETY: the size divides a line.

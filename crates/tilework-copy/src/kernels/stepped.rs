@@ -69,6 +69,8 @@ impl<const SIZE: usize, const K: usize, const BACK: bool> Stepped<SIZE, K, BACK>
 pub(super) unsafe fn gather<const SIZE: usize, const K: usize, const BACK: bool>(line: &Line) {
     let elements = Stepped::<SIZE, K, BACK>::ELEMENTS;
     let masks = Stepped::<SIZE, K, BACK>::MASKS;
+    debug_assert!(line.source_step.unsigned_abs() == K * SIZE && (line.source_step < 0) == BACK);
+    debug_assert!(line.destination_step == SIZE as isize);
     if line.count < elements {
         // SAFETY: the caller's.
         return unsafe { super::strided::one_by_one::<SIZE>(line) };

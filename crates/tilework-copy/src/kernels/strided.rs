@@ -18,13 +18,23 @@ pub(crate) struct Line {
     pub destination_step: isize,
 }
 
+impl Line {
+    /// Whether the destination's elements are as far from each other as they are large.
+    pub(super) fn is_apart(&self, size: usize) -> bool {
+        self.count < 2 || self.destination_step.unsigned_abs() >= size
+    }
+}
+
 /// Moves the elements.
 ///
 /// # Safety
 ///
-/// All elements can be read and written where [`Line`] says, no destination element overlaps a source element or another
-/// destination element, the steps are those that the kernel was chosen for, and the machine has the instructions it was
-/// made for.
+/// 1. Every element of the source, where [`Line`] says, is within one buffer that can be read.
+/// 2. Every element of the destination is within one buffer that can be written.
+/// 3. No destination element overlaps a source element or another destination element.
+/// 4. Nobody else writes the one or touches the other meanwhile.
+/// 5. The steps are those that the kernel was chosen for.
+/// 6. The machine has the instructions the kernel was made for.
 pub(crate) type LineFn = unsafe fn(&Line);
 
 /// The kernel for elements of `size` bytes (1, 2, 4, 8 or 16) at these steps. The set must be one that this machine has
@@ -83,6 +93,7 @@ fn of_size<const SIZE: usize>(set: InstructionSet, source_step: isize, destinati
 ///
 /// As for [`LineFn`].
 unsafe fn contiguous<const SIZE: usize>(line: &Line) {
+    debug_assert!(line.source_step == SIZE as isize && line.destination_step == SIZE as isize);
     // SAFETY: the caller's.
     unsafe { line.destination.copy_from_nonoverlapping(line.source, line.count * SIZE) }
 }
@@ -93,6 +104,7 @@ unsafe fn contiguous<const SIZE: usize>(line: &Line) {
 ///
 /// As for [`LineFn`].
 pub(super) unsafe fn one_by_one<const SIZE: usize>(line: &Line) {
+    debug_assert!(line.is_apart(SIZE));
     let (mut source, mut destination) =
         (line.source.cast::<[u8; SIZE]>(), line.destination.cast::<[u8; SIZE]>());
     let (s, d) = (line.source_step, line.destination_step);
@@ -123,6 +135,7 @@ pub(super) unsafe fn one_by_one<const SIZE: usize>(line: &Line) {
 /// As for [`LineFn`], with these steps.
 #[inline(always)]
 unsafe fn constant<const SIZE: usize, const STEP: isize>(line: &Line) {
+    debug_assert!(line.source_step == SIZE as isize * STEP && line.destination_step == SIZE as isize);
     let (source, destination) = (line.source.cast::<[u8; SIZE]>(), line.destination.cast::<[u8; SIZE]>());
     for i in 0..line.count {
         // SAFETY: the caller's.
@@ -137,6 +150,7 @@ unsafe fn constant<const SIZE: usize, const STEP: isize>(line: &Line) {
 /// As for [`LineFn`], with these steps.
 #[inline(always)]
 unsafe fn splat<const SIZE: usize>(line: &Line) {
+    debug_assert!(line.source_step == 0 && line.destination_step == SIZE as isize);
     if line.count == 0 {
         return;
     }

@@ -103,6 +103,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn stream(self, destination: *mut u8) {
+            debug_assert!(destination.addr().is_multiple_of(LINE));
             // SAFETY: the caller's promise.
             unsafe { _mm512_stream_si512(destination.cast(), self.0) }
         }
@@ -159,6 +160,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn stream(self, destination: *mut u8) {
+            debug_assert!(destination.addr().is_multiple_of(LINE));
             // SAFETY: the caller's promise.
             unsafe {
                 _mm256_stream_si256(destination.cast(), self.0);

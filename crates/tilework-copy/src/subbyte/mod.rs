@@ -63,8 +63,11 @@ impl Kernels {
 /// Moves the elements of a nest, of so many bits each.
 ///
 /// # Safety
-/// All elements that the nest reads lie in the memory behind `from`, all that it writes in that behind `to`; the two do
-/// not overlap, and nobody else writes the bytes that are read or touches those that are written (see above).
+/// 1. All elements that the nest reads lie in the memory behind `from`, which can be read.
+/// 2. All that it writes lie in the memory behind `to`, which can be written.
+/// 3. The two do not overlap.
+/// 4. Nobody else writes the bytes that are read, or touches those that are written (see above).
+/// 5. The machine has the instructions of the kernels.
 pub(crate) unsafe fn move_nest(
     nest: &Nest,
     bits: u32,

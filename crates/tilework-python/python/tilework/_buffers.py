@@ -31,7 +31,7 @@ def writable(value: Any) -> NDArray[Any]:
 
 def _shown(value: Any) -> NDArray[Any] | None:
     """An array of the memory of a value; None if it does not say where that is."""
-    if type(value).__module__.partition(".")[0] in ("jax", "jaxlib") and hasattr(value, "is_deleted"):
+    if str(type(value).__module__).partition(".")[0] in ("jax", "jaxlib") and hasattr(value, "is_deleted"):
         return _of_jax(value)
     if hasattr(value, "__array_interface__"):
         return np.asarray(value)
@@ -41,9 +41,9 @@ def _shown(value: Any) -> NDArray[Any] | None:
         view = memoryview(value)
     except TypeError:
         return None
-    except ValueError as error:  # a mapped file that is closed
+    except (ValueError, BufferError) as error:  # a mapped file that is closed
         raise _refused(str(error), "the memory is still there", "a buffer that is open") from error
-    return np.asarray(view.cast("B") if view.format == "c" else view)
+    return np.asarray(view.cast("B") if view.format == "c" and view.c_contiguous else view)
 
 
 def _of_jax(value: Any) -> NDArray[Any]:

@@ -67,7 +67,11 @@ def descriptor(fields: dict[str, Any]) -> str:
             return value.tolist()
         raise TypeError(f"a DirectML descriptor holds names, numbers and lists of numbers, not {_named(value)}")
 
-    return json.dumps(fields, default=plain)
+    try:
+        return json.dumps(fields, default=plain)
+    except RecursionError:
+        found = "a descriptor of very many lists within each other"
+        raise LayoutError(f"spec: {found}", found=found, field="spec") from None
 
 
 def to_jax(major_to_minor: tuple[int, ...], tiles: list[list[int | None]], bits: int) -> Any:
@@ -166,7 +170,14 @@ def _strides(dims: Sequence[int], strides: Sequence[int]) -> list[int]:
 
 def _of_interface(described: dict[str, Any]) -> Layout:
     """What `__array_interface__` says, or the same of an array on a GPU."""
-    dims, dtype = tuple(described["shape"]), np.dtype(described["typestr"])
+    try:
+        dims, dtype = tuple(described["shape"]), np.dtype(described["typestr"])
+    except (KeyError, TypeError, ValueError, SyntaxError) as error:
+        found = f"an array interface that NumPy cannot read: {error}"
+        accepted = "an object with the fields shape and typestr"
+        raise LayoutError(
+            f"array: {found}; accepted: {accepted}", found=found, field="array", accepted=accepted
+        ) from error
     if (strides := described.get("strides")) is None:
         return _row_major(dims, dtype)
     # An array of this shape and these strides over nothing, whose elements are never looked at.
@@ -182,7 +193,7 @@ def _row_major(dims: Sequence[int], dtype: npt.DTypeLike) -> Layout:
 
 def _libraries(spec: Any) -> set[str]:
     """The libraries whose classes an object has, by the first part of the names of their modules."""
-    return {cls.__module__.partition(".")[0] for cls in type(spec).__mro__}
+    return {str(cls.__module__).partition(".")[0] for cls in type(spec).__mro__}
 
 
 def _is_named(spec: Any, name: str) -> bool:

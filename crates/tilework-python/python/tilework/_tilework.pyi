@@ -255,7 +255,7 @@ def pack(
     out: None = None,
     threads: SupportsIndex | None = None,
     convert: bool = False,
-    copy: bool | None = None,
+    copy: bool | None = True,
 ) -> npt.NDArray[Any]: ...
 @overload
 def pack(
@@ -266,7 +266,7 @@ def pack(
     out: _Out,
     threads: SupportsIndex | None = None,
     convert: bool = False,
-    copy: bool | None = None,
+    copy: bool | None = True,
 ) -> _Out: ...
 @overload
 def unpack(
@@ -276,7 +276,7 @@ def unpack(
     out: None = None,
     threads: SupportsIndex | None = None,
     convert: bool = False,
-    copy: bool | None = None,
+    copy: bool | None = True,
 ) -> npt.NDArray[Any]: ...
 @overload
 def unpack(
@@ -286,7 +286,7 @@ def unpack(
     out: _Out,
     threads: SupportsIndex | None = None,
     convert: bool = False,
-    copy: bool | None = None,
+    copy: bool | None = True,
 ) -> _Out: ...
 @overload
 def relayout(
@@ -298,7 +298,7 @@ def relayout(
     fill: _Fill = 0,
     threads: SupportsIndex | None = None,
     convert: bool = False,
-    copy: bool | None = None,
+    copy: bool | None = True,
 ) -> npt.NDArray[Any]: ...
 @overload
 def relayout(
@@ -310,7 +310,7 @@ def relayout(
     fill: _Fill = 0,
     threads: SupportsIndex | None = None,
     convert: bool = False,
-    copy: bool | None = None,
+    copy: bool | None = True,
 ) -> _Out: ...
 def to_dlpack(array: _Array) -> DLPack: ...
 def from_dlpack(value: Any) -> npt.NDArray[Any]: ...

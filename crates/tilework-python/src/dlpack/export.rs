@@ -7,10 +7,11 @@ use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use tilework::Error;
 
 use super::{DataType, Form, HOST, IS_COPIED, Managed, READ_ONLY, Tensor, Versioned, data_type};
-use crate::array::{self, Array};
+use crate::array::Look;
 use crate::element;
 use crate::error::Result;
 use crate::flat;
@@ -19,7 +20,6 @@ use crate::flat;
 #[pyclass(frozen, name = "DLPack", module = "tilework")]
 pub struct PyDlpack {
     array: Py<PyUntypedArray>,
-    dtype: DataType,
 }
 
 /// An array or a buffer as an object that `from_dlpack` of other libraries takes, bfloat16 and the float8 kinds, too.
@@ -33,23 +33,27 @@ pub struct PyDlpack {
 #[pyfunction]
 pub fn to_dlpack(array: &Bound<'_, PyAny>) -> Result<PyDlpack> {
     let array = flat::array(array)?;
-    let element = element::of_array(&array)?;
-    let Some(dtype) = data_type(element) else {
-        let error = Error::new(format!("elements of dtype {}", array.dtype()))
+    exportable(&Look::at(array.clone()))?;
+    Ok(PyDlpack { array: array.unbind() })
+}
+
+/// The type of an array in the words of DLPack, if that can say how the array lies.
+fn exportable(look: &Look<'_>) -> Result<DataType> {
+    let Some(dtype) = data_type(element::of_array(&look.array)?) else {
+        let error = Error::new(format!("elements of dtype {}", look.array.dtype()))
             .field("dtype")
             .rule("DLPack has no type for it that takes a byte for each element")
             .accepts("its bytes: array.view('uint8')");
         return Err(error.into());
     };
-    let itemsize = array::itemsize(&array) as isize;
-    if let Some(stride) = array.strides().iter().find(|&&stride| stride % itemsize != 0) {
-        let error = Error::new(format!("a stride of {stride} bytes"))
+    if look.has_odd_strides() {
+        let error = Error::new(format!("strides of {:?} bytes", look.strides))
             .field("strides")
-            .rule(format!("strides of DLPack are whole elements, of {itemsize} bytes here"))
+            .rule(format!("strides of DLPack are whole elements, of {} bytes here", look.itemsize))
             .accepts("a copy: numpy.ascontiguousarray(array)");
         return Err(error.into());
     }
-    Ok(PyDlpack { array: array.unbind(), dtype })
+    Ok(dtype)
 }
 
 #[pymethods]
@@ -72,11 +76,17 @@ impl PyDlpack {
         }
         let (mut array, mut flags) = (self.array.bind(py).clone(), 0);
         if copy == Some(true) {
-            let made = array.call_method1("copy", ("K",))?;
+            let options = PyDict::new(py);
+            options.set_item("copy", true)?;
+            let made = py.import("numpy")?.call_method("array", (array,), Some(&options))?;
             array = made.cast_into::<PyUntypedArray>().map_err(PyErr::from)?;
             flags = IS_COPIED;
         }
-        if !array::is_writable(&array) {
+        // The array may have another type or form than when it was wrapped.
+        let look = Look::at(array);
+        let dtype = exportable(&look)?;
+        look.check()?;
+        if !look.is_writable {
             flags |= READ_ONLY;
         }
         match max_version {
@@ -84,7 +94,7 @@ impl PyDlpack {
                 let minor = minor.min(1);
                 Ok(capsule(
                     py,
-                    held(&array, self.dtype, |tensor, context| Versioned {
+                    held(&look, dtype, |tensor, context| Versioned {
                         major: 1,
                         minor,
                         context,
@@ -101,7 +111,7 @@ impl PyDlpack {
             }
             _ => Ok(capsule(
                 py,
-                held(&array, self.dtype, |tensor, context| Managed {
+                held(&look, dtype, |tensor, context| Managed {
                     tensor,
                     context,
                     deleter: Some(delete::<Managed>),
@@ -126,18 +136,18 @@ struct Context<T> {
 }
 
 /// A tensor that owns its context, which owns the array.
-fn held<T>(array: &Array<'_>, dtype: DataType, form: impl FnOnce(Tensor, *mut c_void) -> T) -> *mut T {
-    let itemsize = array::itemsize(array) as i64;
+fn held<T>(look: &Look<'_>, dtype: DataType, form: impl FnOnce(Tensor, *mut c_void) -> T) -> *mut T {
+    let itemsize = look.itemsize as i64;
     let context = Box::into_raw(Box::new(Context::<T> {
         managed: None,
-        shape: array.shape().iter().map(|&size| size as i64).collect(),
-        strides: array.strides().iter().map(|&stride| stride as i64 / itemsize).collect(),
-        _array: array.clone().unbind(),
+        shape: look.shape.iter().map(|&size| size as i64).collect(),
+        strides: look.strides.iter().map(|&stride| stride as i64 / itemsize).collect(),
+        _array: look.array.clone().unbind(),
     }));
     // SAFETY: it was just made, and nobody else has it yet.
     let inner = unsafe { &mut *context };
     let tensor = Tensor {
-        data: array::data(array).cast(),
+        data: look.first.cast(),
         device_type: HOST,
         device_id: 0,
         rank: inner.shape.len() as i32, // at most 64

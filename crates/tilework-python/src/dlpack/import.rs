@@ -1,12 +1,11 @@
 //! Memory of another library as an array of NumPy.
 
-use std::slice;
-
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tilework::Error;
+use tilework::xla::PrimitiveType as Type;
 
 use super::{Form, HOST, Managed, READ_ONLY, Tensor, Versioned, element};
 use crate::array::{self, Array};
@@ -22,13 +21,7 @@ pub fn from_dlpack<'py>(value: &Bound<'py, PyAny>) -> Result<Array<'py>> {
     let py = value.py();
     let (device, number): (i32, i32) =
         value.call_method0("__dlpack_device__").map_err(|error| not_shared(py, error))?.extract()?;
-    if !READABLE.contains(&device) {
-        let error = Error::new(format!("a tensor on device {number} of type {device}"))
-            .field("array")
-            .rule("data is moved in the memory of the host")
-            .accepts("a copy there, such as tensor.cpu()");
-        return Err(error.into());
-    }
+    check_device(device, number)?;
     let options = PyDict::new(py);
     options.set_item("max_version", (1, 1))?;
     let capsule = match value.call_method("__dlpack__", (), Some(&options)) {
@@ -37,11 +30,9 @@ pub fn from_dlpack<'py>(value: &Bound<'py, PyAny>) -> Result<Array<'py>> {
         given => given,
     };
     let capsule = capsule.map_err(|error| not_shared(py, error))?;
-    let (is_new, is_old) = (holds::<Versioned>(&capsule), holds::<Managed>(&capsule));
     // SAFETY: the names say what the capsules hold, which stays there until it is taken.
     unsafe {
-        if is_new {
-            let managed = pointer::<Versioned>(&capsule)?;
+        if let Some(managed) = held::<Versioned>(&capsule)? {
             let (major, minor) = ((*managed).major, (*managed).minor);
             if major != 1 {
                 let error = Error::new(format!("DLPack {major}.{minor}")).field("array");
@@ -50,13 +41,23 @@ pub fn from_dlpack<'py>(value: &Bound<'py, PyAny>) -> Result<Array<'py>> {
             let writable = (*managed).flags & READ_ONLY == 0;
             return shown(&capsule, managed, &(*managed).tensor, writable);
         }
-        if is_old {
+        if let Some(managed) = held::<Managed>(&capsule)? {
             // Nothing says whether it may be written.
-            let managed = pointer::<Managed>(&capsule)?;
             return shown(&capsule, managed, &(*managed).tensor, false);
         }
     }
-    Err(PyTypeError::new_err("__dlpack__ returned no capsule of DLPack").into())
+    Err(PyTypeError::new_err("__dlpack__ returned no capsule of DLPack that nobody took before").into())
+}
+
+/// Refuses memory that the processor does not read.
+fn check_device(device: i32, number: i32) -> Result<(), Error> {
+    match READABLE.contains(&device) {
+        true => Ok(()),
+        false => Err(Error::new(format!("a tensor on device {number} of type {device}"))
+            .field("array")
+            .rule("data is moved in the memory of the host")
+            .accepts("a copy there, such as tensor.cpu()")),
+    }
 }
 
 /// What a library answers that does not hand out a tensor, such as one with a gradient.
@@ -70,19 +71,112 @@ fn not_shared(py: Python<'_>, error: PyErr) -> Bad {
     }
 }
 
-fn holds<T: Form>(capsule: &Bound<'_, PyAny>) -> bool {
+/// What a capsule holds, if it is one of this form that nobody took.
+fn held<T: Form>(capsule: &Bound<'_, PyAny>) -> Result<Option<*mut T>> {
     // SAFETY: any object may be asked, and the name is static.
-    unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), T::NAME.as_ptr()) == 1 }
+    let held = unsafe {
+        match ffi::PyCapsule_IsValid(capsule.as_ptr(), T::NAME.as_ptr()) {
+            1 => ffi::PyCapsule_GetPointer(capsule.as_ptr(), T::NAME.as_ptr()).cast::<T>(),
+            _ => return Ok(None),
+        }
+    };
+    match !held.is_null() && held.is_aligned() {
+        true => Ok(Some(held)),
+        false => Err(Error::new("a capsule without a tensor").field("array").into()),
+    }
 }
 
-/// What a capsule of this form holds.
-fn pointer<T: Form>(capsule: &Bound<'_, PyAny>) -> PyResult<*mut T> {
-    // SAFETY: any object may be asked, and the name is static.
-    let held = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), T::NAME.as_ptr()) };
-    if held.is_null() { Err(PyErr::fetch(capsule.py())) } else { Ok(held.cast()) }
+/// A tensor that was checked: how an array of NumPy shows it.
+struct Checked {
+    element: Type,
+    first: *mut u8,
+    dims: Vec<u64>,
+    /// In bytes.
+    strides: Vec<isize>,
 }
 
-/// Takes a tensor out of its capsule and shows its memory.
+/// Checks a tensor, in this order:
+///
+/// 1. the memory is the host's;
+/// 2. the elements have a type of NumPy's or of `ml_dtypes`;
+/// 3. the rank is one that NumPy has, and there are sizes for it, none of which is negative;
+/// 4. there is memory if there are elements;
+/// 5. all of them, from the lowest to the highest byte, are within the addresses of one object.
+///
+/// # Safety
+/// If the rank is within bounds, `shape` points to so many numbers or is null, and so does `strides`.
+unsafe fn check(tensor: &Tensor) -> Result<Checked, Error> {
+    let bad = |found: String| Error::new(found).field("array");
+    check_device(tensor.device_type, tensor.device_id)?; // 1
+    let Some(element) = element(tensor.dtype) else {
+        let (code, bits, lanes) = (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes);
+        return Err(Error::new(format!("elements of code {code}, {bits} bits and {lanes} lanes"))
+            .field("dtype")
+            .rule("NumPy and ml_dtypes have a type of whole bytes for each element")
+            .accepts("the tensor's bytes as uint8")); // 2
+    };
+    let itemsize = i128::from(tensor.dtype.bits / 8);
+    let rank = usize::try_from(tensor.rank).ok().filter(|&rank| rank <= MOST_DIMENSIONS);
+    let Some(rank) = rank else {
+        return Err(bad(format!("a tensor of {} dimensions", tensor.rank))
+            .accepts(format!("0 to {MOST_DIMENSIONS} dimensions"))); // 3
+    };
+    if rank > 0 && tensor.shape.is_null() {
+        return Err(bad(format!("a tensor of {rank} dimensions without sizes"))); // 3
+    }
+    // SAFETY: the caller's promise; numbers of any alignment.
+    let list =
+        |start: *mut i64| (0..rank).map(|dim| unsafe { start.wrapping_add(dim).read_unaligned() }).collect();
+    let sizes: Vec<i64> = list(tensor.shape);
+    let strides: Option<Vec<i64>> = (!tensor.strides.is_null()).then(|| list(tensor.strides));
+    let unfit = || bad(format!("a tensor of sizes {sizes:?} and strides {strides:?}"));
+    let dims: Vec<u64> =
+        sizes.iter().map(|&size| u64::try_from(size).map_err(|_| unfit())).collect::<Result<_, _>>()?; // 3
+    let is_empty = dims.contains(&0);
+    if tensor.data.is_null() && !is_empty {
+        return Err(bad("a tensor with elements but without memory".to_owned())); // 4
+    }
+    let too_large = || unfit().rule("elements are within the memory that can be addressed");
+    let (mut each, mut in_order) = (vec![0_isize; rank], itemsize);
+    let (mut below, mut above) = (0_i128, itemsize);
+    for dim in (0..rank).rev() {
+        let size = i128::from(dims[dim]);
+        // No step is ever taken along a dimension of one element.
+        let stride = match &strides {
+            _ if is_empty || size == 1 => 0,
+            Some(strides) => i128::from(strides[dim]) * itemsize,
+            None => in_order,
+        };
+        each[dim] = isize::try_from(stride).map_err(|_| too_large())?; // 5
+        in_order *= size.max(1); // at most 2^63 times 2^64
+        // NumPy counts all elements, also those that share their memory.
+        if in_order > isize::MAX as i128 {
+            return Err(too_large());
+        }
+        let reach = stride * (size - 1).max(0); // less than 2^63 times 2^63
+        let side = if reach < 0 { &mut below } else { &mut above };
+        *side = side.saturating_add(reach);
+    }
+    let first = tensor.data.addr() as i128 + i128::from(tensor.byte_offset);
+    let is_within = tensor.byte_offset <= isize::MAX as u64
+        && first.saturating_add(below) >= 0
+        && first.saturating_add(above) <= usize::MAX as i128
+        && above.saturating_sub(below) <= isize::MAX as i128;
+    if !is_empty && !is_within {
+        return Err(too_large()); // 5
+    }
+    Ok(Checked {
+        element,
+        first: tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize),
+        dims,
+        strides: each,
+    })
+}
+
+/// The most dimensions that an array of NumPy has.
+const MOST_DIMENSIONS: usize = 64;
+
+/// Takes a tensor out of its capsule and shows its memory. A tensor that cannot be shown stays in its capsule.
 ///
 /// # Safety
 /// The capsule holds `managed`, whose tensor this is.
@@ -92,42 +186,13 @@ unsafe fn shown<'py, T: Form>(
     tensor: &Tensor,
     writable: bool,
 ) -> Result<Array<'py>> {
-    let py = capsule.py();
-    let Some(element) = element(tensor.dtype) else {
-        let (code, bits, lanes) = (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes);
-        let error = Error::new(format!("elements of code {code}, {bits} bits and {lanes} lanes"))
-            .field("dtype")
-            .rule("NumPy and ml_dtypes have a type of whole bytes for each element")
-            .accepts("the tensor's bytes as uint8");
-        return Err(error.into());
-    };
-    let dtypes = Dtypes::of(py, element)?;
-    let rank = usize::try_from(tensor.rank).unwrap_or(0);
-    // SAFETY: the protocol promises so many sizes, and so many strides if there are any.
-    let (sizes, strides) = unsafe {
-        let list = |start: *mut i64| match start.is_null() || rank == 0 {
-            true => &[],
-            false => slice::from_raw_parts(start.cast_const(), rank),
-        };
-        (list(tensor.shape), list(tensor.strides))
-    };
-    let too_large = || Error::new(format!("a tensor of sizes {sizes:?} and strides {strides:?}"));
-    let dims: Vec<u64> =
-        sizes.iter().map(|&size| u64::try_from(size).map_err(|_| too_large())).collect::<Result<_, _>>()?;
-    let in_bytes = |stride: i64| (stride as isize).checked_mul(dtypes.itemsize as isize);
-    let mut in_order = dtypes.itemsize as isize;
-    let mut each = vec![0; dims.len()];
-    for dim in (0..dims.len()).rev() {
-        each[dim] = match strides.get(dim) {
-            Some(&stride) => in_bytes(stride).ok_or_else(too_large)?,
-            None => in_order,
-        };
-        in_order = in_order.saturating_mul(dims[dim].max(1) as isize);
-    }
-    let first = tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize);
+    // SAFETY: the protocol promises the sizes and strides.
+    let Checked { element, first, dims, strides } = unsafe { check(tensor)? };
+    // Before anything else runs that could take the tensor, too.
     let owner = taken(capsule, managed)?;
+    let dtypes = Dtypes::of(capsule.py(), element)?;
     // SAFETY: the producer of the tensor promises its memory until the deleter is called, which the owner does in the end.
-    unsafe { array::view(&owner, &dtypes.element, first, &dims, &each, writable) }
+    unsafe { array::view(&owner, &dtypes.element, first, &dims, &strides, writable) }
 }
 
 /// An object that owns what the capsule held.

@@ -135,7 +135,9 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
         if start > 0 {
             (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start.max(block)) });
         }
-        (shape.stream)(&shape.part(zip, start, whole));
+        if whole > 0 {
+            (shape.stream)(&shape.part(zip, start, whole));
+        }
         if start + whole < zip.count {
             (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - line, line) });
         }

@@ -53,9 +53,11 @@ pub(crate) struct Zip {
 ///
 /// # Safety
 ///
-/// `ways` times `count` elements can be read from the source and written to the destination where [`Zip`] says, no
-/// destination element overlaps a source element or another destination element, and the machine has the instructions
-/// that the kernel was made for.
+/// 1. `ways` times `count` elements of the source, where [`Zip`] says, are within one buffer that can be read.
+/// 2. As many of the destination are within one buffer that can be written.
+/// 3. No destination element overlaps a source element or another destination element.
+/// 4. Nobody else writes the one or touches the other meanwhile.
+/// 5. The machine has the instructions that the kernel was made for.
 pub(crate) type ZipFn = unsafe fn(&Zip);
 
 /// The kernels for one size of element, one number of ways and one direction. Any alignment, any count.
@@ -155,6 +157,7 @@ unsafe fn portable<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
 ///
 /// As for [`ZipFn`].
 unsafe fn portable_back<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
+    debug_assert!(zip.stride.unsigned_abs() >= zip.count * SIZE);
     let source = zip.source.cast::<[u8; SIZE]>();
     for i in 0..zip.count {
         for k in 0..WAYS {

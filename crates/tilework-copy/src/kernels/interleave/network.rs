@@ -174,6 +174,10 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let groups = Network::<V, SIZE, WAYS>::GROUPS;
     let block = V::BYTES / SIZE;
+    debug_assert!(zip.count >= block);
+    debug_assert!(
+        !STREAM || zip.destination.addr().is_multiple_of(V::BYTES) && zip.count.is_multiple_of(block)
+    );
     let mut done = 0;
     while done < zip.count {
         let first = if STREAM { done } else { done.min(zip.count - block) };
@@ -280,6 +284,12 @@ pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usiz
 ) {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let block = V::BYTES / SIZE;
+    debug_assert!(zip.count >= block && zip.stride.unsigned_abs() >= zip.count * SIZE);
+    debug_assert!(
+        !STREAM
+            || (zip.destination.addr() | zip.stride as usize).is_multiple_of(V::BYTES)
+                && zip.count.is_multiple_of(block)
+    );
     let halves = V::BYTES < 64;
     let mut done = 0;
     while done < zip.count {

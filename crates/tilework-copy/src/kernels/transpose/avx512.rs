@@ -29,6 +29,7 @@ fn of<const SIZE: usize>() -> Transpose {
 /// As [`crate::kernels::BlockFn`], on a machine with these instructions.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
+    debug_assert!(of.is_sound(SIZE));
     let bytes = of.rows * SIZE;
     // SAFETY: the caller's promise; the vectors and the lane in which the rows end are chosen by the bytes.
     unsafe {

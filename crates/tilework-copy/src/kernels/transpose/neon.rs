@@ -44,6 +44,7 @@ const fn widest(size: usize) -> usize {
 /// As [`crate::kernels::BlockFn`], on a machine with NEON.
 #[target_feature(enable = "neon")]
 unsafe fn run<const SIZE: usize>(of: &Block) {
+    debug_assert!(of.is_sound(SIZE));
     let lanes = (of.rows * SIZE / LANE).min(widest(SIZE));
     // SAFETY: the caller's promise; the rows fill one vector, or are shorter than a lane.
     unsafe {

@@ -26,6 +26,7 @@ const SIDE: usize = 16;
 ///
 /// As [`crate::kernels::BlockFn`].
 unsafe fn run<const SIZE: usize>(block: &Block) {
+    debug_assert!(block.is_sound(SIZE));
     let mut column = 0;
     while column < block.columns {
         let columns = SIDE.min(block.columns - column);
