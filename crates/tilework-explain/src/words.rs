@@ -71,9 +71,9 @@ pub fn rows(array: &ArrayShape, layout: Option<&Layout>) -> Vec<Row> {
             format!("allocated as {}; {value}", sizes.join(" × ")),
         ));
     }
-    let parts = layout.map(Layout::index_parts).unwrap_or_default();
+    let parts = layout.map(Layout::index_parts);
     for (number, tile) in (1..).zip(written.tiles()) {
-        rows.push((tile_text(number, tile), tile_words(number, tile, &parts)));
+        rows.push((tile_text(number, tile), tile_words(number, tile, parts.as_deref())));
     }
     rows.extend(qualifiers(written));
     rows
@@ -170,8 +170,12 @@ fn tile_text(number: u32, tile: &Tile) -> String {
     format!("{}{tile}", if number == 1 { "T" } else { "" })
 }
 
-/// What a tile cuts, and into what.
-fn tile_words(number: u32, tile: &Tile, parts: &[Part]) -> String {
+/// What a tile cuts, and into what. Without sizes there are no parts to say it of.
+fn tile_words(number: u32, tile: &Tile, parts: Option<&[Part]>) -> String {
+    let star = if tile.combines() { "; * combines a dimension with the next more minor one" } else { "" };
+    let Some(parts) = parts else {
+        return format!("tile {number}: the number of tiles is known at run time only{star}");
+    };
     let mut cuts: Vec<String> = Vec::new();
     for part in parts {
         let PartKind::Tiles { of, by, tile } = part.kind else { continue };
@@ -185,7 +189,6 @@ fn tile_words(number: u32, tile: &Tile, parts: &[Part]) -> String {
             cuts.push(cut);
         }
     }
-    let star = if tile.combines() { "; * combines a dimension with the next more minor one" } else { "" };
     if cuts.is_empty() {
         return format!("tile {number} cuts nothing{star}");
     }

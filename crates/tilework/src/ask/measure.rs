@@ -53,7 +53,8 @@ impl Layout {
                 growths.push(Growth { cause: Padding { level, dims }, from, to });
             }
         };
-        let nodes = self.nodes();
+        // Where nothing is allocated, nothing grew.
+        let nodes = if self.size() > self.tail() { self.nodes() } else { &[] };
         for (id, node) in nodes.iter().enumerate() {
             // A view puts other expressions in the place of a dimension.
             if node.expr.tile() == 0 && !matches!(node.expr, Expr::Merge { .. }) {
