@@ -204,13 +204,26 @@ impl<'a> Reader<'a> {
             at += 1;
         }
         if at == self.at || in_word(self.byte(at)) {
-            return Err(self.not_a_number(accepts));
+            return self.minus_zero().ok_or_else(|| self.not_a_number(accepts));
         }
         if value > i64::MAX as u64 {
             return Err(self.too_large());
         }
         self.pass(at - self.at);
         Ok(value)
+    }
+
+    /// `-0`, which XLA reads as 0, and which this passes.
+    #[cold]
+    #[inline(never)]
+    fn minus_zero(&mut self) -> Option<u64> {
+        let span = self.token();
+        let zeros = self.slice(span.clone()).strip_prefix('-')?;
+        if zeros.is_empty() || zeros.bytes().any(|digit| digit != b'0') {
+            return None;
+        }
+        self.pass(span.len());
+        Some(0)
     }
 
     /// A number with or without a minus sign.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The qualifiers stand in one order, each at most once and all optional: `D T L # * E S SC P M`, then Tilework's
-//! `pad`. `D(..)` is what XLA printed from 2023 to 2025; it says nothing unless the array is sparse. `(2,2)` without
+//! `pad`. `D(..)` is what XLA printed from 2023 to 2025; it is read and forgotten, as by XLA. `(2,2)` without
 //! its `T` and `-1` for `*` are older forms.
 
 use std::ops::Range;

@@ -111,8 +111,8 @@ impl ArrayShape {
     /// The same array with this layout.
     ///
     /// # Errors
-    /// A layout of another rank, a padded dimension below its size, or a physical shape, which belongs to the sparse
-    /// arrays that XLA no longer has.
+    /// A layout of another rank, a padded dimension below its size, a split index not within its dimension, or a
+    /// physical shape, which belongs to the sparse arrays that XLA no longer has.
     pub fn with_layout(mut self, layout: Layout) -> Result<ArrayShape> {
         check_layout(&self.dims, &layout)?;
         self.layout = Some(layout);
@@ -187,6 +187,9 @@ fn check_layout(dims: &[Dim], layout: &Layout) -> Result<()> {
         for (number, (&padded, &dim)) in padding.padded_dimensions.iter().zip(dims).enumerate() {
             check_padded(number, dim, padded)?;
         }
+    }
+    for config in layout.split_configs() {
+        config.check_size(dims[layout.major(config.dimension as usize)].bound())?;
     }
     match layout.physical_shape() {
         Some(_) => Err(physical_shape_on_dense()),
