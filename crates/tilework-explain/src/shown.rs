@@ -267,6 +267,7 @@ impl From<&Padding> for Cause {
             Level::Stride => ("strides", None),
             Level::Tail => ("tail", None),
             Level::View => ("view", None),
+            _ => ("other", None),
         };
         Cause { level, tile, dimensions: padding.dims.clone() }
     }

@@ -62,11 +62,7 @@ impl Source {
 
     /// The shape whose text says this layout, if strides or an order of the dimensions can.
     pub fn saying(layout: &Layout, element: PrimitiveType) -> Option<Source> {
-        let strides = layout.to_strides().ok()?;
-        let first = match layout.is_empty() {
-            true => 0,
-            false => layout.offset(&vec![0; layout.rank()]).ok()?,
-        };
+        let tilework::Strided { first, strides, .. } = layout.to_strides().ok()?;
         let mut order: Vec<usize> = (0..layout.rank()).rev().collect();
         order.sort_by_key(|&dim| strides[dim].unsigned_abs());
         let ordered = xla::Layout::new(order).ok()?;

@@ -1,7 +1,7 @@
 //! What the constructors of a layout refuse, each limit at itself and one beyond: the field, what was found, the rule and
 //! what would be accepted.
 
-use tilework::{Builder, Layout, Level, MAX_RANK, MAX_TILES, Padding, Place, Result};
+use tilework::{Builder, ErrorKind, Layout, Level, MAX_RANK, MAX_TILES, Padding, Place, Result};
 
 const MOST: u64 = i64::MAX as u64;
 const TOO_LARGE: [&str; 4] = [
@@ -274,4 +274,44 @@ fn an_index_has_the_rank_and_is_below_the_sizes() {
         Layout::row_major(&[4], 32).unwrap().offset(&[]),
         ["index", "an index of 0 numbers for 1 dimension", rule, "1 number"],
     );
+}
+
+#[test]
+fn errors_have_a_kind_that_programs_can_match() {
+    use ErrorKind::*;
+    let layout = Layout::row_major(&[4, 6], 32).unwrap();
+    let tiled = rows(&[16, 256]).tile(&[Some(8), Some(128)]).unwrap().build().unwrap();
+    let plan = |to: &Layout| tilework::Plan::new(&layout, to, &tilework::PlanOptions::default());
+    let text = |text: &str| tilework::xla::Shape::parse(text).unwrap_err().kind();
+    let dynamic = tilework::xla::Shape::parse("f32[?]").unwrap();
+    for (found, kind) in [
+        (layout.offset(&[4, 0]).unwrap_err().kind(), Range),
+        (layout.offset(&[0]).unwrap_err().kind(), Mismatch),
+        (layout.locate(24).unwrap_err().kind(), Range),
+        (layout.flip(2).unwrap_err().kind(), Range),
+        (layout.slice(0, 3..9, 1).unwrap_err().kind(), Range),
+        (layout.broadcast(&[5, 6]).unwrap_err().kind(), Mismatch),
+        (Layout::row_major(&[MOST], 32).unwrap_err().kind(), Overflow),
+        (Layout::row_major(&[1; 257], 32).unwrap_err().kind(), Limit),
+        (Layout::row_major(&[1], 0).unwrap_err().kind(), Invalid),
+        (tiled.to_strides().unwrap_err().kind(), Unsupported),
+        (plan(&tiled).unwrap_err().kind(), Mismatch),
+        (dynamic.as_array().unwrap().lower().unwrap_err().kind(), Unsupported),
+        (text("f32[3,"), Syntax),
+        (text("f23[3]"), Syntax),
+        (text("f32[3]{0:S(1)T(2)}"), Syntax),
+        (text("f32[9223372036854775808]"), Overflow),
+        (text("f32[3]{0:L(0)}"), Invalid),
+    ] {
+        assert_eq!(found, kind);
+    }
+}
+
+#[test]
+fn layouts_and_builders_are_shown_in_one_readable_line() {
+    let builder = rows(&[3, 5]).tile(&[Some(2), Some(2)]).unwrap().align(8);
+    assert_eq!(format!("{builder:?}"), "Builder([3, 5] of 32 bits, tiles 1, align 8)");
+    let form = "12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2)";
+    let layout = builder.build().unwrap();
+    assert_eq!(format!("{layout:?}"), format!("Layout([3, 5] of 32 bits, {form}, size 24)"));
 }

@@ -17,6 +17,7 @@ use crate::layout::{Axis, Layout};
 /// product counts more: as if the last step of every dimension were as long as the others. Places before their first
 /// element add, like the tail. What a view leaves out is no growth.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Growth {
     /// What allocates it, and in which dimensions.
     pub cause: Padding,

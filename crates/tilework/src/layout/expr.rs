@@ -16,7 +16,7 @@
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The position of an expression in its list.
 ///
@@ -99,6 +99,7 @@ pub(crate) fn merge(nodes: &mut Nodes, major: Id, minor: Id) -> Result<Id> {
     let extent = a.extent.checked_mul(scale).filter(|&extent| extent <= i64::MAX as u64);
     let extent = extent.ok_or_else(|| {
         Error::new(format!("combining extents {} and {scale} overflows 63 bits", a.extent))
+            .of_kind(ErrorKind::Overflow)
             .field("tiles")
             .rule("combined dimensions have at most 9223372036854775807 places")
             .accepts("smaller dimensions or tiles")

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
@@ -211,6 +211,7 @@ impl ArrayShape {
 /// The error of a question that an unbounded dimension leaves without an answer.
 pub(crate) fn unbounded(number: usize) -> Error {
     Error::new(format!("dimension {number} is unbounded"))
+        .of_kind(ErrorKind::Unsupported)
         .field("dimensions")
         .rule("the size of ? is known at run time only")
         .accepts("a size, or a bound such as <=8")

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::{Layout, accepted_numbers};
 
@@ -255,6 +255,7 @@ fn check_sizes(dims: &[Dim], element_bytes: u32) -> Result<()> {
                 _ => format!("dimensions 0 to {number}"),
             };
             return Err(Error::new(format!("the bytes of {dimensions} overflow 63 bits"))
+                .of_kind(ErrorKind::Overflow)
                 .field("dimensions")
                 .rule("the product of the sizes and the bytes of an element is at most 9223372036854775807")
                 .accepts("smaller dimensions"));
