@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 
 use convert::{Conversion, Converter, Kind};
 use kernels::InstructionSet;
-use smallvec::smallvec;
 use tilework::{Loop, Nest};
 
 /// What is measured: given a source and a destination that are long enough.
@@ -67,7 +66,7 @@ fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
         for (place, elements) in [("in L2", 32_usize << 10), ("in memory", 16 << 20)] {
             let bytes = |kind: Kind| elements * kind.bits() as usize / 8;
             let one = Loop { extent: elements as u64, from: 1, to: 1 };
-            let nest = Nest { starts: smallvec![(0, 0)], loops: smallvec![one] };
+            let nest = Nest { starts: [(0, 0)].into(), loops: [one].into() };
             let run = run_converter(converter, nest.clone());
             all.push((format!("{from:?} to {to:?} {place}"), bytes(from), bytes(to), run));
             if place == "in memory" && to.bits() >= 8 {
@@ -121,7 +120,7 @@ fn run_converter(converter: Converter, nest: Nest) -> Run<'static> {
 
 fn nest(start: (u64, u64), loops: &[(u64, i64, i64)]) -> Nest {
     let loops = loops.iter().map(|&(extent, from, to)| Loop { extent, from, to }).collect();
-    Nest { starts: smallvec![start], loops }
+    Nest { starts: [start].into(), loops }
 }
 
 fn transpose(rows: u64, columns: u64) -> Nest {

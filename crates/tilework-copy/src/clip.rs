@@ -1,7 +1,6 @@
 //! The part of a nest that falls into a range of the destination.
 
-use smallvec::SmallVec;
-use tilework::{Loop, Nest};
+use tilework::{Few, Loop, Nest};
 
 use crate::subbyte::forward;
 
@@ -52,7 +51,7 @@ fn cut(from: u64, to: u64, loops: &[Loop], low: u64, high: u64, parts: &mut Vec<
             continue;
         }
         let end = ((high - reach - to) / step.max(1) + 1 + turn).min(last);
-        let mut loops: SmallVec<[Loop; 6]> = SmallVec::from_slice(inner);
+        let mut loops: Few<Loop, 6> = inner.into();
         if end - turn > 1 {
             loops.insert(0, Loop { extent: end - turn, ..*outer });
         }
@@ -65,7 +64,6 @@ fn cut(from: u64, to: u64, loops: &[Loop], low: u64, high: u64, parts: &mut Vec<
 fn push(from: u64, to: u64, loops: &[Loop], parts: &mut Vec<Nest>) {
     match parts.last_mut() {
         Some(nest) if nest.loops[..] == *loops => nest.starts.push((from, to)),
-        _ => parts
-            .push(Nest { starts: SmallVec::from_slice(&[(from, to)]), loops: SmallVec::from_slice(loops) }),
+        _ => parts.push(Nest { starts: [(from, to)].into(), loops: loops.into() }),
     }
 }

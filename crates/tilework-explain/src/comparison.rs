@@ -240,8 +240,8 @@ impl Answer {
         let answer = match verdict {
             Verdict::Yes => "yes",
             Verdict::No(_) => "no",
-            Verdict::NotDecided(_) => "not decided",
+            _ => "not decided",
         };
-        Answer { answer, reason: verdict.reason().map(str::to_owned) }
+        Answer { answer, reason: verdict.reason() }
     }
 }

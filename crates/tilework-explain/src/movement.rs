@@ -125,7 +125,7 @@ impl Way {
             Kind::Broadcast => "repeated".to_owned(),
             Kind::Gather => "gathered one by one into rows".to_owned(),
             Kind::Scatter => "scattered one by one from rows".to_owned(),
-            Kind::Single | Kind::Apart => "one by one".to_owned(),
+            _ => "one by one".to_owned(),
         };
         Way { words, in_rows: nest.kind() == Kind::Rows }
     }

@@ -91,7 +91,8 @@ impl Serialize for About {
         for (name, fact) in &self.facts.fields {
             map.serialize_entry(name, &Value(fact))?;
         }
-        let function = self.layout.as_ref().map(|function| OfLayout { function, facts: &self.facts.of_layout });
+        let function =
+            self.layout.as_ref().map(|function| OfLayout { function, facts: &self.facts.of_layout });
         map.serialize_entry("layout", &function)?;
         map.end()
     }
@@ -285,6 +286,7 @@ impl From<&Padding> for Cause {
             Level::Stride => ("strides", None),
             Level::Tail => ("tail", None),
             Level::View => ("view", None),
+            _ => ("other", None),
         };
         Cause { level, tile, dimensions: padding.dims.clone() }
     }

@@ -53,5 +53,6 @@ pub fn cause(growth: &Growth) -> String {
         }
         Level::Tail => format!("the end: {from} places, padded to {to}: {times} times"),
         Level::View => format!("{dims}: a view of {from} of {to}"),
+        level => format!("{dims}: {from} made {to} by {level}: {times} times"),
     }
 }

@@ -223,7 +223,7 @@ impl Header {
 
 /// The minor-to-major order that the strides give, if strides alone say the layout; dimensions of size 1 stay where they are.
 fn order_of(layout: &Layout) -> Option<Vec<usize>> {
-    let (dims, strides) = (layout.dims(), layout.to_strides().ok()?);
+    let (dims, strides) = (layout.dims(), layout.to_strides().ok()?.strides);
     let mut moving: Vec<usize> = (0..dims.len()).filter(|&dim| dims[dim] != 1).collect();
     moving.sort_by_key(|&dim| std::cmp::Reverse(strides[dim]));
     let mut moving = moving.into_iter();

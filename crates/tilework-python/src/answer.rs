@@ -117,7 +117,7 @@ pub struct PyVerdict {
 impl PyVerdict {
     pub fn new(verdict: Verdict) -> PyVerdict {
         let answer = if verdict.is_yes() { Some(true) } else { verdict.is_no().then_some(false) };
-        PyVerdict { answer, reason: verdict.reason().map(str::to_owned) }
+        PyVerdict { answer, reason: verdict.reason() }
     }
 }
 

@@ -88,11 +88,7 @@ impl PyLayout {
     /// The strides that say the layout, or why none do.
     pub fn strided_form(&self) -> &tilework::Result<Strided> {
         self.strided.get_or_init(|| {
-            let strides = self.layout.to_strides()?;
-            let first = match self.layout.is_empty() {
-                true => 0,
-                false => self.layout.offset(&vec![0; self.layout.rank()])?,
-            };
+            let tilework::Strided { first, strides, .. } = self.layout.to_strides()?;
             Ok(Strided { first, strides, is_injective: self.layout.is_injective() == Some(true) })
         })
     }
@@ -278,7 +274,7 @@ impl PyLayout {
     /// True
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.layout.to_strides().ok().map(|strides| PyTuple::new(py, strides)).transpose()
+        self.layout.to_strides().ok().map(|strided| PyTuple::new(py, strided.strides)).transpose()
     }
 
     /// Whether there are as many places as elements and every element has its own; None where it is not decided.

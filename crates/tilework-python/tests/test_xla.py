@@ -405,3 +405,24 @@ def test_arrays_of_numbers_are_taken_for_lists() -> None:
     shape = xla.make_shape(np.dtype("float32"), np.array([3, 5]), np.array([0, 1]))
     assert shape.offset(np.array([2, 3])) == shape.offset([2, 3]) == 11
     assert shape.dimension(np.int8(-1)) == 5
+
+
+def test_elements_of_6_bits_are_not_packed() -> None:
+    packed = xla.Shape("(f6e3m2fn[3], s4[3], pred[3])").with_updated_element_size_in_bits(True)
+    assert packed == xla.Shape("(f6e3m2fn[3], s4[3]{0:E(4)}, pred[3])")
+
+
+def test_an_array_made_static_loses_its_metadata_and_a_static_one_in_a_tuple_does_not() -> None:
+    assert xla.Shape("f32[3]{0:M(8)}").with_static_dimensions() == xla.Shape("f32[3]")
+    kept = xla.Shape("(f32[3]{0:M(8)}, f32[<=3]{0:M(8)})").with_static_dimensions()
+    assert kept == xla.Shape("(f32[3]{0:M(8)}, f32[3])")
+
+
+def test_an_empty_tuple_has_the_places_of_an_array() -> None:
+    assert xla.Shape("()").equal_structure(xla.Shape("f32[2]"))
+    assert xla.Shape("(f32[2], ())").equal_structure(xla.Shape("((), token[])"))
+    assert not xla.Shape("(f32[2])").equal_structure(xla.Shape("f32[2]"))
+
+
+def test_minus_zero_is_read_as_zero() -> None:
+    assert xla.Shape("f32[-0]", strict=True) == xla.Shape("f32[0]")

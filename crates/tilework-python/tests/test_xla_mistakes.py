@@ -14,6 +14,12 @@ from tilework import LayoutError, xla
     [
         lambda: xla.Shape(""),
         lambda: xla.Shape("(" * 1000),
+        lambda: xla.Shape("f32[8]{0:SC(0:20)}"),
+        lambda: xla.Shape("f32[8]{0:SC(0:5,3)}"),
+        lambda: xla.Layout((0,), split_configs=[(0, (0,))]),
+        lambda: xla.Layout((0,), split_configs=[(0, (3,)), (0, (5,))]),
+        lambda: xla.Shape("f32[8]").with_layout(xla.Layout((0,), split_configs=[(0, (8,))])),
+        lambda: xla.make_shape("f32", (None,), dynamic_dimensions=(False,)),
         lambda: xla.Shape("f32[9223372036854775807,9223372036854775807]"),
         lambda: xla.Shape("token[]").rank,
         lambda: xla.Shape("(f32[2])").layout(),

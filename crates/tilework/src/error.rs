@@ -17,10 +17,40 @@ pub struct Error(Box<Parts>);
 
 #[derive(Clone, PartialEq, Eq)]
 struct Parts {
+    kind: ErrorKind,
     found: String,
     place: Place,
     rule: Option<String>,
     accepts: Option<String>,
+}
+
+/// What kind of error it is: what a program may act on, where the words are for people.
+///
+/// ```
+/// use tilework::{ErrorKind, xla::Shape};
+/// assert_eq!(Shape::parse("f32[3,").unwrap_err().kind(), ErrorKind::Syntax);
+/// let dynamic = Shape::parse("f32[?]")?;
+/// assert_eq!(dynamic.as_array().unwrap().lower().unwrap_err().kind(), ErrorKind::Unsupported);
+/// # Ok::<(), tilework::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A value breaks a rule, and none of the kinds below says it closer.
+    #[default]
+    Invalid,
+    /// A text, or the bytes of a message, do not go on as their notation wants.
+    Syntax,
+    /// An index, an offset or the number of a dimension is outside what there is.
+    Range,
+    /// A size, a stride or a product does not fit its bits.
+    Overflow,
+    /// Two things that must agree do not, each right by itself.
+    Mismatch,
+    /// All is right, but there is no such answer: no strides say the layout, no size is known.
+    Unsupported,
+    /// It would take more than one of the library's limits.
+    Limit,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -36,7 +66,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// An error that says what was found, in one sentence without a full stop.
     pub fn new(found: impl Into<String>) -> Error {
-        Error(Box::new(Parts { found: found.into(), place: Place::Unknown, rule: None, accepts: None }))
+        let (kind, place) = (ErrorKind::Invalid, Place::Unknown);
+        Error(Box::new(Parts { kind, found: found.into(), place, rule: None, accepts: None }))
+    }
+
+    /// The same error, of this kind; without it, it is [`ErrorKind::Invalid`].
+    #[must_use]
+    pub fn of_kind(mut self, kind: ErrorKind) -> Error {
+        self.0.kind = kind;
+        self
     }
 
     /// The bytes of the text that are wrong. An empty range stands between two characters.
@@ -92,6 +130,11 @@ impl Error {
     pub fn accepts(mut self, accepts: impl Into<String>) -> Error {
         self.0.accepts = Some(accepts.into());
         self
+    }
+
+    /// What kind of error it is, for programs.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
     }
 
     /// What was found.

@@ -129,7 +129,7 @@
 //! # Errors
 //!
 //! There is one [`Error`]. It says where (a range of bytes, or a field), what was found, which rule that breaks and what
-//! would be accepted; [`Error::report`] draws a caret under the place. All arithmetic is checked: what does not fit 63
+//! would be accepted; [`Error::report`] draws a caret under the place, and [`Error::kind`] is for programs. All arithmetic is checked: what does not fit 63
 //! bits is an error, never a wrapped number.
 //!
 //! # How it works
@@ -146,20 +146,24 @@ mod ask;
 pub mod dialect;
 mod dialects;
 mod error;
+mod few;
 mod layout;
 mod plan;
 mod spelling;
 pub mod words;
 
 pub use algebra::canon::Canon;
-pub use ask::compare::{TABLE_LIMIT, Verdict};
+pub use ask::compare::TABLE_LIMIT;
 pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use ask::measure::Growth;
+pub use ask::verdict::{Difference, Verdict};
 pub use ask::walk::Run;
 pub use dialects::{directml, xla};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
+pub use few::{Entries, Few};
 pub use layout::build::Builder;
 pub use layout::parts::{Axis, Part, PartKind};
+pub use layout::strided::Strided;
 pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
 pub use spelling::nearest;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use common::{Recipe, indices, permutation, recipe_with, tile};
 use proptest::prelude::*;
-use tilework::{Layout, Verdict};
+use tilework::{Difference, Layout, Verdict};
 
 fn table(layout: &Layout) -> Vec<u64> {
     indices(layout.dims()).map(|index| layout.offset(&index).unwrap()).collect()
@@ -17,7 +17,7 @@ fn agrees(verdict: &Verdict, truth: bool) -> Result<(), TestCaseError> {
     match verdict {
         Verdict::Yes => prop_assert!(truth, "yes, but the tables differ"),
         Verdict::No(why) => prop_assert!(!truth, "no ({}), but the tables agree", why),
-        Verdict::NotDecided(_) => {}
+        _ => {}
     }
     Ok(())
 }
@@ -242,9 +242,9 @@ fn the_same_function_in_another_buffer_is_not_the_same_buffer() {
     let short = Layout::row_major(&[3, 5], 32).unwrap();
     let long = Layout::builder(&[3, 5], 32).unwrap().align(64).build().unwrap();
     assert!(short.same_function(&long).is_yes());
-    assert_eq!(short.same_buffer(&long), Verdict::No("15 and 64 elements are allocated".to_owned()));
+    assert_eq!(short.same_buffer(&long), Verdict::No(Difference::Size([15, 64])));
     let half = Layout::row_major(&[3, 5], 16).unwrap();
-    assert_eq!(short.same_buffer(&half), Verdict::No("elements of 32 and 16 bits".to_owned()));
+    assert_eq!(short.same_buffer(&half), Verdict::No(Difference::Bits([32, 16])));
 }
 
 #[test]
@@ -252,7 +252,8 @@ fn huge_layouts_are_decided_without_looking_at_their_elements() {
     let a = tiled(&[1 << 30, 1 << 28], &[1, 0], &[&[8, 128], &[2, 1]]);
     let b = tiled(&[1 << 30, 1 << 28], &[1, 0], &[&[8, 128]]);
     assert!(a.same_function(&a).is_yes());
-    assert_eq!(a.same_function(&b), Verdict::No("element (0, 1) is at 2 and 1".to_owned()));
+    let element = Difference::Element { index: vec![0, 1], offsets: [2, 1] };
+    assert_eq!(a.same_function(&b), Verdict::No(element));
     // Tiles that do not divide each other: nested remainders, decided over one period.
     let uneven = tiled(&[1 << 40, 4], &[1, 0], &[&[3, 2], &[2, 1]]);
     let odd = tiled(&[1 << 40, 4], &[1, 0], &[&[3, 2], &[2, 1], &[1, 1]]);
@@ -277,4 +278,36 @@ fn what_would_take_too_large_a_table_is_said_not_to_be_decided() {
     let a = star(1_000_003);
     assert!(a.same_function(&a).is_yes());
     assert!(a.same_function(&star(1_000_033)).is_no());
+}
+
+#[test]
+fn every_difference_is_a_value_and_has_its_words() {
+    let rows = |dims: &[u64]| Layout::row_major(dims, 32).unwrap();
+    let columns = tiled(&[2, 3], &[0, 1], &[]);
+    let dims = [vec![2, 3], vec![3, 2]];
+    let broadcast = Layout::strided(&[2, 3], 32, &[0, 1], None, Some(6)).unwrap();
+    for (verdict, difference, words) in [
+        (
+            rows(&[2, 3]).same_function(&rows(&[3, 2])),
+            Difference::Dims(dims),
+            "the dimensions differ: [2, 3] and [3, 2]",
+        ),
+        (
+            rows(&[2, 3]).same_function(&columns),
+            Difference::Element { index: vec![1, 0], offsets: [3, 1] },
+            "element (1, 0) is at 3 and 1",
+        ),
+        (
+            rows(&[4]).reshape_bitcast(&Layout::strided(&[3], 32, &[1], None, Some(4)).unwrap()),
+            Difference::Len([4, 3]),
+            "4 elements and 3",
+        ),
+        (rows(&[4]).reshape_bitcast(&rows(&[3])), Difference::Size([4, 3]), "4 and 3 elements are allocated"),
+    ] {
+        assert_eq!(verdict.difference(), Some(&difference), "{words}");
+        assert_eq!((verdict.to_string(), verdict.reason()), (format!("no: {words}"), Some(words.to_owned())));
+    }
+    let verdict = rows(&[2, 3]).transpose_bitcast(&broadcast);
+    assert!(matches!(verdict.difference(), Some(Difference::Pieces(_))), "{verdict}");
+    assert_eq!((Verdict::Yes.difference(), Verdict::Yes.reason()), (None, None));
 }

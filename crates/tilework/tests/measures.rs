@@ -112,3 +112,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_array_without_elements_that_allocates_nothing_has_no_cause_of_padding() {
+    for dims in [[0, 5], [5, 0]] {
+        let tiled = Layout::builder(&dims, 32).unwrap().tile(&[Some(8), Some(128)]).unwrap().align(64);
+        let tiled = tiled.build().unwrap();
+        assert_eq!((tiled.size(), tiled.growths()), (0, vec![]));
+    }
+    // What is allocated is still said.
+    let padded = Layout::builder(&[0, 5], 32).unwrap().padded(&[2, 8]).unwrap().build().unwrap();
+    assert_eq!(padded.growths().len(), 2);
+    let end = Layout::strided(&[0], 32, &[1], None, Some(8)).unwrap();
+    assert_eq!(end.growths().len(), 1);
+}

@@ -57,7 +57,8 @@ const METADATA_OF_MINUS_ONE: &str = "100b1a01022a110a010078ffffffffffffffffff018
 #[test]
 fn layouts_of_xlas_own_test_and_the_documented_bytes_come_back() {
     for case in cases(&["layout_proto_roundtrip"]) {
-        let layout = layout(case["input"].as_str().unwrap());
+        // One of them is split at 0, which XLA's own validation refuses.
+        let layout = layout(&case["input"].as_str().unwrap().replace("(1:0,4)", "(1:4)"));
         assert_eq!(Layout::from_proto(&layout.to_proto().unwrap()).unwrap(), layout);
     }
     for (text, expected) in [
@@ -309,14 +310,15 @@ fn arrays() -> impl Strategy<Value = ArrayShape> {
         let Some(tiles) = tiles else { return array.without_layout() };
         let rank = array.rank();
         let turned = (0..rank).map(|dim| (dim + seed as usize % 7) % rank.max(1));
-        let config = |dimension: usize| SplitConfig {
-            dimension: dimension as u64,
-            split_indices: (0..seed % 3).map(|index| seed >> (index + 2)).collect(),
-        };
-        let configs = (0..rank).filter(|dim| seed >> (10 + dim) & 3 == 0).map(config);
         let sparse = (seed % 4 == 0).then_some(PrimitiveType::U32);
         let layout = Layout::new(turned).and_then(|layout| layout.with_tiles(tiles)).unwrap();
         let layout = layout.with_element_size_in_bits(numbers.0);
+        let config = |physical: usize| SplitConfig {
+            dimension: physical as u64,
+            split_indices: (1..array.dims()[layout.major(physical)].bound().unwrap_or(1).min(seed % 5))
+                .collect(),
+        };
+        let configs: Vec<_> = (0..rank).filter(|dim| seed >> (10 + dim) & 3 == 0).map(config).collect();
         let layout = layout.with_memory_space(numbers.1).unwrap().with_split_configs(configs).unwrap();
         let layout = layout
             .with_tail_padding_alignment_in_elements(numbers.2 >> (seed % 63))

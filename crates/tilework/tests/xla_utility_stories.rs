@@ -174,7 +174,6 @@ fn serialized_sizes_count_the_proto_the_dynamic_sizes_and_packed_elements() {
 
 #[test]
 fn a_split_past_the_size_and_two_configurations_are_errors() {
-    assert!(array("f32[8]{0:SC(0:9)}").max_split_size(0).is_err());
     assert!(array("f32[8]").max_split_size(1).is_err());
     assert_eq!(array("f32[8] (no layout)").max_split_size(0).unwrap(), 8);
     let one = SplitConfig { dimension: 0, split_indices: vec![3] };
@@ -253,7 +252,18 @@ fn dynamic_sizes_buffers_and_ranks_are_overlooked_on_request() {
     assert!(shape("(f32[2], (s8[]))").compatible_kind(&shape("(pred[7], (c64[]))")));
     assert!(!shape("(f32[2])").compatible_kind(&shape("(f32[2,1])")));
     assert!(shape("(f32[2], ())").equal_structure(&shape("(token[], ())")));
-    assert!(!shape("(f32[2], ())").equal_structure(&shape("((), f32[2])")));
+    // XLA compares which places exist, and an empty tuple has no more of them than an array.
+    for (one, two, same) in [
+        ("()", "f32[2]", true),
+        ("(f32[2], ())", "((), b(f32[2]))", true),
+        ("(())", "(token[])", true),
+        ("(f32[2])", "f32[2]", false),
+        ("((), ())", "(())", false),
+        ("(((f32[])), s8[])", "((()), s8[])", false),
+    ] {
+        assert_eq!(shape(one).equal_structure(&shape(two)), same, "{one} {two}");
+        assert_eq!(shape(two).equal_structure(&shape(one)), same, "{two} {one}");
+    }
     assert!(shape("f32[2]").same_element_type_ignoring_fp_precision(&shape("bf16[3]")));
     assert!(!shape("f32[2]").same_element_type_ignoring_fp_precision(&shape("c64[2]")));
     assert!(array("f32[1,2]").same_rank(&array("s8[3,4]")));
@@ -352,6 +362,11 @@ fn making_and_changing_shapes() {
     assert!(ArrayShape::with_dense_layout(PrimitiveType::Tuple, [2u64], layout("{0}")).is_err());
     let moving = shape("(f32[<=4,3]{0,1:T(2)M(64)}, f32[2]{0:M(8)})");
     assert_eq!(moving.with_static_dimensions().unwrap(), shape("(f32[4,3]{0,1:T(2)}, f32[2]{0:M(8)})"));
+    // An array by itself loses its M even if it is static already.
+    for text in ["f32[3]{0:T(2)M(8)}", "b(f32[3]{0:T(2)M(8)})", "f32[<=3]{0:T(2)M(8)}"] {
+        let expected = text.replace("M(8)", "").replace("<=", "");
+        assert_eq!(shape(text).with_static_dimensions().unwrap(), shape(&expected), "{text}");
+    }
     assert!(shape("f32[?]").with_static_dimensions().is_err());
     assert_eq!(
         shape("(s4[8]{0:E(4)})").with_element_type(PrimitiveType::U2).unwrap(),
@@ -365,6 +380,15 @@ fn making_and_changing_shapes() {
     let packed = shape("(s4[8], pred[8], f32[8]{0:E(16)})").with_updated_element_size_in_bits(true);
     assert_eq!(packed, shape("(s4[8]{0:E(4)}, pred[8], f32[8])"));
     assert_eq!(packed.with_updated_element_size_in_bits(false), shape("(s4[8], pred[8], f32[8])"));
+    // Elements of 6 bits are not packed: no whole number of them fills a byte.
+    for text in ["f6e3m2fn[3]", "f6e2m3fn[3]", "f8e8m0fnu[3]", "pred[3]"] {
+        assert_eq!(shape(text).with_updated_element_size_in_bits(true), shape(text));
+    }
+    assert_eq!(shape("u1[3]").with_updated_element_size_in_bits(true), shape("u1[3]{0:E(1)}"));
+    assert_eq!(
+        shape("s4[3]{0:E(4)}").with_element_type(PrimitiveType::F6e3m2fn).unwrap(),
+        shape("f6e3m2fn[3]")
+    );
     assert_eq!(shape("f32[2,3]{0,1}").default_layout().unwrap(), layout("{1,0}"));
     assert_eq!(Shape::Token.default_layout().unwrap(), Layout::descending(0));
     assert!(Shape::nil().default_layout().is_err());

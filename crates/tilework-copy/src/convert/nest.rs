@@ -10,7 +10,6 @@
 //!
 //! Where elements are below a byte, the rules of [`crate::subbyte`] about shared bytes hold.
 
-use smallvec::smallvec;
 use tilework::{Loop, Nest};
 
 use super::{BLOCK, Conversion, bytes};
@@ -158,7 +157,7 @@ impl Converter {
         // SAFETY: the caller's promise.
         unsafe {
             if bits < 8 {
-                let nest = Nest { starts: smallvec![(from.1, to.1)], loops: smallvec![row] };
+                let nest = Nest { starts: [(from.1, to.1)].into(), loops: [row].into() };
                 let scratch = &mut scratch.below_a_byte;
                 return subbyte::move_nest(&nest, bits, &self.below_a_byte, scratch, from.0, to.0);
             }
@@ -288,7 +287,7 @@ impl Converter {
         // SAFETY: the caller's promise.
         unsafe {
             let Some(transpose) = self.transpose else {
-                let nest = Nest { starts: smallvec![(from.1, to.1)], loops: smallvec![columns, rows] };
+                let nest = Nest { starts: [(from.1, to.1)].into(), loops: [columns, rows].into() };
                 let scratch = &mut scratch.below_a_byte;
                 return subbyte::move_nest(&nest, bits, &self.below_a_byte, scratch, from.0, to.0);
             };

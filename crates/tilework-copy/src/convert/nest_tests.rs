@@ -1,8 +1,7 @@
 //! Converting nests against one element after the other.
 
 use proptest::prelude::*;
-use smallvec::{SmallVec, smallvec};
-use tilework::{Loop, Nest};
+use tilework::{Few, Loop, Nest};
 
 use super::{Conversion, Converter, Kind, Scratch};
 use crate::kernels::InstructionSet;
@@ -74,7 +73,7 @@ fn check(nest: &Nest, from: Kind, to: Kind) {
 
 fn nest(start: (u64, u64), loops: &[(u64, i64, i64)]) -> Nest {
     Nest {
-        starts: smallvec![start],
+        starts: [start].into(),
         loops: loops.iter().map(|&(extent, from, to)| Loop { extent, from, to }).collect(),
     }
 }
@@ -121,9 +120,9 @@ proptest! {
             strides
         };
         let (from, to) = (strides(0, &gaps), strides(turn, &gaps[4..]));
-        let mut loops: SmallVec<[Loop; 6]> =
+        let mut loops: Few<Loop, 6> =
             (0..rank).map(|k| Loop { extent: extents[k], from: from[k], to: to[k] }).collect();
         loops.sort_by_key(|l| std::cmp::Reverse(l.to));
-        check(&Nest { starts: smallvec![start], loops }, pair.0, pair.1);
+        check(&Nest { starts: [start].into(), loops }, pair.0, pair.1);
     }
 }

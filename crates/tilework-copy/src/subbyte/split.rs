@@ -1,7 +1,7 @@
 //! Nests of elements below a byte that are nests of bytes in disguise.
 
 use smallvec::SmallVec;
-use tilework::{Loop, Nest};
+use tilework::{Few, Loop, Nest};
 
 /// A nest as a nest of bytes and what that leaves over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(crate) fn split(nest: &Nest, bits: u32, least: u64) -> Option<Split> {
 }
 
 /// The loops of a nest, one of them with other turns; a loop of one turn is none.
-fn with_extent(nest: &Nest, changed: usize, extent: u64) -> SmallVec<[Loop; 6]> {
+fn with_extent(nest: &Nest, changed: usize, extent: u64) -> Few<Loop, 6> {
     let mut loops = nest.loops.clone();
     loops[changed].extent = extent;
     if extent < 2 {

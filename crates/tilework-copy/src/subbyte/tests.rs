@@ -1,8 +1,7 @@
 //! Nests of elements below a byte against a move of one bit after the other.
 
 use proptest::prelude::*;
-use smallvec::{SmallVec, smallvec};
-use tilework::{Loop, Nest};
+use tilework::{Few, Loop, Nest};
 
 use super::{Kernels, Scratch, move_nest, split, split::shares_no_bytes, walk};
 use crate::kernels::InstructionSet;
@@ -192,10 +191,10 @@ fn any_nest() -> impl Strategy<Value = Nest> {
             };
             let source: Vec<usize> = (0..rank).collect();
             let (a, b) = (strides(&source, &pitches), strides(&order, &pitches[4..]));
-            let mut loops: SmallVec<[Loop; 6]> =
+            let mut loops: Few<Loop, 6> =
                 (0..rank).map(|axis| Loop { extent: extents[axis], from: a[axis], to: b[axis] }).collect();
             loops.sort_by_key(|l| std::cmp::Reverse(l.to));
-            Nest { starts: smallvec![(from, to)], loops }
+            Nest { starts: [(from, to)].into(), loops }
         },
     )
 }

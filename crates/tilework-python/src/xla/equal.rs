@@ -106,7 +106,7 @@ impl PyShape {
         self.test(other, Shape::compatible_kind)
     }
 
-    /// XLA's `EqualStructure`: the same tuples, whatever is in them.
+    /// XLA's `EqualStructure`: the same places exist in both, whatever stands there; an empty tuple has those of an array.
     fn equal_structure(&self, other: &Bound<'_, PyAny>) -> Result<bool> {
         self.test(other, Shape::equal_structure)
     }

@@ -134,12 +134,17 @@ pub fn make_shape(
             .accepts("True or False for each dimension")
             .into());
     }
-    let sizes = dims.iter().zip(dynamic).map(|(size, dynamic)| {
-        if size.is_none() {
-            return Ok(Dim::Unbounded);
+    let sizes = dims.iter().zip(dynamic).enumerate().map(|(number, (size, dynamic))| match size.is_none() {
+        true if dynamic => Ok(Dim::Unbounded),
+        true => Err(Error::new(format!("dimension {number} is None, and not dynamic"))
+            .field("dynamic_dimensions")
+            .rule("a size of None is known at run time only")
+            .accepts("True for this dimension, or a size")
+            .into()),
+        false => {
+            let size = plain::count(size, "dims")?;
+            Ok(if dynamic { Dim::Bounded(size) } else { Dim::Static(size) })
         }
-        let size = plain::count(size, "dims")?;
-        Ok(if dynamic { Dim::Bounded(size) } else { Dim::Static(size) })
     });
     let array = ArrayShape::new(element, sizes.collect::<Result<Vec<Dim>>>()?)?;
     let array = match layout {

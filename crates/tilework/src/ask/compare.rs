@@ -6,12 +6,11 @@
 //! the product of its divisors, so one period and one step beyond it decide for dimensions of any size. Beyond
 //! [`TABLE_LIMIT`] entries the answer is [`Verdict::NotDecided`].
 
-use std::fmt;
-
 use crate::algebra::canon::Canon;
 use crate::algebra::components::{Component, Quotients, value_of};
 use crate::algebra::linear::{Linear, Table, Term};
 use crate::algebra::pieces::{Pieces, may_be_exchanged, pieces};
+use crate::ask::verdict::{Difference, Verdict};
 use crate::layout::Layout;
 use crate::layout::view::common_factors;
 
@@ -21,51 +20,6 @@ pub const TABLE_LIMIT: u64 = 1 << 22;
 /// The work that one comparison may spend on tables, in terms added up: under a second. An entry costs as many as its
 /// quotients have.
 pub(crate) const WORK_LIMIT: u64 = 1 << 29;
-
-/// The answer to a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It holds.
-    Yes,
-    /// It does not hold, and why: an index at which the layouts differ, or a size that does.
-    No(String),
-    /// Deciding would take tables larger than [`TABLE_LIMIT`], or many of them.
-    NotDecided(String),
-}
-
-impl Verdict {
-    /// Whether the answer is yes.
-    pub fn is_yes(&self) -> bool {
-        *self == Verdict::Yes
-    }
-
-    /// Whether the answer is no.
-    pub fn is_no(&self) -> bool {
-        matches!(self, Verdict::No(_))
-    }
-
-    /// Why the answer is not yes.
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Verdict::Yes => None,
-            Verdict::No(why) | Verdict::NotDecided(why) => Some(why),
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Verdict::Yes => f.write_str("yes"),
-            Verdict::No(why) => write!(f, "no: {why}"),
-            Verdict::NotDecided(why) => write!(f, "not decided: {why}"),
-        }
-    }
-}
-
-fn no(why: impl Into<String>) -> Verdict {
-    Verdict::No(why.into())
-}
 
 impl Layout {
     /// Sense 1, the same function: the same dimensions, and every index has the same offset in both.
@@ -82,12 +36,12 @@ impl Layout {
 
     fn same_function_within(&self, other: &Layout, work: &mut u64) -> Verdict {
         if self.dims() != other.dims() {
-            return no(format!("the dimensions differ: {:?} and {:?}", self.dims(), other.dims()));
+            return Verdict::No(Difference::Dims([self, other].map(|layout| layout.dims().to_vec())));
         }
         if self.is_empty() {
             return Verdict::Yes;
         }
-        Difference::new(self, other).is_zero(work)
+        Gap::new(self, other).is_zero(work)
     }
 
     /// Sense 2, the same buffer: the same function, the same allocated size and the same element bits.
@@ -95,7 +49,7 @@ impl Layout {
     /// Layouts with the same function can differ in their trailing padding.
     pub fn same_buffer(&self, other: &Layout) -> Verdict {
         match self.other_buffer(other) {
-            Some(why) => no(why),
+            Some(difference) => Verdict::No(difference),
             None => self.same_function(other),
         }
     }
@@ -157,11 +111,7 @@ impl Layout {
                     Pieces(&a),
                     Pieces(&b)
                 )),
-                false => no(format!(
-                    "cut into independent pieces, as extent:stride, they are {} and {}",
-                    Pieces(&a),
-                    Pieces(&b)
-                )),
+                false => Verdict::No(Difference::Pieces([a, b].map(|all| Pieces(&all).to_string()))),
             };
         }
         // Not plain: any order of the dimensions may do it.
@@ -185,7 +135,7 @@ impl Layout {
             }
         }
         match self.first_place_taken_otherwise(other) {
-            Some(place) => no(format!("place {place} does not hold as many elements in one as in the other")),
+            Some(place) => Verdict::No(Difference::Place(place)),
             None => Verdict::NotDecided(undecided.unwrap_or_else(|| {
                 "tiles that do not divide each other cannot be cut into pieces to compare".to_owned()
             })),
@@ -194,22 +144,22 @@ impl Layout {
 
     /// What sizes and counts alone say about a bitcast of either kind.
     fn bitcast_by_counts(&self, other: &Layout) -> Option<Verdict> {
-        if let Some(why) = self.other_buffer(other) {
-            return Some(no(why));
+        if let Some(difference) = self.other_buffer(other) {
+            return Some(Verdict::No(difference));
         }
         if self.len() != other.len() {
-            return Some(no(format!("{} elements and {}", self.len(), other.len())));
+            return Some(Verdict::No(Difference::Len([self.len(), other.len()])));
         }
         self.is_empty().then_some(Verdict::Yes)
     }
 
     /// What makes two buffers different before any index is looked at.
-    fn other_buffer(&self, other: &Layout) -> Option<String> {
+    fn other_buffer(&self, other: &Layout) -> Option<Difference> {
         if self.bits() != other.bits() {
-            return Some(format!("elements of {} and {} bits", self.bits(), other.bits()));
+            return Some(Difference::Bits([self.bits(), other.bits()]));
         }
         if self.size() != other.size() {
-            return Some(format!("{} and {} elements are allocated", self.size(), other.size()));
+            return Some(Difference::Size([self.size(), other.size()]));
         }
         None
     }
@@ -237,21 +187,21 @@ impl Layout {
 }
 
 /// The difference of two layouts' functions over the same dimensions, in one table of quotients.
-struct Difference<'a> {
+struct Gap<'a> {
     dims: &'a [u64],
     quotients: Quotients,
     form: Linear,
     layouts: [&'a Layout; 2],
 }
 
-impl<'a> Difference<'a> {
-    fn new(a: &'a Layout, b: &'a Layout) -> Difference<'a> {
+impl<'a> Gap<'a> {
+    fn new(a: &'a Layout, b: &'a Layout) -> Gap<'a> {
         let mut table = Table::new(a.dims());
         let mut import = |canon: &Canon| table.import(canon.quotients(), canon.form());
         let mut form = import(a.canon());
         let other = import(b.canon());
         form.add(&other, -1);
-        Difference { dims: a.dims(), quotients: Quotients(table.into_quotients()), form, layouts: [a, b] }
+        Gap { dims: a.dims(), quotients: Quotients(table.into_quotients()), form, layouts: [a, b] }
     }
 
     fn is_zero(&self, work: &mut u64) -> Verdict {
@@ -348,9 +298,8 @@ impl<'a> Difference<'a> {
     }
 
     fn witness(&self, index: &[u64]) -> Verdict {
-        let text: Vec<String> = index.iter().map(u64::to_string).collect();
-        let [a, b] = self.layouts.map(|layout| layout.canon().eval(index));
-        no(format!("element ({}) is at {a} and {b}", text.join(", ")))
+        let offsets = self.layouts.map(|layout| layout.canon().eval(index));
+        Verdict::No(Difference::Element { index: index.to_vec(), offsets })
     }
 }
 

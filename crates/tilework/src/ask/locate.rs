@@ -10,7 +10,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::algebra::linear::gcd;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::expr::{Expr, Id, dims_under};
 use crate::layout::{Axis, Layout};
 
@@ -34,6 +34,7 @@ pub struct Padding {
 
 /// What can allocate padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// The older `padded_dimensions`.
     PaddedDimensions,
@@ -105,6 +106,7 @@ impl Layout {
                 "offset {offset} in a buffer of {}",
                 counted(self.size(), "element")
             ))
+            .of_kind(ErrorKind::Range)
             .field("offset")
             .rule("an offset is below the size of the buffer")
             .accepts(match self.size() {

@@ -17,6 +17,7 @@ use crate::layout::{Axis, Layout};
 /// product counts more: as if the last step of every dimension were as long as the others. Places before their first
 /// element add, like the tail. What a view leaves out is no growth.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Growth {
     /// What allocates it, and in which dimensions.
     pub cause: Padding,
@@ -53,7 +54,8 @@ impl Layout {
                 growths.push(Growth { cause: Padding { level, dims }, from, to });
             }
         };
-        let nodes = self.nodes();
+        // Where nothing is allocated, nothing grew.
+        let nodes = if self.size() > self.tail() { self.nodes() } else { &[] };
         for (id, node) in nodes.iter().enumerate() {
             // A view puts other expressions in the place of a dimension.
             if node.expr.tile() == 0 && !matches!(node.expr, Expr::Merge { .. }) {

@@ -4,4 +4,5 @@
 pub(crate) mod compare;
 pub(crate) mod locate;
 pub(crate) mod measure;
+pub(crate) mod verdict;
 pub(crate) mod walk;

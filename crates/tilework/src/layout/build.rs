@@ -1,8 +1,10 @@
 //! Building compact layouts, step by step.
 
+use std::fmt;
+
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::expr::{Expr, Id, Node, merge, push, split};
 use crate::layout::{Axis, Layout, MAX_RANK, MAX_TILES, check_dims, check_size};
 
@@ -13,7 +15,7 @@ const UNIT: Id = Id::MAX;
 /// Builds a compact layout step by step, as XLA's notation reads: order, padded sizes, tiles, alignment of the end.
 ///
 /// Starts with [`Layout::builder`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Builder {
     /// The layout so far: its dimensions and expressions. Axes and sizes come last, in [`Builder::finish`].
     layout: Layout,
@@ -21,6 +23,14 @@ pub struct Builder {
     physical: SmallVec<[Id; 12]>,
     tiles: u8,
     align: u64,
+}
+
+/// The layout in it has no form yet, so its numbers are said one by one.
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (dims, bits) = (self.layout.dims(), self.layout.bits());
+        write!(f, "Builder({dims:?} of {bits} bits, tiles {}, align {})", self.tiles, self.align)
+    }
 }
 
 impl Builder {
@@ -139,6 +149,7 @@ impl Builder {
         let len = tile.len();
         if len == 0 || len > MAX_RANK || self.tiles as usize >= MAX_TILES {
             return Err(Error::new(format!("tile {} with {}", self.tiles + 1, counted(len as u64, "size")))
+                .of_kind(ErrorKind::Limit)
                 .field("tiles")
                 .accepts(format!("up to {MAX_TILES} tiles of 1 to {MAX_RANK} sizes")));
         }

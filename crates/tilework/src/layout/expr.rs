@@ -16,7 +16,7 @@
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The position of an expression in its list.
 ///
@@ -98,7 +98,11 @@ pub(crate) fn merge(nodes: &mut Nodes, major: Id, minor: Id) -> Result<Id> {
     let scale = b.extent;
     let extent = a.extent.checked_mul(scale).filter(|&extent| extent <= i64::MAX as u64);
     let extent = extent.ok_or_else(|| {
-        Error::new(format!("combining extents {} and {scale} overflows 63 bits", a.extent)).field("tiles")
+        Error::new(format!("combining extents {} and {scale} overflows 63 bits", a.extent))
+            .of_kind(ErrorKind::Overflow)
+            .field("tiles")
+            .rule("combined dimensions have at most 9223372036854775807 places")
+            .accepts("smaller dimensions or tiles")
     })?;
     let reach = if a.reach == 0 || b.reach == 0 { 0 } else { (a.reach - 1) * scale + b.reach };
     Ok(push(nodes, Node { expr: Expr::Merge { major, minor, scale }, reach, extent }))

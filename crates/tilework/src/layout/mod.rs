@@ -3,15 +3,17 @@
 pub(crate) mod build;
 pub(crate) mod expr;
 pub(crate) mod parts;
+pub(crate) mod strided;
 pub(crate) mod view;
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
 use crate::algebra::canon::Canon;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::build::Builder;
 use crate::layout::expr::{Expr, Id, Node, Nodes, push};
 
@@ -51,8 +53,15 @@ pub const MAX_TILES: usize = 64;
 ///
 /// Equality compares [canonical forms](Layout::canon). Where a form is not plain, equal functions may have different
 /// forms and are not equal here; [`Layout::same_function`] decides those too.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Layout(Box<Parts>);
+
+/// `Layout([3, 5] of 32 bits, 12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2), size 24)`
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Layout({:?} of {} bits, {}, size {})", self.dims(), self.bits(), self.canon(), self.size())
+    }
+}
 
 impl PartialEq for Layout {
     fn eq(&self, other: &Layout) -> bool {
@@ -76,7 +85,7 @@ impl Hash for Layout {
 
 /// A layout on the heap: layouts are built by the million and passed about, and one allocation is less than moving
 /// their lists, which are inline for every usual rank.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) dims: SmallVec<[u64; 6]>,
     pub(crate) bits: u32,
@@ -256,7 +265,20 @@ impl Layout {
         (u128::from(self.len()) * u128::from(self.0.bits)).div_ceil(8)
     }
 
-    /// The offset of the element at (0, …, 0).
+    /// The constant of the sum: of a layout as it was built, the offset of the element at (0, …, 0).
+    ///
+    /// A view of free strides that skips elements has another base. In other layouts such a view changes parts of the
+    /// index instead ([`PartKind::Moved`](crate::PartKind::Moved)) and the base stays. Where strides say the view,
+    /// [`Layout::to_strides`] has the offset of its first element.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let free = Layout::strided(&[10], 32, &[1], Some(5), None)?.slice(0, 2..8, 1)?;
+    /// assert_eq!((free.base(), free.to_strides()?.first), (7, 7));
+    /// let rows = Layout::row_major(&[10], 32)?.slice(0, 2..8, 1)?;
+    /// assert_eq!((rows.base(), rows.to_strides()?.first), (0, 2));
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
     pub fn base(&self) -> u64 {
         self.0.base
     }
@@ -291,6 +313,7 @@ impl Layout {
                 counted(index.len() as u64, "number"),
                 counted(self.rank() as u64, "dimension")
             ))
+            .of_kind(ErrorKind::Mismatch)
             .field("index")
             .rule("an index has one number for each dimension")
             .accepts(counted(self.rank() as u64, "number"));
@@ -298,6 +321,7 @@ impl Layout {
         let found = index.iter().zip(&self.0.dims).position(|(i, size)| i >= size).unwrap_or(0);
         let size = self.0.dims[found];
         Error::new(format!("index {} in dimension {found} of size {size}", index[found]))
+            .of_kind(ErrorKind::Range)
             .field("index")
             .rule("an index counts from 0 and is below the size")
             .accepts(match size {
@@ -364,6 +388,7 @@ impl Layout {
 pub(crate) fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
     if dims.len() > MAX_RANK {
         return Err(Error::new(format!("{} dimensions", dims.len()))
+            .of_kind(ErrorKind::Limit)
             .field("dimensions")
             .accepts(format!("up to {MAX_RANK} dimensions")));
     }
@@ -372,12 +397,14 @@ pub(crate) fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
     }
     if let Some(size) = dims.iter().find(|&&size| size > i64::MAX as u64) {
         return Err(Error::new(format!("size {size}"))
+            .of_kind(ErrorKind::Overflow)
             .field("dimensions")
             .accepts("0 to 9223372036854775807"));
     }
     let elements = dims.iter().try_fold(1_u64, |product, &size| product.checked_mul(size.max(1)));
     if elements.is_none() && !dims.contains(&0) {
         return Err(Error::new("the number of elements overflows 64 bits")
+            .of_kind(ErrorKind::Overflow)
             .field("dimensions")
             .accepts("smaller dimensions"));
     }
@@ -400,6 +427,7 @@ pub(crate) fn check_size(elements: Option<u64>, bits: u32) -> Result<u64> {
 #[cold]
 fn too_large() -> Error {
     Error::new("the allocated bytes overflow 63 bits")
+        .of_kind(ErrorKind::Overflow)
         .field("size")
         .rule("a buffer has at most 9223372036854775807 bytes")
         .accepts("smaller dimensions, strides or tiles")

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::expr::{Expr, Id, Node, Nodes, push};
 use crate::layout::{Layout, MAX_RANK};
 
@@ -24,7 +24,7 @@ impl Layout {
     /// use tilework::Layout;
     /// let view = Layout::row_major(&[2, 3], 32)?.permute(&[1, 0])?;
     /// assert_eq!(view.dims(), [3, 2]);
-    /// assert_eq!(view.to_strides()?, [1, 3]);
+    /// assert_eq!(view.to_strides()?.strides, [1, 3]);
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///
@@ -60,8 +60,8 @@ impl Layout {
     /// ```
     /// use tilework::Layout;
     /// let view = Layout::row_major(&[10], 32)?.slice(0, 1..8, 3)?;
-    /// assert_eq!((view.dims(), view.base(), view.to_strides()?), (&[3][..], 0, vec![3]));
-    /// assert_eq!(view.offset(&[0])?, 1);
+    /// let strided = view.to_strides()?;
+    /// assert_eq!((view.dims(), strided.first, &strided.strides[..]), (&[3][..], 1, &[3][..]));
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///
@@ -71,6 +71,7 @@ impl Layout {
         let size = self.require_dim(dim)?;
         if range.start > range.end || range.end > size {
             return Err(Error::new(format!("range {}..{} of dimension {dim}", range.start, range.end))
+                .of_kind(ErrorKind::Range)
                 .field("range")
                 .accepts(format!("a range within 0..{size}")));
         }
@@ -106,7 +107,7 @@ impl Layout {
     /// ```
     /// use tilework::Layout;
     /// let view = Layout::row_major(&[3], 32)?.broadcast(&[2, 3])?;
-    /// assert_eq!(view.to_strides()?, [0, 1]);
+    /// assert_eq!(view.to_strides()?.strides, [0, 1]);
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///
@@ -116,12 +117,14 @@ impl Layout {
         let Some(added) = dims.len().checked_sub(self.rank()).filter(|_| dims.len() <= MAX_RANK) else {
             let found = counted(dims.len() as u64, "dimension");
             return Err(Error::new(format!("{found} for a layout of {}", self.rank()))
+                .of_kind(ErrorKind::Mismatch)
                 .field("dimensions")
                 .accepts(format!("{} to {MAX_RANK} dimensions", self.rank())));
         };
         for (dim, (&old, &new)) in self.dims().iter().zip(&dims[added..]).enumerate() {
             if old != new && old != 1 {
                 return Err(Error::new(format!("dimension {dim} of size {old} cannot become {new}"))
+                    .of_kind(ErrorKind::Mismatch)
                     .field("dimensions")
                     .rule("only a dimension of size 1 is repeated; anything else needs a copy")
                     .accepts(format!("{old}")));
@@ -246,48 +249,17 @@ impl Layout {
         match depth(view.nodes()) {
             0..=MAX_DEPTH => Ok(view),
             depth => Err(Error::new(format!("views of views, {depth} expressions deep"))
+                .of_kind(ErrorKind::Limit)
                 .field("dimensions")
                 .rule(format!("at most {MAX_DEPTH} expressions stand within one another"))
                 .accepts("one reshape from the first to the last dimensions, instead of many")),
         }
     }
 
-    /// The strides, base and all, if strides alone say this layout; what makes a copy necessary if not.
-    ///
-    /// The base is the offset of element (0, …, 0), which after a slice is not [`Layout::base`].
-    ///
-    /// # Errors
-    /// The first dimension whose stride changes along it.
-    pub fn to_strides(&self) -> Result<Vec<i64>> {
-        let canon = self.canon();
-        canon.strides().or_else(|| self.strides_in_disguise()).ok_or_else(|| {
-            Error::new(canon.why_not_strided())
-                .field("strides")
-                .rule("one stride for each dimension cannot say this; a copy is needed where only strides are known")
-        })
-    }
-
-    /// The strides of a layout whose form has quotients that come to nothing together: only forms that are not plain can
-    /// have such. The steps from the first element are the only strides there can be, and a comparison proves them.
-    fn strides_in_disguise(&self) -> Option<Vec<i64>> {
-        if self.canon().is_plain() || self.is_empty() {
-            return None;
-        }
-        let mut index = vec![0; self.rank()];
-        let first = self.canon().eval(&index);
-        let mut strides = Vec::with_capacity(self.rank());
-        for dim in 0..self.rank() {
-            index[dim] = self.dims()[dim].min(2) - 1;
-            strides.push((i128::from(self.canon().eval(&index)) - i128::from(first)) as i64); // both below 2^63
-            index[dim] = 0;
-        }
-        let plain = Layout::strided(self.dims(), self.bits(), &strides, Some(first), None).ok()?;
-        plain.same_function(self).is_yes().then_some(strides)
-    }
-
     fn require_dim(&self, dim: usize) -> Result<u64> {
         self.dims().get(dim).copied().ok_or_else(|| {
             Error::new(format!("dimension {dim} of {}", self.rank()))
+                .of_kind(ErrorKind::Range)
                 .field("dimension")
                 .rule("dimensions are counted from 0")
                 .accepts(match self.rank() {

@@ -8,6 +8,7 @@ use super::nest::{Loop, Nest};
 ///
 /// It is a hint for whoever runs the nest and a word for whoever reads it; the loops say everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// One element from each start.
     Single,

@@ -32,7 +32,7 @@ pub use kind::Kind;
 pub use nest::{Loop, Nest};
 pub use refine::{NEST_LIMIT, START_LIMIT};
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::Layout;
 
 /// What a plan is asked for beyond moving the elements.
@@ -120,6 +120,7 @@ fn check(from: &Layout, to: &Layout, options: &PlanOptions) -> Result<()> {
     if from.rank() != to.rank() {
         let [a, b] = [from, to].map(|layout| counted(layout.rank() as u64, "dimension"));
         return Err(Error::new(format!("{a} in the source, {b} in the destination"))
+            .of_kind(ErrorKind::Mismatch)
             .field("dimensions")
             .rule("both layouts have the same dimensions")
             .accepts(format!("a destination of sizes {:?}", from.dims())));
@@ -127,6 +128,7 @@ fn check(from: &Layout, to: &Layout, options: &PlanOptions) -> Result<()> {
     if let Some(dim) = (0..from.rank()).find(|&dim| from.dims()[dim] != to.dims()[dim]) {
         let (a, b) = (from.dims()[dim], to.dims()[dim]);
         return Err(Error::new(format!("dimension {dim} is {a} in the source, {b} in the destination"))
+            .of_kind(ErrorKind::Mismatch)
             .field("dimensions")
             .rule("both layouts have the same dimensions")
             .accepts(format!("a destination of sizes {:?}", from.dims())));

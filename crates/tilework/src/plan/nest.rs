@@ -2,6 +2,8 @@
 
 use smallvec::SmallVec;
 
+use crate::few::Few;
+
 /// One loop of a nest: `extent` turns, each moving so many elements on either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Loop {
@@ -27,12 +29,12 @@ pub struct Loop {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nest {
     /// Offsets in the source and the destination, in elements.
-    pub starts: SmallVec<[(u64, u64); 1]>,
+    pub starts: Few<(u64, u64), 1>,
     /// The loops, from the outermost to the innermost.
-    pub loops: Loops,
+    pub loops: Few<Loop, 6>,
 }
 
-/// Loops, from the outermost to the innermost.
+/// The loops of a nest while it is made.
 pub(crate) type Loops = SmallVec<[Loop; 6]>;
 
 impl Nest {

@@ -13,7 +13,8 @@ use super::table::Table;
 use super::tidy::tidy;
 use crate::algebra::components::Quotients;
 use crate::algebra::linear::{self, Term};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::few::Few;
 use crate::layout::Layout;
 
 /// The most nests of a plan.
@@ -86,6 +87,7 @@ fn bound(parts: &mut [Groups]) -> Result<()> {
         let worth = |part: &Groups| (part.list.len() > MANY && !part.moves_rows(), part.list.len());
         let Some(most) = left.max_by_key(|&part| worth(&parts[part])) else {
             return Err(Error::new("too many shapes of pieces")
+                .of_kind(ErrorKind::Limit)
                 .rule(format!("a plan has at most {NEST_LIMIT} nests of loops"))
                 .accepts("tiles that divide each other in some of the dimensions"));
         };
@@ -160,6 +162,6 @@ fn join<'a>(from: i64, to: i64, chosen: impl Iterator<Item = &'a Group>) -> Grou
 pub(super) fn nest(group: Group) -> Nest {
     Nest {
         starts: group.starts.iter().map(|&(from, to)| (from as u64, to as u64)).collect(),
-        loops: group.loops,
+        loops: Few::of(group.loops),
     }
 }

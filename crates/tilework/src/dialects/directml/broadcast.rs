@@ -133,6 +133,7 @@ pub fn common_sizes(inputs: &[&[u32]]) -> Result<Vec<u32>> {
 
 /// Two tensors that are broadcast against each other, in as few dimensions as that takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CollapsedPair {
     /// The sizes of the first, 1 where it is repeated.
     pub x: Vec<u32>,

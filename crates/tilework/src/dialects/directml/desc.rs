@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use super::data_type::DataType;
 use super::raw::{Desc, TypeField};
 use super::size;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::few::Few;
 
 /// The sizes or strides of a tensor.
 pub(crate) type Row = SmallVec<[u32; 8]>;
@@ -84,6 +85,7 @@ impl BufferTensorDesc {
         let elements = size::product(sizes.iter().map(|&size| u64::from(size)));
         if elements.is_none_or(|elements| elements > u128::from(u64::MAX)) {
             return Err(Error::new("the number of elements overflows 64 bits")
+                .of_kind(ErrorKind::Overflow)
                 .field("Sizes")
                 .accepts("smaller sizes"));
         }
@@ -162,11 +164,11 @@ impl BufferTensorDesc {
     }
 
     /// The strides, those of the packed tensor where none are given.
-    pub fn effective_strides(&self) -> SmallVec<[u64; 8]> {
-        match &self.strides {
+    pub fn effective_strides(&self) -> Few<u64, 8> {
+        Few::of(match &self.strides {
             Some(strides) => strides.iter().map(|&stride| u64::from(stride)).collect(),
             None => packed(&self.sizes),
-        }
+        })
     }
 
     /// The alignment promised for the bound offset; 0 promises nothing.

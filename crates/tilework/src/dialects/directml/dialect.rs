@@ -61,7 +61,7 @@ fn read(text: &str, _: &Known) -> Result<Vec<Found>> {
 
 /// A description with strides, or packed if that is what it is.
 fn say(layout: &Layout, element: Element) -> Result<Said> {
-    let strides = layout.to_strides()?;
+    let strides = layout.to_strides()?.strides;
     let data_type = DataType::of_xla(element)
         .ok_or_else(|| Error::new(format!("DirectML has no data type {element}")).field("element type"))?;
     let sizes: Option<Vec<u32>> = layout.dims().iter().map(|&size| u32::try_from(size).ok()).collect();

@@ -144,6 +144,7 @@ pub fn coerce_to_2d(sizes: &[u32], axis: i64) -> Result<Vec<u32>> {
 
 /// A transpose with fewer dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SimpleTranspose {
     /// The sizes of the input.
     pub sizes: Vec<u32>,

@@ -23,6 +23,7 @@ pub const TEXTURE_PITCH_ALIGNMENT: u64 = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u32)]
 #[allow(missing_docs)] // each variant is its own name
+#[non_exhaustive]
 pub enum FeatureLevel {
     V1_0 = 0x1000,
     V2_0 = 0x2000,

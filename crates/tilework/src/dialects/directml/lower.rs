@@ -7,6 +7,7 @@ use super::size::{self, DWORD};
 use super::view::SubView;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
+use crate::layout::strided::Strided;
 
 impl BufferTensorDesc {
     /// The layout of this tensor. Allocated are the elements up to the last one, or what a declared total has room for.
@@ -63,7 +64,7 @@ impl BufferTensorDesc {
                 .accepts(format!("a type of {} bits", layout.bits())));
         }
         let mut desc = Desc::new(data_type, &[]);
-        let mut strides: Vec<i64> = layout.to_strides()?;
+        let Strided { first, mut strides } = layout.to_strides()?;
         desc.sizes = layout.dims().iter().map(|&size| i64::try_from(size).unwrap_or(i64::MAX)).collect();
         if let Some(dim) = strides.iter().position(|&stride| stride < 0) {
             return Err(Error::new(format!("dimension {dim} is reversed: stride {}", strides[dim]))
@@ -94,7 +95,6 @@ impl BufferTensorDesc {
             }
         };
         let lifted = lifted.without_redundant_strides();
-        let first = layout.offset(&vec![0; layout.rank()])?;
         if layout.tail() == 0 {
             return Ok(SubView { desc: lifted, offset: first });
         }

@@ -39,22 +39,30 @@ impl BufferTensorDesc {
 
     /// Dimension i of this tensor as dimension `axes[i]` of one with `rank` dimensions; the others are of size 1.
     ///
+    /// There may be fewer axes than dimensions if those without one are of size 1: a scalar is `[1]` and has no axes.
+    ///
     /// ```
     /// use tilework::directml::{BufferTensorDesc, DataType};
     /// let desc = BufferTensorDesc::new(DataType::Float32, &[2, 3])?.place_at_axes(4, &[1, 3])?;
     /// assert_eq!(desc.to_string(), "FLOAT32 [1,2,1,3] strides [0,3,0,1]");
+    ///
+    /// let scalar = BufferTensorDesc::new(DataType::Float32, &[1])?;
+    /// assert_eq!(scalar.place_at_axes(4, &[])?.to_string(), "FLOAT32 [1,1,1,1] strides [0,0,0,0]");
+    /// assert!(BufferTensorDesc::new(DataType::Float32, &[2])?.place_at_axes(4, &[]).is_err());
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Not one axis for each dimension, an axis outside `rank` or named twice, or more than 8 dimensions.
+    /// More axes than dimensions, a dimension larger than 1 without an axis, an axis outside `rank` or named twice, or
+    /// not 1 to 8 dimensions.
     pub fn place_at_axes(&self, rank: usize, axes: &[usize]) -> Result<BufferTensorDesc> {
         let twice = (0..axes.len()).any(|place| axes[..place].contains(&axes[place]));
-        if axes.len() != self.rank() || axes.iter().any(|&axis| axis >= rank) || twice || rank > 8 {
-            return Err(Error::new(format!("axes {axes:?} of {rank} for {} dimensions", self.rank()))
+        let placed = self.sizes().iter().skip(axes.len()).all(|&size| size == 1) && axes.len() <= self.rank();
+        if !placed || axes.iter().any(|&axis| axis >= rank) || twice || !(1..=8).contains(&rank) {
+            return Err(Error::new(format!("axes {axes:?} of {rank} for sizes {:?}", self.sizes()))
                 .field("axes")
-                .rule("every dimension has an axis of its own")
-                .accepts(format!("{} different axes below the new rank, which is up to 8", self.rank())));
+                .rule("every dimension larger than 1 has an axis of its own")
+                .accepts(format!("{} different axes below the new rank, which is 1 to 8", self.rank())));
         }
         let (mut sizes, mut strides) = (Row::from_elem(1, rank), WideRow::from_elem(0, rank));
         for ((&axis, &size), stride) in axes.iter().zip(self.sizes()).zip(self.effective_strides()) {

@@ -1,14 +1,13 @@
 //! A description as somebody wrote it, legal or not: what the checker looks at.
 
-use smallvec::SmallVec;
-
 use super::data_type::DataType;
 use super::desc::{BufferTensorDesc, TensorFlags};
 use super::{FeatureLevel, Rule, check};
 use crate::error::{Error, Result};
+use crate::few::Few;
 
 /// The numbers of a description as written. Wider than DirectML's 32 bits, so that what does not fit can be named.
-pub type Numbers = SmallVec<[i64; 8]>;
+pub type Numbers = Few<i64, 8>;
 
 /// A description of a tensor as somebody wrote it, in the fields of `DML_BUFFER_TENSOR_DESC`. It may be wrong in every
 /// one of them: [`check`] says how, and [`Desc::build`] makes the value that is known to be right.

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 
 /// A descriptor found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FoundDesc {
     /// The way to it through the file: `dispatchables.copy.desc.InputTensor`, or empty if the file is the descriptor.
     pub path: String,

@@ -11,7 +11,7 @@
 //! [`buffer_size_bytes_wrapping_like_directmlx`], which nothing here uses.
 
 use super::data_type::DataType;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Sizes and totals are multiples of this many bytes.
 pub(crate) const DWORD: u64 = 4;
@@ -115,6 +115,7 @@ type Wide = smallvec::SmallVec<[u64; 8]>;
 
 fn too_large() -> Error {
     Error::new("the bytes of the tensor overflow 64 bits")
+        .of_kind(ErrorKind::Overflow)
         .field("TotalTensorSizeInBytes")
         .accepts("smaller sizes or strides")
 }

@@ -4,12 +4,13 @@
 
 use super::data_type::DataType;
 use super::order::places;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A stride in the 32 bits of its field.
 fn narrow(stride: Option<u64>) -> Result<u32> {
     stride.and_then(|stride| u32::try_from(stride).ok()).ok_or_else(|| {
         Error::new("a stride overflows 32 bits")
+            .of_kind(ErrorKind::Overflow)
             .field("Strides")
             .rule("a stride is an unsigned number of 32 bits")
             .accepts("smaller sizes")

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use smallvec::SmallVec;
-
 use super::desc::BufferTensorDesc;
 use super::size;
+use crate::few::Few;
 
 /// How many bytes a binding needs, with every term of the sum. `Display` writes it out.
 ///
@@ -21,9 +20,10 @@ use super::size;
 /// # Ok::<(), tilework::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SizeTerms {
     /// For each dimension, its last index and its stride: their product is how far the dimension reaches.
-    pub terms: SmallVec<[(u32, u64); 8]>,
+    pub terms: Few<(u32, u64), 8>,
     /// The offset of the last element, in elements.
     pub last: u64,
     /// Bits of an element.

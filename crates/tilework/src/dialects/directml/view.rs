@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 
 /// A description of other places in the same buffer, and how many elements its first one is behind that of the original.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SubView {
     /// The view.
     pub desc: BufferTensorDesc,
@@ -43,6 +44,7 @@ pub enum ViewOrCopy {
 
 /// Why data must be moved: two dimensions of the original that would become one and are not one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CopyNeeded {
     /// The outer and the inner dimension.
     pub dims: (usize, usize),

@@ -6,6 +6,7 @@ use crate::error::Error;
 
 /// A documented rule about descriptions and bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Rule {
     /// The type is one of DirectML's, and not `UNKNOWN`.
     UnknownDataType,
@@ -97,6 +98,7 @@ impl Rule {
 ///
 /// `Display` says it in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The rule.
     pub rule: Rule,

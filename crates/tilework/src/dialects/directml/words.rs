@@ -1,7 +1,7 @@
 //! Packed, broadcast, overlapping, padded: the document's words, decided exactly.
 
 use super::desc::BufferTensorDesc;
-use crate::ask::compare::Verdict;
+use crate::ask::verdict::{Difference, Verdict};
 use crate::error::Result;
 
 /// What the document's words say of a tensor.
@@ -81,11 +81,8 @@ impl BufferTensorDesc {
     /// Those of [`lower`](Self::lower).
     pub fn same_view(&self, other: &BufferTensorDesc) -> Result<Verdict> {
         if self.data_type() != other.data_type() {
-            return Ok(Verdict::No(format!(
-                "the types differ: {} and {}",
-                self.data_type(),
-                other.data_type()
-            )));
+            let types = [self, other].map(|desc| desc.data_type().to_string());
+            return Ok(Verdict::No(Difference::ElementType(types)));
         }
         Ok(self.lower()?.same_function(&other.lower()?))
     }
@@ -93,6 +90,7 @@ impl BufferTensorDesc {
 
 /// Something that the documents do not forbid and people should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Remark {
     /// Elements share places. What DirectML does with such an output is documented nowhere: writes collide.
     OutputOverlaps,

@@ -11,6 +11,7 @@ use crate::dialect::Said;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::layout::parts::{Part, PartKind};
+use crate::layout::strided::Strided;
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout as Written;
 use crate::xla::value::padding::Strides;
@@ -75,7 +76,7 @@ fn checked(layout: &Layout, element: PrimitiveType, written: Written) -> Option<
 
 /// An order without tiles.
 fn by_order(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
-    let strides = layout.to_strides().ok()?;
+    let strides = layout.to_strides().ok()?.strides;
     let mut order: Vec<usize> = (0..layout.rank()).rev().collect();
     order.sort_by_key(|&dim| strides[dim].unsigned_abs());
     checked(layout, element, Written::new(order).ok()?)
@@ -83,11 +84,7 @@ fn by_order(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
 
 /// Free strides, with a base and a size where they are not the least.
 fn by_strides(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
-    let strides = layout.to_strides().ok()?;
-    let first = match layout.is_empty() {
-        true => 0,
-        false => layout.offset(&vec![0; layout.rank()]).ok()?,
-    };
+    let Strided { first, strides, .. } = layout.to_strides().ok()?;
     let free = |base, size| Written::strided(Strides { strides: strides.clone(), base, size });
     let (base, size) = (Some(first), Some(layout.size()));
     let candidates = [free(None, None), free(base, None), free(None, size), free(base, size)];

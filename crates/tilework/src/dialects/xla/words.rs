@@ -104,7 +104,7 @@ pub(crate) fn parts(array: &ArrayShape, layout: Option<&Layout>) -> Vec<Part> {
 fn tile_words(number: u32, tile: &Tile, pieces: Option<&[Piece]>) -> String {
     let star = if tile.combines() { "; * combines a dimension with the next more minor one" } else { "" };
     let Some(pieces) = pieces else {
-        return format!("tile {number}; what it cuts is known at run time only{star}");
+        return format!("tile {number}: the number of tiles is known at run time only{star}");
     };
     let mut cuts: Vec<String> = Vec::new();
     for piece in pieces {

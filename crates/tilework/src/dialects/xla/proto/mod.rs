@@ -66,6 +66,7 @@ const OLD: Age = Age::Old(OldProto::V2018);
 
 /// Which of TensorFlow's older messages to write. Reading takes both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OldProto {
     /// 2017: a layout has an order and padding, and says nothing about sparse arrays.
     V2017,

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, quoted};
 
 /// A place in a text, and how the text is to be read.
 #[derive(Clone)]
@@ -204,13 +204,26 @@ impl<'a> Reader<'a> {
             at += 1;
         }
         if at == self.at || in_word(self.byte(at)) {
-            return Err(self.not_a_number(accepts));
+            return self.minus_zero().ok_or_else(|| self.not_a_number(accepts));
         }
         if value > i64::MAX as u64 {
             return Err(self.too_large());
         }
         self.pass(at - self.at);
         Ok(value)
+    }
+
+    /// `-0`, which XLA reads as 0, and which this passes.
+    #[cold]
+    #[inline(never)]
+    fn minus_zero(&mut self) -> Option<u64> {
+        let span = self.token();
+        let zeros = self.slice(span.clone()).strip_prefix('-')?;
+        if zeros.is_empty() || zeros.bytes().any(|digit| digit != b'0') {
+            return None;
+        }
+        self.pass(span.len());
+        Some(0)
     }
 
     /// A number with or without a minus sign.
@@ -251,6 +264,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
             return Err(Error::new(format!("shapes nest deeper than {MAX_DEPTH}"))
+                .of_kind(ErrorKind::Limit)
                 .at(self.token())
                 .rule(format!("tuples nest at most {MAX_DEPTH} deep"))
                 .accepts("an element type such as f32, or a shape that nests less"));
@@ -293,9 +307,15 @@ impl<'a> Reader<'a> {
     pub(crate) fn unexpected(&self, accepts: impl Into<String>) -> Error {
         let span = self.token();
         match self.slice(span.clone()) {
-            "" => Error::new("the text ends here").at(span).accepts(accepts),
-            "/*" => Error::new("this comment never ends").at(span).accepts("*/ at its end"),
-            token => Error::new(format!("unexpected {}", quoted(token))).at(span).accepts(accepts),
+            "" => Error::new("the text ends here").of_kind(ErrorKind::Syntax).at(span).accepts(accepts),
+            "/*" => Error::new("this comment never ends")
+                .of_kind(ErrorKind::Syntax)
+                .at(span)
+                .accepts("*/ at its end"),
+            token => Error::new(format!("unexpected {}", quoted(token)))
+                .of_kind(ErrorKind::Syntax)
+                .at(span)
+                .accepts(accepts),
         }
     }
 
@@ -310,7 +330,11 @@ impl<'a> Reader<'a> {
                 Error::new(format!("{} is below 0", quoted(token))).at(span).accepts(accepts)
             }
             [b'0'..=b'9', ..] | [b'+' | b'-', _, ..] => {
-                Error::new(format!("{} is not a number", quoted(token))).at(span).rule(rule).accepts(accepts)
+                Error::new(format!("{} is not a number", quoted(token)))
+                    .of_kind(ErrorKind::Syntax)
+                    .at(span)
+                    .rule(rule)
+                    .accepts(accepts)
             }
             _ => self.unexpected(accepts),
         }
@@ -321,6 +345,7 @@ impl<'a> Reader<'a> {
     fn too_large(&self) -> Error {
         let span = self.token();
         Error::new(format!("{} does not fit 63 bits", quoted(self.slice(span.clone()))))
+            .of_kind(ErrorKind::Overflow)
             .at(span)
             .rule("XLA would wrap it around to a negative number, or refuse it")
             .accepts("at most 9223372036854775807")
@@ -331,6 +356,7 @@ impl<'a> Reader<'a> {
     fn trailing_comma(&self) -> Error {
         let next = self.slice(self.token());
         Error::new("a comma with nothing behind it")
+            .of_kind(ErrorKind::Syntax)
             .at(self.end - 1..self.end)
             .rule("a comma stands between two items")
             .accepts(format!("one item more, or {next} without the comma"))

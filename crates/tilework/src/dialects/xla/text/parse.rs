@@ -13,7 +13,7 @@
 
 use std::str::FromStr;
 
-use crate::error::{Error, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::xla::text::lex::Reader;
 use crate::xla::utilities::suggest::nearest_type;
 use crate::xla::value::element::PrimitiveType;
@@ -141,12 +141,13 @@ impl Reader<'_> {
             }
             Some(kind) if exact.is_some() || !self.strict => Ok(kind),
             Some(kind) => Err(self.older(span, "upper-case type names", kind.name())),
-            None => Err(Error::new(format!("{} is not an element type", quoted(name))).at(span).accepts(
-                match nearest_type(name) {
+            None => Err(Error::new(format!("{} is not an element type", quoted(name)))
+                .of_kind(ErrorKind::Syntax)
+                .at(span)
+                .accepts(match nearest_type(name) {
                     Some(kind) => format!("an element type; did you mean {kind}?"),
                     None => "an element type such as f32, bf16, s8 or pred, or token or opaque".to_owned(),
-                },
-            )),
+                })),
         }
     }
 
@@ -154,6 +155,7 @@ impl Reader<'_> {
     #[cold]
     pub(crate) fn older(&self, span: std::ops::Range<usize>, what: &str, accepts: &str) -> Error {
         Error::new(format!("{} is not what XLA reads today", quoted(self.slice(span.clone()))))
+            .of_kind(ErrorKind::Syntax)
             .at(span)
             .rule(format!("strict XLA text has no {what}"))
             .accepts(accepts)

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The qualifiers stand in one order, each at most once and all optional: `D T L # * E S SC P M`, then Tilework's
-//! `pad`. `D(..)` is what XLA printed from 2023 to 2025; it says nothing unless the array is sparse. `(2,2)` without
+//! `pad`. `D(..)` is what XLA printed from 2023 to 2025; it is read and forgotten, as by XLA. `(2,2)` without
 //! its `T` and `-1` for `*` are older forms.
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::xla::text::lex::Reader;
 use crate::xla::value::layout::Layout;
 use crate::xla::value::shape::{Dim, check_rank};
@@ -213,15 +213,16 @@ impl Reader<'_> {
         if word.is_empty() {
             return self.unexpected("a qualifier such as T(8,128), or }");
         }
-        Error::new(format!("{} is not a qualifier", quoted(word))).at(self.token()).accepts(
-            match (meant, word) {
+        Error::new(format!("{} is not a qualifier", quoted(word)))
+            .of_kind(ErrorKind::Syntax)
+            .at(self.token())
+            .accepts(match (meant, word) {
                 (Some(name), _) => format!("{name}; case matters"),
                 (None, "strides") => {
                     "strides(..) right behind the {, instead of the dimension order".to_owned()
                 }
                 (None, _) => ORDER.to_owned(),
-            },
-        )
+            })
     }
 
     /// `(number)`, and where the number stands.
@@ -309,10 +310,12 @@ fn out_of_order(last: Option<Qualifier>, found: Qualifier) -> Error {
     let (last, name) = (last.map_or("", Qualifier::name), found.name());
     if last == name {
         return Error::new(format!("{name}(..) stands twice"))
+            .of_kind(ErrorKind::Syntax)
             .rule("each qualifier stands once")
             .accepts(ORDER);
     }
     Error::new(format!("{last}(..) stands before {name}(..)"))
+        .of_kind(ErrorKind::Syntax)
         .rule("the qualifiers have a fixed order")
         .accepts(if found == Qualifier::D { "D(..) first of all" } else { ORDER })
 }

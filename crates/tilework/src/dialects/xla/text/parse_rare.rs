@@ -46,7 +46,7 @@ impl Reader<'_> {
                     .map_err(|error| error.at(place))
             }
             Qualifier::Sc => {
-                let configs = self.split_configs(layout.rank())?;
+                let configs = self.split_configs(layout, dims)?;
                 layout.update(|layout| layout.with_split_configs(configs)).map_err(|error| error.or_at(word))
             }
             Qualifier::P if dims.is_some() => Err(physical_shape_on_dense().at(word)),
@@ -57,7 +57,7 @@ impl Reader<'_> {
                 self.expect(b')', ") after the shape in P(..)")?;
                 layout.update(|layout| Ok(layout.with_physical_shape(Some(shape))))
             }
-            Qualifier::D => self.dimension_levels(layout.rank()),
+            Qualifier::D => self.dimension_levels(),
             Qualifier::Pad => self.padding(layout, dims, word),
         }
     }
@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 
     /// One or more `(dimension:indices)`.
-    fn split_configs(&mut self, rank: usize) -> Result<Vec<SplitConfig>> {
+    fn split_configs(&mut self, layout: &Layout, dims: Option<&[Dim]>) -> Result<Vec<SplitConfig>> {
         let mut configs = Vec::new();
         while configs.is_empty() || self.peek() == b'(' {
             self.expect(b'(', "( and a split, as in SC(0:16)")?;
@@ -98,7 +98,11 @@ impl Reader<'_> {
             )?;
             self.expect(b')', ", and one index more, or )")?;
             let config = SplitConfig { dimension, split_indices };
-            config.check(rank).map_err(|error| error.at(place))?;
+            let fits = config.check(layout.rank(), &configs).and_then(|()| match dims {
+                Some(dims) => config.check_size(dims[layout.major(dimension as usize)].bound()),
+                None => Ok(()),
+            });
+            fits.map_err(|error| error.at(place.start..self.end() - 1))?;
             configs.push(config);
         }
         Ok(configs)
@@ -177,40 +181,21 @@ impl Reader<'_> {
         layout.update(|layout| layout.with_padding(padding)).map_err(|error| error.at(place))
     }
 
-    /// `(D,D)` behind the word `D`: dense dimensions say nothing, and anything else is of a sparse array.
+    /// `(D,C+~)` behind the word `D`: how each dimension of a sparse array was stored, `+` if indices repeat, `~` if they
+    /// have no order. XLA reads it and forgets it, and so does this.
     #[cold]
     #[inline(never)]
-    fn dimension_levels(&mut self, rank: usize) -> Result<()> {
-        let (levels, place) = self.list("D(D,D)", |reader| {
-            let sparse = |span: Range<usize>, what: String| {
-                Error::new(what)
-                    .at(span)
-                    .rule("sparse layouts are not supported by today's XLA")
-                    .accepts("D for every dimension, or no D(..) at all")
-            };
-            let span = reader.token();
-            match reader.peek_word() {
-                "D" => {}
-                "C" => return Err(sparse(span, "a compressed dimension".to_owned())),
-                "S" => return Err(sparse(span, "a singleton dimension".to_owned())),
-                "H" => return Err(sparse(span, "a loosely compressed dimension".to_owned())),
-                _ => return Err(reader.unexpected("D")),
+    fn dimension_levels(&mut self) -> Result<()> {
+        self.list("D(D,D)", |reader| {
+            if !matches!(reader.peek_word(), "D" | "C" | "S" | "H") {
+                return Err(reader.unexpected("a dimension level: D, C, S or H"));
             }
             reader.word();
-            let what = match reader.peek() {
-                b'+' => "a dimension with repeated indices",
-                b'~' => "a dimension with unordered indices",
-                _ => return Ok(()),
-            };
-            Err(sparse(reader.here()..reader.here() + 1, what.to_owned()))
+            reader.eat(b'+');
+            reader.eat(b'~');
+            Ok(())
         })?;
-        if levels.len() == rank {
-            return Ok(());
-        }
-        Err(Error::new(format!("{} dimension levels, but the layout has rank {rank}", levels.len()))
-            .at(place)
-            .rule("D(..) has one level for each dimension")
-            .accepts("D for every dimension, or no D(..) at all"))
+        Ok(())
     }
 
     /// A list in parentheses, and where its items stand. `example` shows the whole with its word.

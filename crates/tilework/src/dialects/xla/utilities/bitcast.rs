@@ -27,6 +27,7 @@ pub enum Bitcast {
 /// A bitcast as a transpose to row-major order, a reshape, and a transpose from row-major order: XLA's
 /// `BitcastDecompositionTrt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TransposeReshapeTranspose {
     /// For each dimension of `transpose1_shape` the one of the input.
     pub transpose1_dims: Vec<usize>,

@@ -280,9 +280,17 @@ impl Shape {
         equal.ignore_dimensions().equal(self, other)
     }
 
-    /// XLA's `ShapeUtil::EqualStructure`: the same tuples, whatever is in them.
+    /// XLA's `ShapeUtil::EqualStructure`: the same places exist in both, whatever stands there. A tuple without elements
+    /// has no more places than an array.
     pub fn equal_structure(&self, other: &Shape) -> bool {
-        pairs_all(self, other, |_, _| true)
+        let mut open = vec![(self, other)];
+        while let Some((lhs, rhs)) = open.pop() {
+            if lhs.tuple_shapes().len() != rhs.tuple_shapes().len() {
+                return false;
+            }
+            open.extend(lhs.tuple_shapes().iter().zip(rhs.tuple_shapes()));
+        }
+        true
     }
 
     /// XLA's `ShapeUtil::SameElementType`.

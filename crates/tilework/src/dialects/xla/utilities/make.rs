@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
@@ -79,19 +79,24 @@ impl Shape {
         })
     }
 
-    /// XLA's `Shape::clear_dynamic_dimensions` and `ShapeUtil::MakeStaticShape`: every dimension takes its bound.
+    /// XLA's `ShapeUtil::MakeStaticShape`: every dimension takes its bound.
     ///
-    /// See [`ArrayShape::with_static_dimensions`].
+    /// See [`ArrayShape::with_static_dimensions`]. As in XLA, arrays in a tuple that are static already keep their `M`.
     ///
     /// # Errors
     /// An unbounded dimension.
     pub fn with_static_dimensions(self) -> Result<Shape> {
-        self.map_arrays(ArrayShape::with_static_dimensions)
+        let in_tuple = self.is_tuple();
+        self.map_arrays(|array| match in_tuple && array.is_static() {
+            true => Ok(array),
+            false => array.with_static_dimensions(),
+        })
     }
 
     /// XLA's `ShapeUtil::UpdateElementSizeInBits`: every layout says how narrow elements are stored.
     ///
-    /// With `pack_subbyte_types`, types narrower than a byte other than `pred` get `E(bits)`. All other layouts lose it.
+    /// With `pack_subbyte_types`, the types of [`PrimitiveType::is_sub_byte_non_pred`] get `E(bits)`. All other layouts
+    /// lose it.
     #[must_use]
     pub fn with_updated_element_size_in_bits(mut self, pack_subbyte_types: bool) -> Shape {
         for array in self.arrays_mut() {
@@ -154,7 +159,8 @@ impl ArrayShape {
         array.with_layout(if says_nothing { layout.with_element_size_in_bits(0) } else { layout })
     }
 
-    /// The same array with these elements. `E(bits)` stays only for types narrower than a byte other than `pred`.
+    /// The same array with these elements. `E(bits)` stays only for the types of
+    /// [`PrimitiveType::is_sub_byte_non_pred`].
     ///
     /// ```
     /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
@@ -180,9 +186,6 @@ impl ArrayShape {
     /// # Errors
     /// An unbounded dimension, which XLA turns into a size of -2^63.
     pub fn with_static_dimensions(self) -> Result<ArrayShape> {
-        if self.is_static() {
-            return Ok(self);
-        }
         let mut dims = SmallVec::<[u64; 6]>::new();
         for (number, dim) in self.dims().iter().enumerate() {
             dims.push(dim.bound().ok_or_else(|| unbounded(number))?);
@@ -208,6 +211,7 @@ impl ArrayShape {
 /// The error of a question that an unbounded dimension leaves without an answer.
 pub(crate) fn unbounded(number: usize) -> Error {
     Error::new(format!("dimension {number} is unbounded"))
+        .of_kind(ErrorKind::Unsupported)
         .field("dimensions")
         .rule("the size of ? is known at run time only")
         .accepts("a size, or a bound such as <=8")

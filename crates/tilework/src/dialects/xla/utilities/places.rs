@@ -3,8 +3,8 @@
 //! These are the plain names. XLA's own functions of these names look at the first tile only, or at none; they are here
 //! under names that say so (`…_by_first_tile`, `…_untiled`).
 
-use crate::ask::compare::Verdict;
 use crate::ask::locate::Place;
+use crate::ask::verdict::{Difference, Verdict};
 use crate::error::{Error, Result};
 use crate::xla::value::layout::Layout;
 use crate::xla::value::shape::ArrayShape;
@@ -94,7 +94,7 @@ impl ArrayShape {
 
     fn other_type(&self, output: &ArrayShape, ignored: bool) -> Option<Verdict> {
         (!ignored && self.element_type() != output.element_type()).then(|| {
-            Verdict::No(format!("element types {} and {}", self.element_type(), output.element_type()))
+            Verdict::No(Difference::ElementType([self, output].map(|array| array.element_type().to_string())))
         })
     }
 

@@ -227,7 +227,6 @@ impl Shape {
             let data = match element {
                 PrimitiveType::Pred => array.elements_in()?.div_ceil(8),
                 _ if element.is_sub_byte_non_pred() => {
-                    // Whole elements fill a byte, so those of 6 bits take one each.
                     array.elements_in()?.div_ceil(u64::from(8 / element.require_bits()?))
                 }
                 _ => array.byte_size_of_elements()?,

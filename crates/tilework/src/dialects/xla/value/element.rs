@@ -191,9 +191,9 @@ impl PrimitiveType {
         matches!(self.row().3, Signed | Float)
     }
 
-    /// XLA's `IsSubByteNonPredType`: narrower than a byte, and not `pred`.
+    /// XLA's `IsSubByteNonPredType`: several whole elements fill a byte, and not `pred`. Types of 6 bits are not.
     pub fn is_sub_byte_non_pred(self) -> bool {
-        self != P::Pred && self.bit_width().is_some_and(|bits| bits < 8)
+        self != P::Pred && self.bit_width().is_some_and(|bits| bits < 8 && 8 % bits == 0)
     }
 
     /// The type of the two components of a complex type.

@@ -59,6 +59,9 @@ impl Default for Rare {
 }
 
 /// `SC(dimension:indices)`: a physical dimension split between memories at the given indices.
+///
+/// The indices are above 0, strictly increasing, and below the size of the dimension; a layout has at most one for each
+/// dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
     /// The physical dimension, 0 being the most major.
@@ -68,8 +71,8 @@ pub struct SplitConfig {
 }
 
 impl SplitConfig {
-    /// Checks that a layout of this rank can have it.
-    pub(crate) fn check(&self, rank: usize) -> Result<()> {
+    /// Checks that a layout of this rank can have it behind these others.
+    pub(crate) fn check(&self, rank: usize, others: &[SplitConfig]) -> Result<()> {
         if self.dimension >= rank as u64 {
             return Err(Error::new(format!("split config of physical dimension {}", self.dimension))
                 .field("split_configs")
@@ -79,12 +82,43 @@ impl SplitConfig {
                 ))
                 .accepts(accepted_numbers(rank)));
         }
-        match self.split_indices.iter().find(|&&index| index > i64::MAX as u64) {
-            Some(index) => Err(Error::new(format!("split index {index}"))
+        if others.iter().any(|other| other.dimension == self.dimension) {
+            return Err(Error::new(format!("physical dimension {} is split twice", self.dimension))
                 .field("split_configs")
-                .accepts("0 to 9223372036854775807")),
-            None => Ok(()),
+                .rule("each dimension has at most one split config")
+                .accepts("all its indices in one, as in SC(0:3,5)"));
         }
+        let mut above = 0;
+        for &index in &self.split_indices {
+            if index <= above || index > i64::MAX as u64 {
+                return Err(Error::new(match above {
+                    0 => format!("split index {index}"),
+                    _ => format!("split index {index} after {above}"),
+                })
+                .field("split_configs")
+                .rule("split indices increase strictly, from 1 on")
+                .accepts(format!("{} to {}", above.saturating_add(1), i64::MAX)));
+            }
+            above = index;
+        }
+        Ok(())
+    }
+
+    /// Checks that the dimension it splits has this size or bound; None is one known at run time only.
+    pub(crate) fn check_size(&self, size: Option<u64>) -> Result<()> {
+        let Some(&last) = self.split_indices.last() else { return Ok(()) };
+        let problem = match size {
+            Some(size) if last < size => return Ok(()),
+            Some(size) => format!("split index {last} in a dimension of size {size}"),
+            None => format!("split index {last} in an unbounded dimension"),
+        };
+        Err(Error::new(problem)
+            .field("split_configs")
+            .rule("a dimension is split between two of its elements")
+            .accepts(match size {
+                Some(size @ 2..) => format!("1 to {}", size - 1),
+                _ => "no split indices".to_owned(),
+            }))
     }
 }
 
@@ -307,11 +341,11 @@ impl Layout {
     /// The same layout with these split configurations.
     ///
     /// # Errors
-    /// A dimension outside the rank, or an index above `i64::MAX`.
+    /// A dimension outside the rank or split twice, or indices that do not increase from 1 on.
     pub fn with_split_configs(mut self, configs: impl IntoIterator<Item = SplitConfig>) -> Result<Layout> {
         let configs: Vec<SplitConfig> = configs.into_iter().collect();
-        for config in &configs {
-            config.check(self.rank())?;
+        for (place, config) in configs.iter().enumerate() {
+            config.check(self.rank(), &configs[..place])?;
         }
         if !configs.is_empty() || self.rare.is_some() {
             self.rare_mut().split_configs = configs;

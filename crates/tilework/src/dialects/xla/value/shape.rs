@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 pub use crate::dialect::Dim;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::{Layout, accepted_numbers};
 
@@ -80,8 +80,8 @@ impl ArrayShape {
     /// The same array with this layout.
     ///
     /// # Errors
-    /// A layout of another rank, a padded dimension below its size, or a physical shape, which belongs to the sparse
-    /// arrays that XLA no longer has.
+    /// A layout of another rank, a padded dimension below its size, a split index not within its dimension, or a
+    /// physical shape, which belongs to the sparse arrays that XLA no longer has.
     pub fn with_layout(mut self, layout: Layout) -> Result<ArrayShape> {
         check_layout(&self.dims, &layout)?;
         self.layout = Some(layout);
@@ -157,6 +157,9 @@ fn check_layout(dims: &[Dim], layout: &Layout) -> Result<()> {
             check_padded(number, dim, padded)?;
         }
     }
+    for config in layout.split_configs() {
+        config.check_size(dims[layout.major(config.dimension as usize)].bound())?;
+    }
     match layout.physical_shape() {
         Some(_) => Err(physical_shape_on_dense()),
         None => Ok(()),
@@ -221,6 +224,7 @@ fn check_sizes(dims: &[Dim], element_bytes: u32) -> Result<()> {
                 _ => format!("dimensions 0 to {number}"),
             };
             return Err(Error::new(format!("the bytes of {dimensions} overflow 63 bits"))
+                .of_kind(ErrorKind::Overflow)
                 .field("dimensions")
                 .rule("the product of the sizes and the bytes of an element is at most 9223372036854775807")
                 .accepts("smaller dimensions"));

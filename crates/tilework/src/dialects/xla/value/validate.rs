@@ -70,8 +70,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// A tuple, another rank, a padded dimension below its size, or fields that only sparse arrays have. Tokens and opaque
-    /// values take any layout, as in XLA.
+    /// A tuple, another rank, a padded dimension below its size, fields that only sparse arrays have, or a split index
+    /// not within its dimension. Tokens and opaque values take any layout, as in XLA.
     pub fn validate_for_shape(&self, shape: &Shape) -> Result<()> {
         match shape {
             Shape::Tuple(_) => Err(Error::new("a single Layout is not valid for tuple shapes")
@@ -114,15 +114,26 @@ impl Layout {
             ("pointer_primitive_type", self.pointer_primitive_type().is_some()),
             ("physical_shape", self.physical_shape().is_some()),
         ];
-        match sparse_only.iter().find(|(_, is_set)| *is_set) {
-            Some((field, _)) => Err(Error::new(format!(
-                "layout has a {field}, but is not a sparse array: {}",
-                array.human_string()
-            ))
-            .field(*field)
-            .rule("XLA has no sparse arrays any more")),
-            None => Ok(()),
+        if let Some((field, _)) = sparse_only.iter().find(|(_, is_set)| *is_set) {
+            let shape = array.human_string();
+            return Err(Error::new(format!("layout has a {field}, but is not a sparse array: {shape}"))
+                .field(*field)
+                .rule("XLA has no sparse arrays any more"));
         }
+        for config in self.split_configs() {
+            let size = array.dims()[self.major(config.dimension as usize)].bound();
+            let below = |index: &u64| size.is_some_and(|size| *index < size);
+            if let Some(index) = config.split_indices.iter().find(|index| !below(index)) {
+                let size = size.map_or(i64::MIN.to_string(), |size| size.to_string());
+                return Err(Error::new(format!(
+                    "split config split index is out of bounds: {index} (dim size {size}); shape: {}",
+                    array.human_string()
+                ))
+                .field("split_configs")
+                .rule("a dimension is split between two of its elements"));
+            }
+        }
+        Ok(())
     }
 }
 
