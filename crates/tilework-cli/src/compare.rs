@@ -19,8 +19,8 @@ pub fn compare(
     args: &Args,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let read = |text: &str| {
-        let subject = subject::read_one(text, args)?;
+    let read = |text: &str, line| {
+        let subject = subject::read_one(text, line, args)?;
         let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
         Ok((subject, layout))
     };
@@ -30,12 +30,14 @@ pub fn compare(
         args::Sense::Reshape => Sense::Reshape,
         args::Sense::Transpose => Sense::Transpose,
     };
-    let a = input::argument(a).map_err(|error| Bad::new(error, &a.to_string_lossy())).and_then(read);
+    let a = input::argument(a)
+        .map_err(|error| Bad::new(error, &a.to_string_lossy()))
+        .and_then(|text| read(text, None));
     let a = match a {
         Ok(a) => a,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
-    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text) {
+    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, line) {
         Ok(b) => say(&a, &b, sense, output),
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })

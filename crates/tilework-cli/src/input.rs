@@ -25,7 +25,7 @@ pub fn subjects(
     if let Some((message, format)) = message.and_then(|message| Some((message, message.from_format?))) {
         return message::subjects(given, format, (message, args), output, answer);
     }
-    texts(given, output, |text, line, output| match subject::read(text, args) {
+    texts(given, output, |text, line, output| match subject::read(text, line, args) {
         Ok(subjects) => {
             subjects.into_iter().try_for_each(|subject| answer(&Given { text, subject, line }, output))
         }
@@ -90,7 +90,7 @@ fn lines(
         let Some(whole) = read_line(&mut input, &mut line)? else { break };
         if !whole {
             let error = Error::new(format!("a line longer than {LONGEST} bytes"))
-                .rule("lines are limited so that memory is")
+                .rule("lines are limited to bound memory")
                 .accepts(format!("one shape a line, in up to {LONGEST} bytes"));
             output.bad(&error, "", Some(number))?;
             continue;

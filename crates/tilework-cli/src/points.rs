@@ -63,7 +63,7 @@ fn one_layout(
 ) -> std::result::Result<Option<(String, Layout)>, Stop> {
     let text = shape.to_string_lossy();
     let found = input::argument(shape).map_err(|error| Bad::new(error, &text)).and_then(|text| {
-        let subject = subject::read_one(text, args)?;
+        let subject = subject::read_one(text, None, args)?;
         let layout = subject.layout(text).map_err(|error| Bad::new(error, text))?;
         Ok((subject.to_string(), layout))
     });

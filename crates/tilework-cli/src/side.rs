@@ -22,13 +22,18 @@ impl Side {
     /// Reads a shape or a descriptor, or the braces of a shape alone, which `known` then gives type and dimensions.
     pub fn read(given: &OsString, known: Option<(PrimitiveType, &[u64])>, args: &Args) -> Result<Side, Bad> {
         let text = input::argument(given).map_err(|error| Bad::new(error, &given.to_string_lossy()))?;
-        Side::read_text(text, known, args)
+        Side::read_text(text, None, known, args)
     }
 
-    /// The same from a text.
-    pub fn read_text(text: &str, known: Option<(PrimitiveType, &[u64])>, args: &Args) -> Result<Side, Bad> {
+    /// The same from a text; `line` is that of standard input where it is from there.
+    pub fn read_text(
+        text: &str,
+        line: Option<u64>,
+        known: Option<(PrimitiveType, &[u64])>,
+        args: &Args,
+    ) -> Result<Side, Bad> {
         if !is_braces(OsStr::new(text)) {
-            return Side::of(subject::read_one(text, args)?, text);
+            return Side::of(subject::read_one(text, line, args)?, text);
         }
         let Some((element, dims)) = known else {
             let error = Error::new("the braces of a shape alone")
