@@ -157,7 +157,9 @@ impl Budget {
 
     #[cold]
     fn grow<K: Eq + Hash, V>(&self, map: &mut Map<K, V>) -> bool {
-        let (old, new) = (bytes_of::<K, V>(map.capacity()), bytes_of::<K, V>(2 * map.capacity().max(2)));
+        // Maps double, and begin with room for 3.
+        let (old, new) = (map.capacity(), (2 * map.capacity()).max(3));
+        let (old, new) = (bytes_of::<K, V>(old), bytes_of::<K, V>(new));
         self.replace(old, new, || map.try_reserve(1))
     }
 
