@@ -34,8 +34,8 @@ impl Calls {
 impl Audit {
     /// Notes a call, by the computation that calls and the hash of the name of the other one.
     pub(crate) fn call(&mut self, caller: u32, callee: u64, times: Times) {
-        let program = self.program();
-        if program.calls.len() < LIMIT {
+        let (program, budget) = self.room();
+        if program.calls.len() < LIMIT && budget.for_one(&mut program.calls) {
             program.calls.push(Call { caller, callee, times });
         } else {
             program.overflowed = true;
@@ -44,16 +44,16 @@ impl Audit {
 
     /// Notes that an operand of a fusion is an argument of the program.
     pub(crate) fn given(&mut self, callee: u64, operand: u32, argument: Text) {
-        let program = self.program();
-        if argument != NONE && program.given.len() < LIMIT {
+        let (program, budget) = self.room();
+        if argument != NONE && program.given.len() < LIMIT && budget.for_entry(&mut program.given) {
             program.given.insert((callee, operand), argument);
         }
     }
 
     /// Notes that the computation with this hash of its name is true while a counter is below a number.
     pub(crate) fn counts_to(&mut self, condition: u64, number: u64) {
-        let program = self.program();
-        if program.limits.len() < LIMIT {
+        let (program, budget) = self.room();
+        if program.limits.len() < LIMIT && budget.for_entry(&mut program.limits) {
             program.limits.insert(condition, number);
         }
     }

@@ -6,8 +6,8 @@
 //!
 //! With the feature `proto` it reads serialised modules as well (`--xla_dump_hlo_as_proto`), which say the same.
 //!
-//! Texts are streamed. The memory that is taken is bounded by the number of different shapes and of buffers, and within
-//! limits for hostile texts; nothing that a text can say makes it panic.
+//! Texts are streamed, and what is kept of them is counted: beyond a budget, 2 GiB unless [`Audit::with_memory`] says
+//! otherwise, a text is refused. Nothing that a text can say makes it panic or abort.
 //!
 //! [`suggest`] answers for one array: it tries every order of the dimensions with the tiles that a [`Target`] usually
 //! gives it, and ranks them by the bytes they allocate.
@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod budget;
 mod calls;
 mod find;
 mod hash;

@@ -3,6 +3,7 @@
 use tilework::Layout;
 use tilework::xla::Shape;
 
+use crate::budget::{Budget, PIECE};
 use crate::hash::Map;
 
 /// The number of a shape.
@@ -51,8 +52,9 @@ impl Known {
 }
 
 /// Shapes by number and numbers by text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shapes {
+    budget: Budget,
     numbers: Map<Box<[u8]>, Option<ShapeId>>,
     /// The same by serialised messages.
     #[cfg(feature = "proto")]
@@ -64,7 +66,28 @@ pub(crate) struct Shapes {
     arrays: usize,
 }
 
+#[cfg(test)]
+impl Default for Shapes {
+    fn default() -> Shapes {
+        Shapes::within(&Budget::default())
+    }
+}
+
 impl Shapes {
+    /// Those that are held within a budget; none so far.
+    pub(crate) fn within(budget: &Budget) -> Shapes {
+        Shapes {
+            budget: budget.clone(),
+            numbers: Map::default(),
+            #[cfg(feature = "proto")]
+            protos: Map::default(),
+            known: Vec::new(),
+            parts: Map::default(),
+            bytes: 0,
+            arrays: 0,
+        }
+    }
+
     /// The number of the shape that is written so; none if this is no shape.
     #[inline]
     pub(crate) fn number(&mut self, text: &[u8]) -> Option<ShapeId> {
@@ -80,7 +103,14 @@ impl Shapes {
             return None;
         }
         let read = std::str::from_utf8(text).ok().and_then(|text| Shape::parse(text).ok());
-        let number = read.map(|shape| self.hold(shape));
+        let number = match read {
+            Some(shape) => Some(self.hold(shape)?),
+            None => None,
+        };
+        let Shapes { budget, numbers, .. } = self;
+        if !(budget.for_entry(numbers) && budget.take(text.len() + PIECE)) {
+            return None;
+        }
         self.bytes += text.len();
         self.numbers.insert(text.into(), number);
         number
@@ -95,7 +125,14 @@ impl Shapes {
         if self.is_full(bytes.len()) || self.protos.len() >= LIMIT {
             return None;
         }
-        let number = Shape::from_proto(bytes).ok().map(|shape| self.hold(shape));
+        let number = match Shape::from_proto(bytes) {
+            Ok(shape) => Some(self.hold(shape)?),
+            Err(_) => None,
+        };
+        let Shapes { budget, protos, .. } = self;
+        if !(budget.for_entry(protos) && budget.take(bytes.len() + PIECE)) {
+            return None;
+        }
         self.bytes += bytes.len();
         self.protos.insert(bytes.into(), number);
         number
@@ -107,18 +144,26 @@ impl Shapes {
         full || bytes > LONGEST
     }
 
-    /// The same shape may be written in several ways.
-    fn hold(&mut self, shape: Shape) -> ShapeId {
+    /// The same shape may be written in several ways. None if there is no memory for it.
+    fn hold(&mut self, shape: Shape) -> Option<ShapeId> {
         let text = shape.to_string();
         if let Some(&Some(number)) = self.numbers.get(text.as_bytes()) {
-            return number;
+            return Some(number);
         }
-        self.arrays += shape.leaf_shapes().count();
+        let arrays = shape.leaf_shapes().count();
+        let Shapes { budget, numbers, known, .. } = self;
+        // Besides the text there are the shape's own lists, and for a tuple its elements, twice while it grows.
+        let bytes =
+            2 * text.len() + PIECE + 2 * size_of::<Shape>() * (arrays + usize::from(shape.is_tuple()));
+        if !(budget.for_one(known) && budget.for_entry(numbers) && budget.take(bytes)) {
+            return None;
+        }
+        self.arrays += arrays;
         let number = self.known.len() as ShapeId;
         self.known.push(Known::new(shape, number, false));
         self.bytes += text.len();
         self.numbers.insert(text.into_bytes().into(), Some(number));
-        number
+        Some(number)
     }
 
     /// The number of a shape that is part of another.
@@ -131,8 +176,12 @@ impl Shapes {
         if !self.parts.contains_key(&number) {
             let shape = self.known(number).shape.clone();
             let arrays = shape.flatten_tuple().into_iter().filter(|part| part.as_array().is_some());
-            let parts = arrays.filter_map(|part| self.number_of(part)).collect();
-            self.parts.insert(number, parts);
+            let parts: Box<[ShapeId]> = arrays.filter_map(|part| self.number_of(part)).collect();
+            let Shapes { budget, parts: all, .. } = self;
+            if !(budget.for_entry(all) && budget.take(parts.len() * size_of::<ShapeId>() + PIECE)) {
+                return &[];
+            }
+            all.insert(number, parts);
         }
         &self.parts[&number]
     }

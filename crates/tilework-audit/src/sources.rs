@@ -1,5 +1,6 @@
 //! Where things come from: places in the program that was compiled, each held once.
 
+use crate::budget::Budget;
 use crate::hash::Map;
 use crate::texts::Text;
 
@@ -21,22 +22,22 @@ pub(crate) struct Source {
 pub(crate) struct Sources {
     numbers: Map<Source, u32>,
     list: Vec<Source>,
-}
-
-impl Default for Sources {
-    fn default() -> Sources {
-        let none = Source::default();
-        Sources { numbers: Map::from_iter([(none, 0)]), list: vec![none] }
-    }
+    budget: Budget,
 }
 
 impl Sources {
+    /// Those that are held within a budget; none so far.
+    pub(crate) fn within(budget: &Budget) -> Sources {
+        let none = Source::default();
+        Sources { numbers: Map::from_iter([(none, 0)]), list: vec![none], budget: budget.clone() }
+    }
+
     pub(crate) fn number(&mut self, source: Source) -> u32 {
-        let Sources { numbers, list } = self;
+        let Sources { numbers, list, budget } = self;
         if let Some(&number) = numbers.get(&source) {
             return number;
         }
-        if list.len() >= LIMIT {
+        if list.len() >= LIMIT || !budget.for_one(list) || !budget.for_entry(numbers) {
             return 0;
         }
         list.push(source);

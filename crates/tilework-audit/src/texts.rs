@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget::{Budget, PIECE};
 use crate::hash::Map;
 
 /// The number of a text.
@@ -19,16 +20,24 @@ pub(crate) struct Texts {
     numbers: Map<Arc<str>, Text>,
     texts: Vec<Arc<str>>,
     bytes: usize,
+    budget: Budget,
 }
 
+#[cfg(test)]
 impl Default for Texts {
     fn default() -> Texts {
-        let none: Arc<str> = Arc::from("");
-        Texts { numbers: Map::from_iter([(none.clone(), NONE)]), texts: vec![none], bytes: 0 }
+        Texts::within(&Budget::default())
     }
 }
 
 impl Texts {
+    /// Those that are held within a budget; none so far.
+    pub(crate) fn within(budget: &Budget) -> Texts {
+        let none: Arc<str> = Arc::from("");
+        let numbers = Map::from_iter([(none.clone(), NONE)]);
+        Texts { numbers, texts: vec![none], bytes: 0, budget: budget.clone() }
+    }
+
     /// The number of this text; bytes that are no UTF-8 become U+FFFD.
     #[inline]
     pub(crate) fn number(&mut self, text: &[u8]) -> Text {
@@ -44,6 +53,12 @@ impl Texts {
     fn add(&mut self, text: &str) -> Text {
         let Ok(number) = Text::try_from(self.texts.len()) else { return NONE };
         if self.bytes + text.len() > LIMIT {
+            return NONE;
+        }
+        let Texts { numbers, texts, budget, .. } = self;
+        // Each is counted: how often it is held, and the allocator's own.
+        let bytes = text.len() + 2 * size_of::<usize>() + PIECE;
+        if !(budget.for_one(texts) && budget.for_entry(numbers) && budget.take(bytes)) {
             return NONE;
         }
         self.bytes += text.len();

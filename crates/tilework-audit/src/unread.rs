@@ -1,5 +1,7 @@
 //! What could not be read, with the numbers of the lines or bytes.
 
+use crate::budget::Budget;
+
 /// How many numbers are kept of each reason.
 const KEPT: usize = 20;
 
@@ -19,8 +21,9 @@ pub struct Unread {
 }
 
 /// Everything that could not be read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Complaints {
+    budget: Budget,
     pub(crate) list: Vec<Unread>,
     /// Where the file that is being read begins in the list.
     first: usize,
@@ -28,6 +31,11 @@ pub(crate) struct Complaints {
 }
 
 impl Complaints {
+    /// None so far. Beyond the budget nothing is complained of: what is not kept there was not wrong.
+    pub(crate) fn within(budget: &Budget) -> Complaints {
+        Complaints { budget: budget.clone(), list: Vec::new(), first: 0, file: String::new() }
+    }
+
     pub(crate) fn start(&mut self, file: &str) {
         self.first = self.list.len();
         self.file = file.to_owned();
@@ -36,6 +44,9 @@ impl Complaints {
     /// A line of a text.
     #[cold]
     pub(crate) fn add(&mut self, line: u64, reason: &'static str) {
+        if self.budget.is_exceeded() {
+            return;
+        }
         let unread = self.unread(reason);
         // A line may be wrong in several places.
         if unread.lines.last() != Some(&line) || unread.lines.len() >= KEPT {
@@ -49,6 +60,9 @@ impl Complaints {
     /// Something at a place of a serialised file.
     #[cold]
     pub(crate) fn add_at(&mut self, byte: usize, reason: &'static str) {
+        if self.budget.is_exceeded() {
+            return;
+        }
         let unread = self.unread(reason);
         unread.count += 1;
         if unread.bytes.len() < KEPT {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod bytes;
 mod convert;
 mod message;
 mod suggest;
@@ -27,7 +28,8 @@ use tilework::xla;
 /// and Tilework's own words for what XLA cannot say: pad(..), strides(..), base(..), size(..).
 ///
 /// Where a SHAPE is wanted, a DirectML descriptor is read as well: 'FLOAT32 [1,3,224,224] strides [153228,51076,226,1]',
-/// 'FLOAT16 NHWC [1,64,56,56]', or @FILE.json (one descriptor of several: @FILE.json#NAME).
+/// 'FLOAT16 NHWC [1,64,56,56]', or @FILE.json (one descriptor of several: @FILE.json#NAME). Only an argument names a file,
+/// of up to 64 MiB; a line of standard input never does.
 #[derive(Parser)]
 #[command(
     name = "tilework",

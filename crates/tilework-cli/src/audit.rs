@@ -8,7 +8,7 @@ use tilework::Error;
 use tilework_audit::{Audit, Findings, is_same_program};
 use tilework_explain::{
     ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
-    explain_what_if,
+    explain_what_if, size,
 };
 
 use crate::args::AuditArgs;
@@ -30,21 +30,27 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         Err(error) => return output.bad(&error, "", None),
     };
     let read = |paths: &[&OsString], output: &mut Output| {
-        let mut audit = read(paths, output)?;
+        let Some(mut audit) = read(paths, args.memory, output)? else { return Ok(None) };
         if let Some(target) = &target {
             audit.suppose_target(target.clone());
         }
-        Ok::<Audit, Stop>(audit)
+        Ok::<Option<Audit>, Stop>(Some(audit))
     };
     let findings = match paths {
         _ if !args.what_if.is_empty() => {
-            let audit = read(&paths.iter().collect::<Vec<_>>(), output)?;
-            what_if(audit, args, top, output)?
+            let Some(audit) = read(&paths.iter().collect::<Vec<_>>(), output)? else { return Ok(()) };
+            let Some(after) = what_if(audit, args, top, output)? else { return Ok(()) };
+            after
         }
         [before, after] if !args.csv && !args.html && are_two_dumps(before, after) => {
             // All shapes are compared, and few are told.
-            let before = read(&[before], output)?.findings(usize::MAX);
-            let after = read(&[after], output)?.findings(usize::MAX);
+            let mut both = Vec::new();
+            for path in [before, after] {
+                let Some(audit) = read(&[path], output)? else { return Ok(()) };
+                let Some(findings) = conclude(&audit, usize::MAX, output)? else { return Ok(()) };
+                both.push(findings);
+            }
+            let Ok([before, after]) = <[Findings; 2]>::try_from(both) else { return Ok(()) };
             match output.json {
                 true => output.object(&ChangeObject::new(&before, &after))?,
                 false => {
@@ -57,7 +63,9 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         paths => {
             // A picture shows every buffer, however few are told.
             let kept = if args.html { usize::MAX } else { top.max(1) };
-            let findings = read(&paths.iter().collect::<Vec<_>>(), output)?.findings(kept);
+            let Some(audit) = read(&paths.iter().collect::<Vec<_>>(), output)? else { return Ok(()) };
+            let Some(findings) = conclude(&audit, kept, output)? else { return Ok(()) };
+            drop(audit);
             tell(&findings, top, args, output)?;
             findings
         }
@@ -75,8 +83,13 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
 }
 
 /// Tells what would be if some arrays lay otherwise.
-fn what_if(mut audit: Audit, args: &AuditArgs, top: usize, output: &mut Output) -> Result<Findings, Stop> {
-    let before = audit.findings(usize::MAX);
+fn what_if(
+    mut audit: Audit,
+    args: &AuditArgs,
+    top: usize,
+    output: &mut Output,
+) -> Result<Option<Findings>, Stop> {
+    let Some(before) = conclude(&audit, usize::MAX, output)? else { return Ok(None) };
     let mut instead = Vec::new();
     for asked in &args.what_if {
         let array = asked.array(&before);
@@ -87,7 +100,7 @@ fn what_if(mut audit: Audit, args: &AuditArgs, top: usize, output: &mut Output) 
             Err(error) => output.bad_in("--what-if", &error, "")?,
         }
     }
-    let after = audit.findings(usize::MAX);
+    let Some(after) = conclude(&audit, usize::MAX, output)? else { return Ok(None) };
     if !instead.is_empty() {
         match output.json {
             true => output.object(&ChangeObject::what_if(&instead, &before, &after))?,
@@ -96,7 +109,28 @@ fn what_if(mut audit: Audit, args: &AuditArgs, top: usize, output: &mut Output) 
             }
         }
     }
-    Ok(after)
+    Ok(Some(after))
+}
+
+/// What comes of what was read; none, which is told, if there is no memory for all of it.
+fn conclude(audit: &Audit, top: usize, output: &mut Output) -> Result<Option<Findings>, Stop> {
+    let findings = audit.findings(top);
+    if findings.cut {
+        output.bad_in("what was read", &lack(audit), "")?;
+        return Ok(None);
+    }
+    Ok(Some(findings))
+}
+
+/// What there is no memory for.
+fn lack(audit: &Audit) -> Error {
+    let limit = u128::from(audit.memory());
+    Error::new(format!("it would take more memory than {}", size::bytes(limit)))
+        .rule("what is held of a dump is limited, whatever the dump says")
+        .accepts(format!(
+            "--memory with more than {limit} bytes, such as --memory {}MiB",
+            (limit * 2).div_ceil(1 << 20)
+        ))
 }
 
 /// Whether two paths are a dump before a change and one after it, and not two files of one.
@@ -112,7 +146,7 @@ fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) 
         return audit_table(findings).iter().try_for_each(|line| output.text(line));
     }
     if args.html {
-        return output.text(audit_html(findings, top).trim_end());
+        return output.bytes(audit_html(findings, top).as_bytes());
     }
     if output.json {
         return output.object(&FindingsObject::new(findings));
@@ -124,19 +158,27 @@ fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) 
     output.lines(&lines)
 }
 
-/// Reads folders, files and standard input. What cannot be read is told, and the rest is read.
-fn read(paths: &[&OsString], output: &mut Output) -> Result<Audit, Stop> {
-    let mut audit = Audit::new();
+/// Reads folders, files and standard input. What cannot be read is told, and the rest is read. None if there is no memory
+/// for it: of a part of a program nothing is concluded.
+fn read(paths: &[&OsString], memory: Option<u64>, output: &mut Output) -> Result<Option<Audit>, Stop> {
+    let mut audit = memory.map_or_else(Audit::new, Audit::with_memory);
     let (stdin, paths): (Vec<&OsString>, Vec<&OsString>) = paths.iter().partition(|path| **path == "-");
     if !stdin.is_empty() {
         let input = BufReader::with_capacity(BUFFER, io::stdin().lock());
-        if let Err(error) = audit.read("standard input", input) {
+        let outcome = audit.read("standard input", input);
+        if audit.lacks_memory() {
+            output.bad_in("standard input", &lack(&audit), "")?;
+            return Ok(None);
+        }
+        if let Err(error) = outcome {
             output.bad_in("standard input", &Error::new(error.to_string()), "")?;
         }
     }
     let paths: Vec<&Path> = paths.iter().map(Path::new).collect();
     for refused in audit.read_paths(&paths) {
-        output.bad_in(&refused.path.to_string_lossy(), &refused.error, "")?;
+        let lacks = refused.error.field_name() == Some("memory");
+        let error = if lacks { lack(&audit) } else { refused.error };
+        output.bad_in(&refused.path.to_string_lossy(), &error, "")?;
     }
-    Ok(audit)
+    Ok(Some(audit).filter(|audit| !audit.lacks_memory()))
 }

@@ -1,10 +1,9 @@
 //! `check`: every rule that descriptors in files break, and whether they fit where they are bound.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::path::Path;
 
-use tilework::Error;
 use tilework::directml::{
     Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, needed_bytes, read_json,
 };
@@ -12,9 +11,10 @@ use tilework_explain::Row;
 
 use crate::NO;
 use crate::args::CheckArgs;
+use crate::file;
 use crate::json;
 use crate::output::{Output, Stop};
-use crate::subject::read_text;
+use crate::subject::{LONGEST, text_of};
 
 /// Checks every descriptor of every file.
 pub fn check(args: &CheckArgs, output: &mut Output) -> Result<(), Stop> {
@@ -64,12 +64,11 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn file(&mut self, file: &OsString) -> Result<(), Stop> {
         let name = file.to_string_lossy();
-        let text = match file == "-" {
-            true => read_text(&mut io::stdin().lock()),
-            false => File::open(file)
-                .map_err(|error| Error::new(error.to_string()))
-                .and_then(|mut file| read_text(&mut file as &mut dyn Read)),
+        let bytes = match file == "-" {
+            true => file::all(&mut io::stdin().lock(), LONGEST),
+            false => file::read(Path::new(file), LONGEST),
         };
+        let text = bytes.and_then(text_of);
         let name = if file == "-" { "standard input" } else { &name };
         let outcome = match &text {
             Ok(text) => read_json(text).map(|found| (text.as_str(), found)),

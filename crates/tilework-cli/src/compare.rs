@@ -20,8 +20,8 @@ pub fn compare(
     args: &Args,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let read = |text: &str, known: Known| {
-        let said = subject::read_one(text, known, args)?;
+    let read = |text: &str, line, known: Known| {
+        let said = subject::read_one(text, line, known, args)?;
         let layout = said.layout().map_err(|error| Bad::new(error.or_at(0..text.len()), text))?;
         Ok((said, layout))
     };
@@ -33,14 +33,14 @@ pub fn compare(
     };
     let a = input::argument(a)
         .map_err(|error| Bad::new(error, &a.to_string_lossy()))
-        .and_then(|text| read(text, Known::default()));
+        .and_then(|text| read(text, None, Known::default()));
     let a = match a {
         Ok(a) => a,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     // The braces of a shape alone take the sizes and the type of the other side.
     let known = Known { dims: Some(a.1.dims()), element: a.0.element(), strict: false };
-    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, known) {
+    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, line, known) {
         Ok(b) => say(&a, &b, sense, output),
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })

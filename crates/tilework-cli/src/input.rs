@@ -25,7 +25,7 @@ pub fn subjects(
     if let Some((message, format)) = message.and_then(|message| Some((message, message.from_format?))) {
         return message::subjects(given, format, (message, args), output, answer);
     }
-    texts(given, output, |text, line, output| match subject::read(text, Known::default(), args) {
+    texts(given, output, |text, line, output| match subject::read(text, line, Known::default(), args) {
         Ok(found) => {
             let mut found = found.into_iter();
             found.try_for_each(|found| answer(&Given { text, said: found.said, line }, output))
@@ -91,7 +91,7 @@ fn lines(
         let Some(whole) = read_line(&mut input, &mut line)? else { break };
         if !whole {
             let error = Error::new(format!("a line longer than {LONGEST} bytes"))
-                .rule("lines are limited so that memory is")
+                .rule("lines are limited to bound memory")
                 .accepts(format!("one shape a line, in up to {LONGEST} bytes"));
             output.bad(&error, "", Some(number))?;
             continue;

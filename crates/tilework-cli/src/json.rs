@@ -1,9 +1,41 @@
 //! The objects of `--json`, as documented in docs/json.md. Fields are only ever added.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 use tilework::directml::Violation;
-use tilework::{Error, Place};
+use tilework::{Error, Place, printable};
 use tilework_explain::Cause;
+
+/// Writes an object on one line.
+///
+/// JSON lets most characters stand that a terminal obeys, and has an escape for each: it reads back as the same text.
+pub fn write(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
+    Ok(object.serialize(&mut Serializer::with_formatter(out, Printable))?)
+}
+
+struct Printable;
+
+impl Formatter for Printable {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        if matches!(printable(fragment), std::borrow::Cow::Borrowed(_)) {
+            return out.write_all(fragment.as_bytes());
+        }
+        let mut buffer = [0; 4];
+        for c in fragment.chars() {
+            let text = c.encode_utf8(&mut buffer);
+            match printable(text) == *text {
+                true => out.write_all(text.as_bytes())?,
+                false => {
+                    c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?
+                }
+            }
+        }
+        Ok(())
+    }
+}
 
 /// What was wrong.
 #[derive(Serialize)]
@@ -24,15 +56,12 @@ struct Problem<'a> {
     rule: Option<&'a str>,
     accepted: Option<&'a str>,
     span: Option<[usize; 2]>,
-    /// The text around the span; long texts are cut.
-    text: String,
+    /// The text around the span.
+    text: &'a str,
 }
 
-/// The longest text that an error repeats.
-const LONGEST_TEXT: usize = 4096;
-
 impl<'a> Failure<'a> {
-    pub fn new(error: &'a Error, text: &str, line: Option<u64>) -> Failure<'a> {
+    pub fn new(error: &'a Error, text: &'a str, line: Option<u64>) -> Failure<'a> {
         Failure {
             error: Problem {
                 place: None,
@@ -42,7 +71,7 @@ impl<'a> Failure<'a> {
                 rule: error.broken_rule(),
                 accepted: error.accepted(),
                 span: error.span().map(|span| [span.start, span.end]),
-                text: text.chars().take(LONGEST_TEXT).collect(),
+                text,
             },
         }
     }

@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod compare;
 mod convert;
+mod file;
 mod input;
 mod json;
 mod message;
@@ -20,6 +21,7 @@ mod show;
 mod side;
 mod subject;
 mod suggest;
+mod usage;
 mod view;
 
 use std::process::ExitCode;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             // Help and version are no errors; they are printed like them. A closed pipe is nobody's fault.
+            let error = usage::harmless(error);
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { BAD } else { YES });
         }
@@ -50,7 +53,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) | Err(Stop::ClosedPipe) => ExitCode::from(output.code()),
         Err(Stop::Io(error)) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {}", tilework::printable(&error.to_string()));
             ExitCode::from(BAD)
         }
     }
@@ -82,7 +85,7 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "tilework", &mut script);
-            output.text(String::from_utf8_lossy(&script).trim_end())
+            output.bytes(&script)
         }
     }
 }

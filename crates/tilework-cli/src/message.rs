@@ -1,8 +1,8 @@
 //! Shapes in protobuf messages, read and written.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use tilework::xla::Shape;
@@ -10,6 +10,7 @@ use tilework::xla::proto::{Format, MAX_BYTES, Message};
 use tilework::{Error, Result};
 
 use crate::args::{Args, MessageArgs, ProtoFormat, ShapeMessage};
+use crate::file;
 use crate::input::Given;
 use crate::output::{Output, Stop};
 
@@ -65,13 +66,11 @@ fn shape(bytes: &[u8], format: ProtoFormat, message: ShapeMessage, args: &Args) 
 fn bytes(source: &OsString, format: ProtoFormat) -> Result<Vec<u8>> {
     let given = source.as_encoded_bytes();
     if given == b"-" {
-        return all(&mut io::stdin().lock());
+        return file::all(&mut io::stdin().lock(), MAX_BYTES as u64);
     }
     if given.first() == Some(&b'@') {
         let path = source.to_string_lossy();
-        return File::open(&path[1..])
-            .map_err(|error| Error::new(error.to_string()))
-            .and_then(|mut file| all(&mut file));
+        return file::read(Path::new(&path[1..]), MAX_BYTES as u64);
     }
     match format {
         ProtoFormat::Binary => Err(Error::new("a message in the wire format as an argument")
@@ -79,14 +78,6 @@ fn bytes(source: &OsString, format: ProtoFormat) -> Result<Vec<u8>> {
             .accepts("@FILE, or standard input")),
         _ => Ok(given.to_vec()),
     }
-}
-
-fn all(input: &mut dyn Read) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // One byte more than a message may have, so that the message is refused and not cut.
-    let outcome = input.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes);
-    outcome.map_err(|error| Error::new(error.to_string()))?;
-    Ok(bytes)
 }
 
 /// Bytes as hexadecimal digits, and the error at its place in them.
@@ -132,7 +123,7 @@ pub fn write(
             if format == Format::Text && !is_first {
                 output.text("")?;
             }
-            output.text(String::from_utf8_lossy(&bytes).trim_end())
+            String::from_utf8_lossy(&bytes).trim_end().lines().try_for_each(|line| output.text(line))
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use serde::Serialize;
-use tilework::Error;
+use tilework::{Error, printable};
 use tilework_explain::{NARROWEST, Page};
-use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
+use tilework_picture::{Line, Look, Style, plain_ascii, same_width_ascii, wrap};
 
 use crate::args::{LookArgs, When};
 use crate::json;
@@ -71,20 +71,19 @@ impl Output {
         !std::mem::replace(&mut self.answered, true)
     }
 
-    /// Writes a line as it is.
+    /// Writes one line of text. Nothing in it can command a terminal, whoever wrote it.
     pub fn text(&mut self, line: &str) -> Result<(), Stop> {
-        Ok(writeln!(self.out, "{line}")?)
+        Ok(writeln!(self.out, "{}", printable(line))?)
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes as they are: those of a message, a script or a page, which no terminal is to show.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Writes a line with its styles.
+    /// Writes a line with its styles, which are the only commands to a terminal in it.
     pub fn line(&mut self, line: &Line) -> Result<(), Stop> {
-        let line = line.render(self.look);
-        self.text(&line)
+        Ok(writeln!(self.out, "{}", line.render(self.look))?)
     }
 
     /// An empty page for this output.
@@ -107,7 +106,7 @@ impl Output {
 
     /// Writes one JSON object.
     pub fn object(&mut self, object: &impl Serialize) -> Result<(), Stop> {
-        serde_json::to_writer(&mut self.out, object).map_err(io::Error::from)?;
+        json::write(&mut self.out, object)?;
         self.text("")
     }
 
@@ -121,7 +120,8 @@ impl Output {
     pub fn bad(&mut self, error: &Error, text: &str, line: Option<u64>) -> Result<(), Stop> {
         self.exit_with(BAD);
         if self.json {
-            self.object(&json::Failure::new(error, text, line))?;
+            let (error, text) = if text.len() > WHOLE { around(error, text) } else { (error.clone(), text) };
+            self.object(&json::Failure::new(&error, text, line))?;
         }
         self.finish()?; // what was said before the error stands before it
         let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
@@ -136,7 +136,7 @@ impl Output {
             self.object(&json::Failure::new(&error, part, None).within(place))?;
         }
         self.finish()?;
-        self.say("error", Style::Alarm, &format!("{place}: {}", error.report(part)))
+        self.say("error", Style::Alarm, &format!("{}: {}", printable(place), error.report(part)))
     }
 
     /// Says something beside the answers, on standard error.
@@ -147,11 +147,13 @@ impl Output {
 
     fn say(&self, word: &str, style: Style, text: &str) -> Result<(), Stop> {
         let mut out = String::new();
+        let is_ascii = self.look.ascii;
         let look = Look { color: self.color_errors, ascii: self.look.ascii };
         for (number, line) in text.lines().enumerate() {
             // The text and its caret keep their columns; sentences are wrapped.
             let is_picture = line.starts_with("    ");
-            let mut lines = vec![line.to_owned()];
+            let line = &*printable(line);
+            let mut lines = vec![if is_ascii { same_width_ascii(line) } else { line.to_owned() }];
             if !is_picture {
                 let indent = if number == 0 { word.len() + 2 } else { 2 };
                 let width = self.width.saturating_sub(indent);
@@ -180,6 +182,9 @@ impl Output {
         Ok(())
     }
 }
+
+/// A text of as many bytes is short enough to be repeated as a whole.
+const WHOLE: usize = 4096;
 
 /// The error within a part of a long text, so that many errors in a large file stay cheap.
 fn around<'a>(error: &Error, text: &'a str) -> (Error, &'a str) {

@@ -19,7 +19,7 @@ pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Sto
     };
     input::texts(std::slice::from_ref(&plan.b), output, |text, line, output| {
         let known = Known::array(from.layout.dims(), from.element);
-        let made = Side::read_text(text, known, args).and_then(|to| {
+        let made = Side::read_text(text, line, known, args).and_then(|to| {
             let made = make(&from, &to, plan).map_err(|error| Bad::new(error, text))?;
             Ok((to, made))
         });

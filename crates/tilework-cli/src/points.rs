@@ -64,7 +64,7 @@ fn one_layout(
 ) -> std::result::Result<Option<(String, Layout)>, Stop> {
     let text = shape.to_string_lossy();
     let found = input::argument(shape).map_err(|error| Bad::new(error, &text)).and_then(|text| {
-        let said = subject::read_one(text, Known::default(), args)?;
+        let said = subject::read_one(text, None, Known::default(), args)?;
         let layout = said.layout().map_err(|error| Bad::new(error.or_at(0..text.len()), text))?;
         Ok((said.to_string(), layout))
     });

@@ -23,12 +23,12 @@ impl Side {
     /// Reads a layout in any notation, with what is known besides: the braces of a shape alone say neither sizes nor type.
     pub fn read(given: &OsString, known: Known, args: &Args) -> Result<Side, Bad> {
         let text = input::argument(given).map_err(|error| Bad::new(error, &given.to_string_lossy()))?;
-        Side::read_text(text, known, args)
+        Side::read_text(text, None, known, args)
     }
 
-    /// The same from a text.
-    pub fn read_text(text: &str, known: Known, args: &Args) -> Result<Side, Bad> {
-        Side::of(subject::read_one(text, known, args)?, text)
+    /// The same from a text; `line` is that of standard input where it is from there.
+    pub fn read_text(text: &str, line: Option<u64>, known: Known, args: &Args) -> Result<Side, Bad> {
+        Side::of(subject::read_one(text, line, known, args)?, text)
     }
 
     /// Reads where the elements of this layout are to go, and says how they change on the way, if they do: only where

@@ -1,7 +1,5 @@
 //! What a command is about: what a text says, or a file that it names.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
 use tilework::Error;
@@ -9,6 +7,7 @@ use tilework::dialect::{Found, Known, Said};
 use tilework::directml::BufferTensorDesc;
 
 use crate::args::Args;
+use crate::file;
 
 /// An error and the text it is about, which is a file's where one was read.
 #[derive(Debug)]
@@ -23,9 +22,10 @@ impl Bad {
     }
 }
 
-/// Reads the one thing that a text or a file says, with what is known besides.
-pub fn read_one(text: &str, known: Known, args: &Args) -> Result<Said, Bad> {
-    let mut found = read(text, known, args)?;
+/// Reads the one thing that a text or a file says, with what is known besides; `line` is that of standard input where the
+/// text is from there.
+pub fn read_one(text: &str, line: Option<u64>, known: Known, args: &Args) -> Result<Said, Bad> {
+    let mut found = read(text, line, known, args)?;
     if found.len() > 1 {
         let error = Error::new(format!("{} arrays are described", found.len()))
             .at(0..text.len())
@@ -39,9 +39,17 @@ pub fn read_one(text: &str, known: Known, args: &Args) -> Result<Said, Bad> {
         .ok_or_else(|| Bad::new(Error::new("nothing is described").at(0..text.len()), text))
 }
 
-/// Reads everything that a text or a file says.
-pub fn read(text: &str, known: Known, args: &Args) -> Result<Vec<Found>, Bad> {
-    match text.strip_prefix('@') {
+/// Reads everything that a text or a file says. Only an argument names a file: a line of standard input may be anybody's.
+pub fn read(text: &str, line: Option<u64>, known: Known, args: &Args) -> Result<Vec<Found>, Bad> {
+    let file = text.strip_prefix('@');
+    if file.is_some() && line.is_some() {
+        let error = Error::new("the name of a file, on standard input")
+            .at(0..text.len())
+            .rule("only an argument names a file that is opened")
+            .accepts("a layout, or @FILE as an argument");
+        return Err(Bad::new(error, text));
+    }
+    match file {
         Some(file) => read_file(file, text, known, args),
         None => args.reading(known).read(text).map_err(|error| Bad::new(error, text)),
     }
@@ -49,7 +57,7 @@ pub fn read(text: &str, known: Known, args: &Args) -> Result<Vec<Found>, Bad> {
 
 /// Reads the one DirectML descriptor that a text or a file says.
 pub fn read_one_desc(text: &str, args: &Args) -> Result<BufferTensorDesc, Bad> {
-    let said = read_one(text, Known::default(), args)?;
+    let said = read_one(text, None, Known::default(), args)?;
     said.get().cloned().ok_or_else(|| {
         let error = Error::new(said.dialect().title)
             .at(0..text.len())
@@ -66,9 +74,8 @@ fn read_file(file: &str, text: &str, known: Known, args: &Args) -> Result<Vec<Fo
         Some((before, name)) if !Path::new(file).exists() => (before, Some(name)),
         _ => (file, None),
     };
-    let content = File::open(file)
-        .map_err(|error| whole(Error::new(format!("{file}: {error}"))))
-        .and_then(|mut file| read_text(&mut file).map_err(whole))?;
+    let content =
+        file::read(Path::new(file), LONGEST).and_then(text_of).map_err(|error| whole(named(file, &error)))?;
     // An error that knows no place in the file is about the file.
     let mut found = args.reading(known).read(&content).map_err(|error| match error.span() {
         Some(_) => Bad::new(error, &content),
@@ -82,22 +89,26 @@ fn read_file(file: &str, text: &str, known: Known, args: &Args) -> Result<Vec<Fo
     }
 }
 
-/// The most bytes of a file that are read.
-const LONGEST: u64 = 1 << 30;
+/// The most bytes of a file of descriptors that are read: 64 MiB.
+pub const LONGEST: u64 = 64 << 20;
 
-/// All text of a file.
-pub fn read_text(input: &mut dyn Read) -> tilework::Result<String> {
-    let mut bytes = Vec::new();
-    let outcome: io::Result<usize> = input.take(LONGEST + 1).read_to_end(&mut bytes);
-    outcome.map_err(|error| Error::new(error.to_string()))?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(
-            Error::new(format!("more than {LONGEST} bytes")).rule("files are limited so that memory is")
-        );
-    }
+/// The text of a file.
+pub fn text_of(bytes: Vec<u8>) -> tilework::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Error::new(format!("byte 0x{:02x} at {at} is not UTF-8", error.as_bytes()[at]))
             .rule("a file is read as UTF-8 text")
     })
+}
+
+/// The error with the name of the file that it is about.
+fn named(file: &str, error: &Error) -> Error {
+    let mut named = Error::new(format!("{file}: {}", error.found()));
+    if let Some(rule) = error.broken_rule() {
+        named = named.rule(rule);
+    }
+    if let Some(accepted) = error.accepted() {
+        named = named.accepts(accepted);
+    }
+    named
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tilework::printable;
+
 /// How a terminal is to be written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
@@ -73,12 +75,14 @@ impl Line {
         self.0.iter().map(|span| span.text.chars().count()).sum()
     }
 
-    /// The line as a terminal takes it, without the end of line.
+    /// The line as a terminal takes it, without the end of line. Its styles are the only commands to a terminal in it: of
+    /// the text, what would be one is shown by [`printable`] signs.
     pub fn render(&self, look: Look) -> String {
         let mut out = String::new();
         let shown = self.0.iter().rposition(|span| !span.text.trim().is_empty()).map_or(0, |last| last + 1);
         for (place, span) in self.0[..shown].iter().enumerate() {
-            let text = if look.ascii { plain_ascii(&span.text) } else { span.text.clone() };
+            let text = printable(&span.text);
+            let text = if look.ascii { plain_ascii(&text).into() } else { text };
             let text = if place + 1 == shown { text.trim_end() } else { &text };
             match code(span.style).filter(|_| look.color && !text.trim().is_empty()) {
                 Some(code) => out.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m")),
@@ -125,6 +129,19 @@ pub fn plain_ascii(text: &str) -> String {
         }
     }
     out
+}
+
+/// The same text in ASCII, each character in one column: for what carets point at.
+pub fn same_width_ascii(text: &str) -> String {
+    let one = |c: char| match c {
+        '…' => '~',
+        '·' => '*',
+        '×' => 'x',
+        '−' => '-',
+        c if c.is_ascii() => c,
+        _ => '?',
+    };
+    text.chars().map(one).collect()
 }
 
 /// The customary letter of an index position: i, j, k, l, m, n up to six dimensions, else x0, x1, …
@@ -197,6 +214,15 @@ mod tests {
                 assert!(line.chars().count() <= width, "{line:?} at {width}");
             }
         }
+    }
+
+    #[test]
+    fn a_line_holds_no_commands_to_a_terminal_but_its_styles() {
+        let line = Line::new().with("a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\n", Style::Alarm);
+        assert_eq!(line.render(Look::default()), "a␛]0;x␇�31m�␊");
+        assert_eq!(line.width(), line.to_string().chars().count());
+        let colored = line.render(Look { color: true, ascii: true });
+        assert_eq!(colored, "\u{1b}[1;31ma?]0;x??31m??\u{1b}[0m");
     }
 
     #[test]

@@ -363,3 +363,30 @@ def test_what_jax_lowers_and_compiles_is_audited() -> None:
     lowered = jax.jit(lambda x: (x.T + 1).T @ x.T).lower(np.zeros((300, 8), np.float32))
     assert tw.audit(lowered).programs and tw.audit(lowered.compile()).programs[0]["instructions"] > 0
     assert tw.audit(lowered, target="tpu").padding_share > 0.25
+
+
+def test_what_would_take_more_memory_than_it_may_is_a_memory_error(tmp_path: Path) -> None:
+    text = "\n".join(f"f32[{size},3]{{1,0:T(8,128)}}" for size in range(20_000))
+    with pytest.raises(MemoryError, match=r"more than 1048576 bytes.*memory=2097152"):
+        tw.audit(text, memory=1 << 20)
+    dump = tmp_path / "dump.txt"
+    dump.write_text(text)
+    with pytest.raises(MemoryError, match="dump.txt"):
+        tw.audit(dump, memory=1 << 20)
+    found = tw.audit(text, memory=1 << 28)
+    assert found.programs[0]["total"]["buffers"] == 20_000
+    with pytest.raises((ValueError, OverflowError)):
+        tw.audit(text, memory=-1)
+
+
+def test_names_in_a_dump_command_no_terminal() -> None:
+    name = "x\x1b[2J\x9b31m\u202ey"
+    text = f"HloModule {name}, z\nENTRY %main (p: f32[200,3]) -> f32[2] {{\n  %p = f32[200,3]{{1,0:T(8,128)}} parameter(0)\n}}\n"
+    found = tw.audit(text)
+    for shown in (str(found), repr(found), found.sentence, found.report(), found._repr_html_()):
+        assert "␛[2J�31m�y" in shown
+        assert not set("\x1b\x9b\u202e") & set(shown)
+    assert found.programs[0]["program"] == name
+    with pytest.raises(tw.LayoutError) as raised:
+        tw.Layout(f"f32[2]{name}")
+    assert not set("\x1b\x9b\u202e") & set(str(raised.value))

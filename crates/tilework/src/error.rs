@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::printable::{printable, sign};
+
 /// What was wrong: where it is, what was found there, which rule that breaks, and what would be accepted.
 ///
 /// ```
@@ -11,7 +13,9 @@ use std::ops::Range;
 /// println!("{}", error.report("f32[3,5]{1,0:T(0,2)}"));
 /// ```
 ///
-/// `Display` is one line; [`Error::report`] draws the text with a caret under the place.
+/// `Display` is one line; [`Error::report`] draws the text with a caret under the place. Both are small and harmless to look
+/// at whatever text the error is about: words of it are cut, and characters that a terminal obeys are shown by
+/// [`printable`](crate::printable) signs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Parts>);
 
@@ -67,7 +71,7 @@ impl Error {
     /// An error that says what was found, in one sentence without a full stop.
     pub fn new(found: impl Into<String>) -> Error {
         let (kind, place) = (ErrorKind::Invalid, Place::Unknown);
-        Error(Box::new(Parts { kind, found: found.into(), place, rule: None, accepts: None }))
+        Error(Box::new(Parts { kind, found: cut(found.into()), place, rule: None, accepts: None }))
     }
 
     /// The same error, of this kind; without it, it is [`ErrorKind::Invalid`].
@@ -114,21 +118,21 @@ impl Error {
     /// The field that is wrong, where there is no text.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>) -> Error {
-        self.0.place = Place::Field(name.into());
+        self.0.place = Place::Field(cut(name.into()));
         self
     }
 
     /// The rule that is broken.
     #[must_use]
     pub fn rule(mut self, rule: impl Into<String>) -> Error {
-        self.0.rule = Some(rule.into());
+        self.0.rule = Some(cut(rule.into()));
         self
     }
 
     /// What would be accepted in its place.
     #[must_use]
     pub fn accepts(mut self, accepts: impl Into<String>) -> Error {
-        self.0.accepts = Some(accepts.into());
+        self.0.accepts = Some(cut(accepts.into()));
         self
     }
 
@@ -180,15 +184,15 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.place {
             Place::Unknown => {}
-            Place::Field(name) => write!(f, "{name}: ")?,
+            Place::Field(name) => write!(f, "{}: ", printable(name))?,
             Place::Text(span) => write!(f, "at byte {}: ", span.start)?,
         }
-        f.write_str(&self.0.found)?;
+        f.write_str(&printable(&self.0.found))?;
         if let Some(rule) = &self.0.rule {
-            write!(f, "; {rule}")?;
+            write!(f, "; {}", printable(rule))?;
         }
         if let Some(accepts) = &self.0.accepts {
-            write!(f, "; accepted: {accepts}")?;
+            write!(f, "; accepted: {}", printable(accepts))?;
         }
         Ok(())
     }
@@ -228,15 +232,15 @@ impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = &self.error.0;
         match &parts.place {
-            Place::Field(name) => write!(f, "{name}: {}", parts.found)?,
-            _ => f.write_str(&parts.found)?,
+            Place::Field(name) => write!(f, "{}: {}", printable(name), printable(&parts.found))?,
+            _ => f.write_str(&printable(&parts.found))?,
         }
         if let Place::Text(span) = &parts.place {
             self.draw(f, span)?;
         }
         for (word, line) in [("rule", &parts.rule), ("accepted", &parts.accepts)] {
             if let Some(line) = line {
-                write!(f, "\n  {word}: {line}")?;
+                write!(f, "\n  {word}: {}", printable(line))?;
             }
         }
         Ok(())
@@ -252,13 +256,27 @@ impl Report<'_> {
         let after: Vec<char> = self.text[place..line_end].chars().take(CONTEXT).collect();
         let head = if self.text[line_start..place].chars().nth(before.len()).is_some() { "…" } else { "" };
         let tail = if self.text[place..line_end].chars().nth(after.len()).is_some() { "…" } else { "" };
-        let shown: String =
-            before.iter().rev().chain(&after).map(|&c| if c.is_control() { ' ' } else { c }).collect();
+        let space = |c: char| if matches!(c, '\t' | '\r') { ' ' } else { sign(c) };
+        let shown: String = before.iter().rev().chain(&after).map(|&c| space(c)).collect();
         let end = floor_boundary(self.text, span.end.min(line_end)).max(place);
         let carets = self.text[place..end].chars().take(after.len()).count().max(1);
         write!(f, "\n    {head}{shown}{tail}\n    ")?;
         write!(f, "{}{}", " ".repeat(head.chars().count() + before.len()), "^".repeat(carets))
     }
+}
+
+/// Bytes of one part of a message: more than any that repeats only words of ours.
+const LONGEST: usize = 1 << 10;
+
+/// The part of a message, without the middle if it is long: a text that it repeats may have megabytes.
+fn cut(mut text: String) -> String {
+    if text.len() > LONGEST {
+        let head = floor_boundary(&text, LONGEST * 3 / 4);
+        let tail = floor_boundary(&text, text.len() - LONGEST / 4 + '…'.len_utf8());
+        text.replace_range(head..tail, "…");
+        text.shrink_to_fit();
+    }
+    text
 }
 
 /// The start of the character that holds byte `at`, or the end of the text.

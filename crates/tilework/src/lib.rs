@@ -149,6 +149,7 @@ mod error;
 mod few;
 mod layout;
 mod plan;
+mod printable;
 mod spelling;
 pub mod words;
 
@@ -166,4 +167,5 @@ pub use layout::parts::{Axis, Part, PartKind};
 pub use layout::strided::Strided;
 pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
+pub use printable::printable;
 pub use spelling::nearest;

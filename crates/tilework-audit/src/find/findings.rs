@@ -16,6 +16,9 @@ pub struct Findings {
     pub unread: Vec<Unread>,
     /// Which layouts are supposed, if the target's are: see [`Audit::suppose_target`](crate::Audit::suppose_target).
     pub assumed: Option<Assumed>,
+    /// Whether lists are shorter than was asked for, because there was no memory for more: see
+    /// [`Audit::with_memory`](crate::Audit::with_memory).
+    pub cut: bool,
 }
 
 /// What the layouts of one program cost.

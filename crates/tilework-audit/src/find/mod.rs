@@ -2,6 +2,7 @@
 
 mod entry;
 pub(crate) mod findings;
+pub(crate) mod listing;
 mod moves;
 mod peak;
 mod sums;
@@ -10,49 +11,59 @@ pub(crate) mod suppose;
 use std::cmp::Reverse;
 
 use crate::audit::Audit;
+use crate::budget::CONCLUDING;
 use crate::program::Program;
 use crate::shapes::ShapeId;
 use entry::{Entry, entries};
 use findings::{Audited, Findings, Place, Sum};
+use listing::Listing;
 use peak::Peaks;
 
 impl Audit {
     /// Concludes: at most `top` of each list.
     pub fn findings(&self, top: usize) -> Findings {
+        let listing = Listing::within(&self.budget);
         let mut programs: Vec<Audited> =
-            self.programs.iter().map(|program| self.audited(program, top)).collect();
+            self.programs.iter().filter_map(|program| self.audited(program, top, &listing)).collect();
         programs.retain(|program| !program.is_empty());
         programs.sort_by_key(|program| {
             let main = program.main();
             Reverse((main.waste(), program.moved.bytes, main.allocated))
         });
-        Findings { programs, unread: self.complaints.list.clone(), assumed: self.assumed.clone() }
+        let (unread, assumed) = (self.complaints.list.clone(), self.assumed.clone());
+        Findings { programs, unread, assumed, cut: listing.is_cut() }
     }
 
-    fn audited(&self, program: &Program, top: usize) -> Audited {
+    fn audited(&self, program: &Program, top: usize, listing: &Listing) -> Option<Audited> {
+        // What concluding takes was counted when it was read. Whether the system gives it is asked here, at once.
+        let parts = program.values.len() + program.made.len() + program.moves.len() + program.loose.len();
+        if Vec::<u8>::new().try_reserve_exact(parts.saturating_mul(CONCLUDING)).is_err() {
+            listing.cut();
+            return None;
+        }
         let (basis, entries) = entries(self, program);
         let peaks = Peaks::new(self, program, &entries);
         let mut total = Sum::default();
         for entry in &entries {
             total.add(entry.count, entry.allocated, entry.data);
         }
-        let (moves, arguments, moved) = self.moves(program, top);
-        let (contradictions, contradiction_count) = self.contradictions(program, top);
+        let (moves, arguments, moved) = self.moves(program, top, listing);
+        let (contradictions, contradiction_count) = self.contradictions(program, top, listing);
         let name = match self.texts.text(program.name) {
             // Without its module, it is called as its files are.
             "" => program.group.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
             name => name.to_owned(),
         };
-        Audited {
+        Some(Audited {
             name,
             basis,
             total,
             peak: peaks.main(self, program),
             spaces: self.spaces(program, &entries, &peaks),
-            buffers: self.buffers(program, &entries, &peaks, top),
-            shapes: self.shared(&entries, &peaks, top),
-            computations: self.by_computation(program, &entries, top),
-            sources: self.by_source(&entries, top),
+            buffers: self.buffers(program, &entries, &peaks, top, listing),
+            shapes: self.shared(&entries, &peaks, top, listing),
+            computations: self.by_computation(program, &entries, top, listing),
+            sources: self.by_source(&entries, top, listing),
             moves,
             arguments,
             moved,
@@ -62,7 +73,7 @@ impl Audit {
             instructions: program.instructions,
             compilers_peak: program.compilers_peak.map(|(_, bytes)| bytes),
             overflowed: program.overflowed,
-        }
+        })
     }
 
     pub(crate) fn text_of(&self, shape: ShapeId) -> String {

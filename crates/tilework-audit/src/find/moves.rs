@@ -6,6 +6,7 @@ use tilework::{Layout, Plan, PlanOptions};
 
 use crate::audit::Audit;
 use crate::find::findings::{How, Move, Moved};
+use crate::find::listing::Listing;
 use crate::hash::Map;
 use crate::program::{MoveKey, Operation, Program, Tally};
 use crate::shapes::ShapeId;
@@ -37,7 +38,12 @@ struct Found<'a> {
 impl Audit {
     /// The instructions that move the most bytes to change a layout, those that move the most bytes of arguments, and
     /// what all come to.
-    pub(crate) fn moves(&self, program: &Program, top: usize) -> (Vec<Move>, Vec<Move>, Moved) {
+    pub(crate) fn moves(
+        &self,
+        program: &Program,
+        top: usize,
+        listing: &Listing,
+    ) -> (Vec<Move>, Vec<Move>, Moved) {
         let calls = program.calls();
         let hashes = program.computation_hashes();
         let mut effects: Map<(Operation, ShapeId, ShapeId, Text), Effect> = Map::default();
@@ -80,11 +86,11 @@ impl Audit {
         }
         found.sort_by_key(|found| (found.fused, Reverse(found.bytes), found.tally.line));
         let told = |(place, found): (usize, &Found<'_>)| self.told(program, found, place < PLANNED);
-        let moves = found.iter().take(top).enumerate().map(told).collect();
+        let moves = listing.of(found.iter().take(top).enumerate().map(told));
         // Whether within a fusion or not, an argument is not as it is needed.
         found.retain(|found| found.argument.is_some());
         found.sort_by_key(|found| (Reverse(found.bytes), found.tally.line));
-        let arguments = found.iter().take(top).enumerate().map(told).collect();
+        let arguments = listing.of(found.iter().take(top).enumerate().map(told));
         (moves, arguments, moved)
     }
 

@@ -1,12 +1,13 @@
 //! Buffers of a program by what they waste, their sums, and sizes that are not what the layouts need.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use tilework::xla::Shape;
 
 use crate::audit::Audit;
 use crate::find::entry::{Entry, is_near};
 use crate::find::findings::{Buffer, Contradiction, Keyed, Shared, SpaceSum, Sum};
+use crate::find::listing::Listing;
 use crate::find::peak::Peaks;
 use crate::hash::Map;
 use crate::program::{Allocation, Program, Value};
@@ -30,25 +31,22 @@ const SUGGESTED: usize = 50;
 
 impl Audit {
     /// Sizes that are not what the layouts need: the first of them, and how many.
-    pub(crate) fn contradictions(&self, program: &Program, top: usize) -> (Vec<Contradiction>, u64) {
-        let mut count = 0;
-        let mut list = Vec::new();
-        for value in &program.values {
-            let Some(needs) = self.contradicted(value) else { continue };
-            count += 1;
-            if list.len() < top {
-                let entry = self.entry_of(program, value);
-                list.push(Contradiction {
-                    name: self.name_of(&entry),
-                    shape: self.text_of(value.shape),
-                    says: value.size,
-                    needs,
-                    rounded: value.rounded,
-                    line: program.line(value.line),
-                });
-            }
-        }
-        (list, count)
+    pub(crate) fn contradictions(
+        &self,
+        program: &Program,
+        top: usize,
+        listing: &Listing,
+    ) -> (Vec<Contradiction>, u64) {
+        let found = || program.values.iter().filter_map(|value| Some((value, self.contradicted(value)?)));
+        let list = found().take(top).map(|(value, needs)| Contradiction {
+            name: self.name_of(&self.entry_of(program, value)),
+            shape: self.text_of(value.shape),
+            says: value.size,
+            needs,
+            rounded: value.rounded,
+            line: program.line(value.line),
+        });
+        (listing.of(list), found().count() as u64)
     }
 
     /// What a layout needs, if the dump says otherwise.
@@ -107,6 +105,7 @@ impl Audit {
         entries: &[Entry],
         peaks: &Peaks,
         top: usize,
+        listing: &Listing,
     ) -> Vec<Buffer> {
         let waste = |entry: &Entry| (entry.allocated - entry.data).saturating_mul(entry.count);
         let mut order: Vec<usize> = (0..entries.len()).collect();
@@ -130,10 +129,16 @@ impl Audit {
                 line: program.line(entry.line),
             }
         };
-        order.into_iter().take(top).map(buffer).collect()
+        listing.of(order.into_iter().take(top).map(buffer))
     }
 
-    pub(crate) fn shared(&self, entries: &[Entry], peaks: &Peaks, top: usize) -> Vec<Shared> {
+    pub(crate) fn shared(
+        &self,
+        entries: &[Entry],
+        peaks: &Peaks,
+        top: usize,
+        listing: &Listing,
+    ) -> Vec<Shared> {
         struct Group {
             shape: ShapeId,
             space: i64,
@@ -184,7 +189,7 @@ impl Audit {
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
             place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
         };
-        groups.iter().take(top).enumerate().map(shared).collect()
+        listing.of(groups.iter().take(top).enumerate().map(shared))
     }
 
     /// The smallest layout of an array that has tiles, where that is smaller.
@@ -200,16 +205,26 @@ impl Audit {
         self.name(program.computation_names.get(number as usize).copied().unwrap_or(NONE))
     }
 
-    pub(crate) fn by_computation(&self, program: &Program, entries: &[Entry], top: usize) -> Vec<Keyed> {
+    pub(crate) fn by_computation(
+        &self,
+        program: &Program,
+        entries: &[Entry],
+        top: usize,
+        listing: &Listing,
+    ) -> Vec<Keyed> {
         let mut sums: Map<u32, Sum> = Map::default();
         for entry in entries {
             sums.entry(entry.computation).or_default().add(entry.count, entry.allocated, entry.data);
         }
-        let named = sums.into_iter().filter_map(|(key, sum)| Some((self.computation(program, key)?, sum)));
-        ranked(named.collect(), top)
+        let named = |key: u32| program.computation_names.get(key as usize).copied().unwrap_or(NONE);
+        let text = |key: u32| self.texts.text(named(key));
+        let ranked =
+            ranked(sums.into_iter().filter(|&(key, _)| named(key) != NONE), |&a, &b| text(a).cmp(text(b)));
+        let keyed = |(key, sum)| Keyed { name: text(key).to_owned(), sum };
+        listing.of(ranked.into_iter().take(top).map(keyed))
     }
 
-    pub(crate) fn by_source(&self, entries: &[Entry], top: usize) -> Vec<Keyed> {
+    pub(crate) fn by_source(&self, entries: &[Entry], top: usize, listing: &Listing) -> Vec<Keyed> {
         let mut sums: Map<(Text, u32, Text), Sum> = Map::default();
         for entry in entries {
             let source = self.sources.source(entry.source);
@@ -217,24 +232,30 @@ impl Audit {
             let key = (source.file, source.line, operation);
             sums.entry(key).or_default().add(entry.count, entry.allocated, entry.data);
         }
-        let named = sums.into_iter().filter_map(|((file, line, operation), sum)| {
-            let name = match line {
-                0 => self.name(operation)?,
-                line => format!("{}:{line}", self.texts.text(file)),
+        let named = sums.into_iter().filter(|&((_, line, operation), _)| line > 0 || operation != NONE);
+        let key = |&(file, line, operation): &(Text, u32, Text)| match line {
+            0 => (self.texts.text(operation), 0),
+            line => (self.texts.text(file), line),
+        };
+        let ranked = ranked(named, |a, b| key(a).cmp(&key(b)));
+        let keyed = |(source, sum)| {
+            let name = match key(&source) {
+                (operation, 0) => operation.to_owned(),
+                (file, line) => format!("{file}:{line}"),
             };
-            Some((name, sum))
-        });
-        ranked(named.collect(), top)
+            Keyed { name, sum }
+        };
+        listing.of(ranked.into_iter().take(top).map(keyed))
     }
 }
 
-/// The most waste first.
-fn ranked(mut sums: Vec<(String, Sum)>, top: usize) -> Vec<Keyed> {
+/// The most waste first; of equal ones, as `order` says. Names are made of those that are listed only.
+fn ranked<K>(sums: impl Iterator<Item = (K, Sum)>, order: impl Fn(&K, &K) -> Ordering) -> Vec<(K, Sum)> {
+    let mut sums: Vec<(K, Sum)> = sums.collect();
     sums.sort_by(|a, b| {
-        (b.1.waste(), b.1.allocated).cmp(&(a.1.waste(), a.1.allocated)).then_with(|| a.0.cmp(&b.0))
+        (b.1.waste(), b.1.allocated).cmp(&(a.1.waste(), a.1.allocated)).then_with(|| order(&a.0, &b.0))
     });
-    sums.truncate(top);
-    sums.into_iter().map(|(name, sum)| Keyed { name, sum }).collect()
+    sums
 }
 
 impl Program {

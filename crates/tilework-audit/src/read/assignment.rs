@@ -8,6 +8,7 @@
 use memchr::memmem;
 
 use crate::audit::Audit;
+use crate::budget::CONCLUDING;
 use crate::program::{Allocation, Value};
 use crate::read::bytes::{number, number_after, split};
 
@@ -28,8 +29,8 @@ impl Audit {
             };
             let space = number_after(allocation, b"color ").map_or(0, |color| color as i64);
             let temporary = memmem::find(allocation, b"preallocated-temp").is_some();
-            let program = self.program();
-            if program.allocations.len() >= LIMIT {
+            let (program, budget) = self.room();
+            if program.allocations.len() >= LIMIT || !budget.for_one(&mut program.allocations) {
                 return program.overflowed = true;
             }
             program.allocations.push(Allocation { size, space, temporary });
@@ -49,10 +50,10 @@ impl Audit {
         let (name, _) = split(name, b" @").unwrap_or((name, b""));
         let (name, index) = name_and_index(name);
         let (name, index) = (self.texts.number(name), self.texts.number(index));
-        let program = self.program();
+        let (program, budget) = self.room();
         let allocation = program.allocations.len().checked_sub(1)?;
         let space = program.allocations[allocation].space;
-        if program.values.len() >= LIMIT {
+        if program.values.len() >= LIMIT || !budget.for_one(&mut program.values) || !budget.take(CONCLUDING) {
             program.overflowed = true;
             return Some(());
         }

@@ -27,7 +27,9 @@ pub struct Refused {
 
 impl Refused {
     fn new(path: &Path, error: &io::Error) -> Refused {
-        Refused { path: path.to_owned(), error: Error::new(error.to_string()) }
+        let own = error.get_ref().and_then(|own| own.downcast_ref::<Error>());
+        let error = own.cloned().unwrap_or_else(|| Error::new(error.to_string()));
+        Refused { path: path.to_owned(), error }
     }
 }
 
@@ -65,7 +67,13 @@ impl Audit {
         files.retain(|file| seen.insert(file.clone()));
         let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
         let chosen = Selection::of(&names).files;
-        refused.extend(chosen.iter().filter_map(|&place| self.read_file(&files[place])));
+        for place in chosen {
+            refused.extend(self.read_file(&files[place]));
+            // One file says it for all.
+            if self.lacks_memory() {
+                break;
+            }
+        }
         refused
     }
 

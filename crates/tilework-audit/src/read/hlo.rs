@@ -45,13 +45,19 @@ impl Audit {
         let name = line.strip_prefix(b"HloModule ").unwrap_or(line);
         let name = name[..memchr2(b',', b' ', name).unwrap_or(name.len())].trim_ascii();
         Hlo {
-            tables: Tables::default(),
+            tables: Tables::within(&self.budget),
             inside: false,
             body: self.module(name),
             metadata: memmem::Finder::new(b" metadata={"),
             calls: memmem::Finder::new(b"calls="),
             applies: memmem::Finder::new(b"to_apply="),
         }
+    }
+
+    /// Ends a module.
+    pub(crate) fn hlo_ends(&mut self, hlo: &Hlo) {
+        hlo.tables.end();
+        self.module_ends(&hlo.body);
     }
 
     /// Reads a line of a module.

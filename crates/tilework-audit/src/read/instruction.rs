@@ -2,6 +2,7 @@
 //! elements, and which computations exist within it only.
 
 use crate::audit::Audit;
+use crate::budget::CONCLUDING;
 use crate::hash::Map;
 use crate::program::{Made, MoveKey, Operation, Origin};
 use crate::shapes::ShapeId;
@@ -180,20 +181,37 @@ impl Body {
 }
 
 impl Audit {
+    /// Gives back what was held of a module's computations.
+    pub(crate) fn module_ends(&mut self, body: &Body) {
+        self.budget.give_map(&body.names);
+        self.budget.give_map(&body.elements);
+        if let Some(wanted) = &body.wanted {
+            self.budget.give_map(wanted);
+        }
+    }
+
     /// Begins a module, at a place outside of any computation.
     pub(crate) fn module(&mut self, name: &[u8]) -> Body {
         let name = self.texts.number(name);
-        let (seed, texts) = (self.seed, &self.texts);
+        let (seed, texts, budget) = (self.seed, &self.texts, &self.budget);
         let program = self.programs.last_mut();
         let wanted = program.filter(|program| program.has.assignment).map(|program| {
-            program.values.iter().map(|value| (seed.of(texts.text(value.name).as_bytes()), ())).collect()
+            let mut wanted = Map::default();
+            for value in &program.values {
+                if budget.for_entry(&mut wanted) {
+                    wanted.insert(seed.of(texts.text(value.name).as_bytes()), ());
+                }
+            }
+            wanted
         });
-        let program = self.program();
+        let (program, budget) = self.room();
         program.name = name;
         // What stands outside of a computation has a place as well.
-        program.computation_names.push(NONE);
-        program.computes.push(false);
-        let computation = (program.computation_names.len() - 1) as u32;
+        if budget.for_one(&mut program.computation_names) && budget.for_one(&mut program.computes) {
+            program.computation_names.push(NONE);
+            program.computes.push(false);
+        }
+        let computation = program.computation_names.len().saturating_sub(1) as u32;
         Body { computation, wanted, ..Body::default() }
     }
 
@@ -205,21 +223,26 @@ impl Audit {
                 || name.starts_with(b"wrapped_")
                 || memchr::memmem::find(name, b"fusion").is_some());
         let name = self.texts.number(name);
-        let program = self.program();
-        if program.computation_names.len() < COMPUTATIONS {
+        let (program, budget) = self.room();
+        let is_held = program.computation_names.len() < COMPUTATIONS
+            && budget.for_one(&mut program.computation_names)
+            && budget.for_one(&mut program.computes)
+            && budget.for_entry(&mut program.computations);
+        if is_held {
             program.computation_names.push(name);
             program.computes.push(false);
             program.computations.insert(hash, (program.computation_names.len() - 1) as u32);
         } else {
             program.overflowed = true;
         }
-        let place = (program.computation_names.len() - 1) as u32;
-        if is_fused {
+        let place = program.computation_names.len().saturating_sub(1) as u32;
+        if is_fused && budget.for_entry(&mut program.fused_by_name) {
             program.fused_by_name.insert(place, ());
         }
         body.names.clear();
         body.numbers.clear();
         if body.names.capacity() > 1 << 16 {
+            self.budget.give_map(&body.names);
             body.names = Map::default();
         }
         (body.computation, body.hash, body.entry) = (place, hash, entry);
@@ -270,9 +293,13 @@ impl Audit {
                 let from = operand.shape;
                 let Named { parameter, operand, .. } = operand;
                 let key = MoveKey { operation, from, to, order, computation, source, parameter, operand };
-                let Audit { programs, texts, .. } = self;
+                let Audit { programs, texts, budget, .. } = self;
                 if let Some(program) = programs.last_mut() {
-                    if program.moves.len() < PLACES || program.moves.contains_key(&key) {
+                    let is_held = program.moves.contains_key(&key)
+                        || program.moves.len() < PLACES
+                            && budget.for_entry(&mut program.moves)
+                            && budget.take(CONCLUDING);
+                    if is_held {
                         program.moves.entry(key).or_default().add(line, || texts.number(name));
                     } else {
                         program.overflowed = true;
@@ -280,7 +307,7 @@ impl Audit {
                 }
             }
         }
-        if body.names.len() < NAMES {
+        if body.names.len() < NAMES && self.budget.for_entry(&mut body.names) {
             body.names.insert(key, Named { shape, parameter, operand: number });
         }
         match &body.wanted {
@@ -288,7 +315,10 @@ impl Audit {
                 if wanted.contains_key(&hash) {
                     let source = found.unwrap_or_else(|| source(self));
                     let origin = Origin { computation: body.computation, source };
-                    self.program().origins.insert(hash, origin);
+                    let (program, budget) = self.room();
+                    if budget.for_entry(&mut program.origins) {
+                        program.origins.insert(hash, origin);
+                    }
                 }
             }
             None => {
@@ -307,10 +337,10 @@ impl Audit {
 
     /// Notes an instruction that makes a buffer, where no buffer assignment says which do.
     fn made(&mut self, body: &Body, instruction: &Instruction<'_>, made: Option<ShapeId>, source: u32) {
-        let Audit { programs, texts, shapes, .. } = self;
+        let Audit { programs, texts, shapes, budget, .. } = self;
         let Some(program) = programs.last_mut() else { return };
         let &Instruction { name, hash, line, .. } = instruction;
-        if program.origins.len() < ORIGINS {
+        if program.origins.len() < ORIGINS && budget.for_entry(&mut program.origins) {
             program.origins.insert(hash, Origin { computation: body.computation, source });
         }
         let Some(made) = made else { return };
@@ -318,13 +348,19 @@ impl Audit {
         let parts = if shapes.known(made).shape.is_tuple() { shapes.parts(made) } else { &[made] };
         for &shape in parts {
             let key = Made { computation: body.computation, shape, source };
-            if program.made.len() < PLACES || program.made.contains_key(&key) {
+            let is_held = program.made.contains_key(&key)
+                || program.made.len() < PLACES
+                    && budget.for_entry(&mut program.made)
+                    && budget.take(CONCLUDING);
+            if is_held {
                 program.made.entry(key).or_default().add(line, || texts.number(name));
             } else {
                 program.overflowed = true;
                 // The sums stay whole: only where it comes from is lost.
                 let key = Made { computation: 0, source: 0, ..key };
-                program.made.entry(key).or_default().add(line, || NONE);
+                if budget.for_entry(&mut program.made) {
+                    program.made.entry(key).or_default().add(line, || NONE);
+                }
             }
         }
     }
@@ -338,7 +374,9 @@ impl Audit {
             _ => return Some(tuple),
         };
         let element = element.and_then(|shape| self.shapes.number_of(&shape));
-        body.elements.insert((tuple, number), element);
+        if self.budget.for_entry(&mut body.elements) {
+            body.elements.insert((tuple, number), element);
+        }
         element
     }
 }

@@ -14,6 +14,7 @@
 use memchr::memrchr;
 
 use crate::audit::Audit;
+use crate::program::Program;
 use crate::read::assignment::name_and_index;
 use crate::read::bytes::{number, number_after};
 
@@ -56,8 +57,8 @@ impl Audit {
                 let colon = memchr::memchr(b':', text)?;
                 let place = number(text)?;
                 let name = self.texts.number(&text[colon + 1..]);
-                let sequence = &mut self.program().sequence;
-                if place == sequence.len() as u64 && sequence.len() < LIMIT {
+                let (Program { sequence, .. }, budget) = self.room();
+                if place == sequence.len() as u64 && sequence.len() < LIMIT && budget.for_one(sequence) {
                     sequence.push(name);
                 }
             }
@@ -68,8 +69,8 @@ impl Audit {
                 let end = u32::try_from(number_after(range, b"-")?).ok()?;
                 let (name, index) = name_and_index(&text[..colon]);
                 let key = self.live_key(name, index);
-                let program = self.program();
-                if program.lives.len() < LIMIT {
+                let (program, budget) = self.room();
+                if program.lives.len() < LIMIT && budget.for_entry(&mut program.lives) {
                     program.lives.insert(key, (start, end));
                 } else {
                     program.overflowed = true;

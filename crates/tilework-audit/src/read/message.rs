@@ -34,6 +34,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use crate::audit::Audit;
+use crate::budget::CONCLUDING;
 use crate::program::{Allocation, Program, Value};
 use crate::read::bytes::{after, end_of_shape, rounded_bytes, split};
 use crate::texts::{NONE, Text};
@@ -195,8 +196,12 @@ impl Audit {
             return self.complaints.add(line, "a buffer without a size");
         };
         let (name, memory) = (entry.name, entry.memory);
-        let program = self.program();
-        if program.values.len() >= LIMIT {
+        let (program, budget) = self.room();
+        let is_held = program.values.len() < LIMIT
+            && budget.for_one(&mut program.values)
+            && budget.for_one(&mut program.allocations)
+            && budget.take(CONCLUDING);
+        if !is_held {
             program.overflowed = true;
             return;
         }

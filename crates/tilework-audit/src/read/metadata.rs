@@ -10,6 +10,7 @@
 //! 3 {file_location_id=3 parent_frame_id=2}
 //! ```
 
+use crate::budget::Budget;
 use crate::read::bytes::{number, number_after, quoted, split, unescaped};
 use crate::sources::Source;
 use crate::texts::{NONE, Text, Texts};
@@ -20,6 +21,7 @@ const LIMIT: usize = 1 << 20;
 /// The tables at the beginning of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
+    budget: Budget,
     open: Table,
     files: Vec<Text>,
     /// The number of the file, and the line.
@@ -39,6 +41,18 @@ enum Table {
 }
 
 impl Tables {
+    /// Those that are held within a budget; none so far.
+    pub(crate) fn within(budget: &Budget) -> Tables {
+        Tables { budget: budget.clone(), ..Tables::default() }
+    }
+
+    /// Gives back what they take.
+    pub(crate) fn end(&self) {
+        self.budget.give_list(&self.files);
+        self.budget.give_list(&self.locations);
+        self.budget.give_list(&self.frames);
+    }
+
     /// Reads a line between the computations; false if it belongs to no table.
     pub(crate) fn line(&mut self, line: &[u8], texts: &mut Texts) -> bool {
         self.open = match line {
@@ -57,15 +71,18 @@ impl Tables {
         let (_, entry) = split(line, b" ")?;
         match self.open {
             Table::None => return None,
-            Table::Files => put(&mut self.files, place, texts.number(&unescaped(quoted(entry)?))),
+            Table::Files => {
+                put(&self.budget, &mut self.files, place, texts.number(&unescaped(quoted(entry)?)));
+            }
             Table::Functions => {}
             Table::Locations => {
                 let file = number_after(entry, b"file_name_id=")? as u32;
                 let line = number_after(entry, b" line=")? as u32;
-                put(&mut self.locations, place, (file, line));
+                put(&self.budget, &mut self.locations, place, (file, line));
             }
             Table::Frames => {
-                put(&mut self.frames, place, number_after(entry, b"file_location_id=")? as u32);
+                let location = number_after(entry, b"file_location_id=")? as u32;
+                put(&self.budget, &mut self.frames, place, location);
             }
         }
         Some(())
@@ -111,11 +128,12 @@ impl Tables {
     }
 }
 
-fn put<T: Clone + Default>(list: &mut Vec<T>, place: usize, value: T) {
-    if place >= LIMIT {
+fn put<T: Clone + Default>(budget: &Budget, list: &mut Vec<T>, place: usize, value: T) {
+    let more = (place + 1).saturating_sub(list.len());
+    if place >= LIMIT || !budget.for_more(list, more) {
         return;
     }
-    if list.len() <= place {
+    if more > 0 {
         list.resize(place + 1, T::default());
     }
     list[place] = value;

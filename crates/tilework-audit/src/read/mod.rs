@@ -118,8 +118,18 @@ impl Audit {
     /// (see [`Findings::unread`](crate::Findings::unread)) and never stops the reading.
     ///
     /// # Errors
-    /// Those of `input`. What was read before stays.
-    pub fn read(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
+    /// Those of `input`; and what would take more memory than there is for it (see [`Audit::with_memory`]), which is an
+    /// error of the kind [`OutOfMemory`](io::ErrorKind::OutOfMemory). What was read before stays, and nothing more is read.
+    pub fn read(&mut self, name: &str, input: impl BufRead) -> io::Result<()> {
+        let outcome = self.read_any(name, input);
+        // The last line may have been too much.
+        if outcome.is_ok() && self.budget.is_exceeded() { Err(self.lack()) } else { outcome }
+    }
+
+    fn read_any(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
+        if self.budget.is_exceeded() {
+            return Err(self.lack());
+        }
         self.complaints.start(name);
         self.start(group(name));
         // A pipe may give one byte at a time.
@@ -187,17 +197,48 @@ impl Audit {
     #[cfg(feature = "proto")]
     fn read_serialised(&mut self, kind: Serialised, start: Vec<u8>, input: impl BufRead) -> io::Result<()> {
         let mut bytes = start;
-        let whole = read_to_end(input.take(LONGEST), &mut bytes)?;
+        let whole = self.read_within(input.take(LONGEST), &mut bytes);
         self.bytes += bytes.len() as u64;
+        let whole = match whole {
+            Ok(whole) => whole,
+            Err(error) => {
+                self.budget.give_list(&bytes);
+                return Err(error);
+            }
+        };
         if bytes.len() as u64 >= LONGEST {
             self.complaints.add_at(0, "a serialised module of 2 GiB or more, which none can have");
+            self.budget.give_list(&bytes);
             return Ok(());
         }
         if !whole {
             self.complaints.add_at(bytes.len(), CUT);
         }
         self.serialised(kind, &bytes);
+        self.budget.give_list(&bytes);
         Ok(())
+    }
+
+    /// Reads until there is no more, within the budget; false if a compressed file ends in the middle.
+    #[cfg(feature = "proto")]
+    fn read_within(&mut self, mut input: impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        const PIECE: usize = 1 << 16;
+        // What was read to recognise it is held already.
+        let mut start = std::mem::take(bytes);
+        if !self.budget.for_bytes(bytes, start.len()) {
+            return Err(self.lack());
+        }
+        bytes.append(&mut start);
+        loop {
+            if !self.budget.for_bytes(bytes, PIECE) {
+                return Err(self.lack());
+            }
+            let before = bytes.len();
+            let is_whole = read_to_end(input.by_ref().take(PIECE as u64), bytes)?;
+            if !is_whole || bytes.len() - before < PIECE {
+                return Ok(is_whole);
+            }
+        }
     }
 
     /// Says what was found.
@@ -233,12 +274,19 @@ impl Audit {
             if line.cut {
                 self.complaints.add(number, "a line so long that its end was skipped");
             }
+            if self.budget.is_exceeded() {
+                break Err(self.lack());
+            }
             let text = line.text;
             self.bytes += text.len() as u64 + 1;
             if let Some(header) = Header::of(text) {
-                if let Section::Message(_) = section {
-                    self.end_message();
-                    self.another();
+                match &section {
+                    Section::Message(_) => {
+                        self.end_message();
+                        self.another();
+                    }
+                    Section::Hlo(hlo) => self.hlo_ends(hlo),
+                    _ => {}
                 }
                 section = self.section(header, text);
                 if header != Header::Usage {
@@ -265,8 +313,11 @@ impl Audit {
             }
         };
         match &section {
-            Section::Hlo(hlo) if outcome.is_ok() && hlo.is_open() => {
-                self.complaints.add(lines.number, "the file ends within a computation");
+            Section::Hlo(hlo) => {
+                if outcome.is_ok() && hlo.is_open() {
+                    self.complaints.add(lines.number, "the file ends within a computation");
+                }
+                self.hlo_ends(hlo);
             }
             Section::Message(_) => self.end_message(),
             _ => {}

@@ -4,6 +4,8 @@ use memchr::{memchr_iter, memrchr};
 use tilework::xla::PrimitiveType;
 
 use crate::audit::Audit;
+use crate::budget::{CONCLUDING, PIECE};
+use crate::program::Program;
 use crate::read::bytes::end_of_shape;
 use crate::read::mlir;
 use crate::shapes::ShapeId;
@@ -56,7 +58,7 @@ impl Audit {
             && let Some(shape) = self.loose(number, shape.as_bytes())
         {
             let types = &mut self.types[usize::from(is_memory)];
-            if types.len() < TYPES {
+            if types.len() < TYPES && self.budget.for_entry(types) && self.budget.take(end + PIECE) {
                 types.insert(text[..end].into(), shape);
             }
         }
@@ -72,8 +74,10 @@ impl Audit {
     }
 
     fn loose_shape(&mut self, number: u64, shape: ShapeId) {
-        let loose = &mut self.program().loose;
-        if loose.len() < LIMIT {
+        let (Program { loose, .. }, budget) = self.room();
+        let is_held = loose.contains_key(&shape)
+            || loose.len() < LIMIT && budget.for_entry(loose) && budget.take(CONCLUDING);
+        if is_held {
             loose.entry(shape).or_default().add(number, || NONE);
         }
     }

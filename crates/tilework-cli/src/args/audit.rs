@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use tilework_audit::Instead;
 
+use super::bytes::bytes;
 use super::target::{TargetArgs, told};
 
 pub const AUDIT_EXAMPLES: &str = "\
@@ -22,6 +23,8 @@ Two folders, or two files of different programs, are compared: before a change a
 With --target, arrays without tiles are counted as the machine usually lays them out: those of a program that is not \
 compiled yet, such as StableHLO, or of a dump for another machine. With --what-if, the program is told as it would be if \
 one array lay otherwise, its buffers living as long as they do: the footprint only, as the compiler may need the order.
+
+A dump may say anything, so what is held of it is limited, by --memory; what would take more is refused.
 
 Padding is counted at the peak, when the main memory holds the most, where live ranges are read; else over all buffers \
 together. Sizes are the compiler's; what the layouts need is computed besides, and where the two differ it is told.
@@ -63,6 +66,11 @@ pub struct AuditArgs {
     /// Another layout for one array: for the worst of this rank, or for the SHAPE before it; may be repeated
     #[arg(long, value_name = "[SHAPE]LAYOUT", conflicts_with_all = ["csv", "html"], value_parser = instead)]
     pub what_if: Vec<Instead>,
+
+    /// The most memory to take, such as 4GiB [default: 2GiB, or half of what a limit of the process leaves]; what would
+    /// take more is refused
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub memory: Option<u64>,
 
     /// Every buffer as comma-separated values
     #[arg(long, conflicts_with_all = ["json", "html"])]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use tilework::printable;
 use tilework::xla::Shape;
 use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 
@@ -225,16 +226,16 @@ fn sums(page: &mut String, heading: &str, sums: &[Keyed], top: usize) {
 
 /// Text that means nothing to a browser but itself.
 pub(super) fn escaped(text: &str) -> String {
+    // What a terminal would obey is no character of a page, or turns round what stands beside it.
+    let lines: Vec<_> = text.split('\n').map(printable).collect();
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in lines.join("\n").chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Other control characters are no characters of a page.
-            c if c.is_control() && c != '\n' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -1,6 +1,6 @@
 //! The one sentence that matters, and the words it is made of.
 
-use tilework::Growth;
+use tilework::{Growth, printable};
 use tilework_audit::{Audited, Basis, Place, Shared};
 
 use crate::size;
@@ -21,6 +21,10 @@ use crate::size;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn audit_sentence(program: &Audited) -> String {
+    printable(&sentence(program)).into_owned()
+}
+
+fn sentence(program: &Audited) -> String {
     let name = match program.name.as_str() {
         "" => String::new(),
         name => format!("{name}: "),

@@ -237,6 +237,7 @@ def audit(
     target: str | None = None,
     tiles: _Tiles = None,
     what_if: _Supposed | None = None,
+    memory: SupportsIndex | None = None,
 ) -> Audit: ...
 def suggest(
     array: _LayoutLike,

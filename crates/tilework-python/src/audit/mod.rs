@@ -17,6 +17,7 @@ use tilework_audit::{Audit, Findings, Refused};
 use tilework_explain::{FindingsObject, Look, audit_html_part, audit_sentence, explain_audit};
 
 use crate::error::Result;
+use crate::plain;
 
 /// How many of each kind are told where nobody says how many.
 const TOP: usize = 5;
@@ -43,12 +44,15 @@ pub const WIDTH: usize = 80;
 /// program that is only lowered; `tiles` are tiles to use instead, as a text or several. `what_if` supposes other layouts
 /// from the start: see `Audit.what_if`.
 ///
+/// `memory` is how many bytes of memory it may take, 2 GiB unless said: a dump may say anything, and what would take more is
+/// a `MemoryError`.
+///
 /// >>> tw.audit("%0 = stablehlo.add %a, %b : tensor<2621440x1x2xbf16>", target="tenstorrent").padding_share
 /// 0.998046875
 #[pyfunction]
 #[pyo3(
-    signature = (source, *, top=None, target=None, tiles=None, what_if=None),
-    text_signature = "(source, *, top=5, target=None, tiles=None, what_if=None)"
+    signature = (source, *, top=None, target=None, tiles=None, what_if=None, memory=None),
+    text_signature = "(source, *, top=5, target=None, tiles=None, what_if=None, memory=None)"
 )]
 pub fn audit(
     py: Python<'_>,
@@ -57,18 +61,19 @@ pub fn audit(
     target: Option<&str>,
     tiles: Option<&Bound<'_, PyAny>>,
     what_if: Option<&Bound<'_, PyAny>>,
+    memory: Option<&Bound<'_, PyAny>>,
 ) -> Result<PyAudit> {
     let top = words::count(top, "top", TOP)?;
+    let memory = memory.map(|memory| plain::count(memory, "memory")).transpose()?;
     let target = self::target(target, tiles)?;
     let what_if = what_if.map(instead::texts).transpose()?;
     let sources = source::sources(source)?;
     let read = py.detach(|| {
-        let (mut audit, refused) = source::read(&sources)?;
+        let (mut audit, refused) = source::read(&sources, memory)?;
         if let Some(target) = target {
             audit.suppose_target(target);
         }
-        let found = PyAudit::new(audit, refused, top);
-        found.or_nothing()
+        PyAudit::new(audit, refused, top)?.or_nothing()
     })?;
     match what_if {
         Some(texts) => Ok(py.detach(|| read.supposing(&texts))?.0),
@@ -93,12 +98,16 @@ pub struct PyAudit {
 }
 
 impl PyAudit {
-    fn new(audit: Audit, refused: Vec<Refused>, top: usize) -> PyAudit {
-        PyAudit { findings: audit.findings(usize::MAX), audit, refused, top }
+    fn new(audit: Audit, refused: Vec<Refused>, top: usize) -> Result<PyAudit> {
+        let findings = audit.findings(usize::MAX);
+        match findings.cut {
+            true => Err(source::lack(&audit, "what was read")),
+            false => Ok(PyAudit { findings, audit, refused, top }),
+        }
     }
 
     /// An error if nothing was found.
-    fn or_nothing(self) -> tilework::Result<PyAudit> {
+    fn or_nothing(self) -> Result<PyAudit> {
         if !self.findings.programs.is_empty() {
             return Ok(self);
         }
@@ -107,17 +116,22 @@ impl PyAudit {
             Some(unread) => error.rule(format!("{}: {}", unread.file, unread.reason)),
             None => error,
         };
-        Err(error.accepts(
+        let error = error.accepts(
             "a pathlib.Path of a folder that XLA dumped to or of one of its files, an out-of-memory message, a compiled \
              program, or any text with shapes",
-        ))
+        );
+        Err(error.into())
     }
 
     /// The same with other layouts, and the arrays that have them.
     fn supposing(&self, texts: &[String]) -> Result<(PyAudit, Vec<ArrayShape>)> {
+        // What was read is held once more.
+        if self.audit.memory_held() > self.audit.memory() / 2 {
+            return Err(source::lack(&self.audit, "what_if"));
+        }
         let mut audit = self.audit.clone();
         let instead = instead::suppose(&mut audit, &self.findings, texts)?;
-        Ok((PyAudit::new(audit, self.refused.clone(), self.top), instead))
+        Ok((PyAudit::new(audit, self.refused.clone(), self.top)?, instead))
     }
 
     fn text(&self, width: usize, top: usize) -> String {

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use pyo3::exceptions::{PyBaseException, PyTypeError};
+use pyo3::exceptions::{PyBaseException, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString, PyTuple};
-use tilework::Error;
+use tilework::{Error, printable};
 use tilework_audit::{Audit, Refused};
 
-use crate::error::Result;
+use crate::error::{Bad, Result};
 
 /// No name of a file is longer.
 const LONGEST_NAME: usize = 4096;
@@ -114,22 +114,41 @@ fn refuse_name_of_file(text: &[u8]) -> Result<()> {
 /// given back.
 ///
 /// # Errors
-/// A file or a folder that was given and cannot be read.
-pub fn read(sources: &[Source]) -> tilework::Result<(Audit, Vec<Refused>)> {
-    let (mut audit, mut paths) = (Audit::new(), Vec::new());
+/// A file or a folder that was given and cannot be read, or what would take more than as many bytes of memory.
+pub fn read(sources: &[Source], memory: Option<u64>) -> Result<(Audit, Vec<Refused>)> {
+    let mut audit = memory.map_or_else(Audit::new, Audit::with_memory);
+    let mut paths = Vec::new();
     for source in sources {
         match source {
             Source::Path(path) => paths.push(path.as_path()),
             Source::Text(name, text) => {
-                audit.read(name, text.bytes()).map_err(|error| Error::new(error.to_string()).field(name))?;
+                let outcome = audit.read(name, text.bytes());
+                if audit.lacks_memory() {
+                    return Err(lack(&audit, name));
+                }
+                outcome.map_err(|error| Error::new(error.to_string()).field(name))?;
             }
         }
     }
     let refused = audit.read_paths(&paths);
+    if let (true, Some(last)) = (audit.lacks_memory(), refused.last()) {
+        return Err(lack(&audit, &last.path.to_string_lossy()));
+    }
     match refused.iter().find(|refused| paths.contains(&refused.path.as_path())) {
-        Some(own) => Err(about(&own.error, &own.path.to_string_lossy())),
+        Some(own) => Err(about(&own.error, &own.path.to_string_lossy()).into()),
         None => Ok((audit, refused)),
     }
+}
+
+/// Python's `MemoryError`, which people expect where memory ends.
+pub fn lack(audit: &Audit, name: &str) -> Bad {
+    let limit = audit.memory();
+    let twice = limit.saturating_mul(2);
+    PyMemoryError::new_err(format!(
+        "{}: it would take more than {limit} bytes of memory; accepted: a larger limit, such as memory={twice}",
+        printable(name)
+    ))
+    .into()
 }
 
 /// The error with the name of the file that it is about.

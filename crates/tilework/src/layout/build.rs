@@ -167,6 +167,9 @@ impl Builder {
             if let Some(major) = combined.take() {
                 axis = match (major, axis) {
                     (UNIT, axis) | (axis, UNIT) => axis,
+                    // Where nothing is allocated, nothing is combined either: a product with a 0 in it is 0, wherever
+                    // the 0 stands.
+                    (major, _) if self.is_empty() => major,
                     (major, minor) => merge(&mut self.layout.parts().nodes, major, minor)?,
                 };
             }
@@ -231,9 +234,8 @@ impl Builder {
     /// Like [`Builder::build`], without moving anything.
     #[inline]
     pub(crate) fn finish(&mut self) -> Result<()> {
+        let empty = self.is_empty();
         let layout = self.layout.parts();
-        // What is allocated nothing comes from a dimension that is: the first expressions.
-        let empty = layout.nodes[..layout.dims.len()].iter().any(|node| node.extent == 0);
         let mut filled = Some(u64::from(!empty));
         for &node in self.physical.iter().rev().filter(|&&node| node != UNIT && !empty) {
             let extent = layout.nodes[node as usize].extent;
@@ -252,6 +254,13 @@ impl Builder {
         layout.tail = layout.size - filled;
         layout.compact = true;
         Ok(())
+    }
+
+    /// Whether nothing is allocated, which comes from a dimension of which nothing is: they are the first expressions.
+    #[inline]
+    fn is_empty(&mut self) -> bool {
+        let layout = self.layout.parts();
+        layout.nodes[..layout.dims.len()].iter().any(|node| node.extent == 0)
     }
 
     /// The finished layout.

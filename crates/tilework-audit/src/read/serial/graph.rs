@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use tilework::xla::proto::HloModule;
 
+use crate::budget::Budget;
 use crate::hash::Map;
 use crate::read::instruction::Meaning;
 use crate::shapes::ShapeId;
@@ -16,8 +17,9 @@ const UNKNOWN: u32 = u32::MAX;
 const LIMIT: usize = 1 << 23;
 
 /// All computations of a module with their instructions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Graph {
+    budget: Budget,
     pub(crate) nodes: Vec<Node>,
     pub(crate) computations: Vec<Called>,
     /// Operands of all instructions, and the computations that they call.
@@ -129,11 +131,51 @@ pub(crate) struct Called {
     pub(crate) nodes: Range<u32>,
 }
 
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let Graph {
+            budget, nodes, computations, operands, calls, by_id, computation_by_id, parameters, ..
+        } = self;
+        budget.give_list(nodes);
+        budget.give_list(computations);
+        budget.give_list(operands);
+        budget.give_list(calls);
+        budget.give_map(by_id);
+        budget.give_map(computation_by_id);
+        budget.give_map(parameters);
+    }
+}
+
 impl Graph {
+    /// One that is held within a budget, and for as long as it lives; nothing so far.
+    pub(crate) fn within(budget: &Budget) -> Graph {
+        Graph {
+            budget: budget.clone(),
+            nodes: Vec::new(),
+            computations: Vec::new(),
+            operands: Vec::new(),
+            calls: Vec::new(),
+            by_id: Map::default(),
+            computation_by_id: Map::default(),
+            parameters: Map::default(),
+            overflowed: false,
+        }
+    }
+
+    /// Bytes that it takes at most to find out when the values of its instructions live, or what they come from.
+    pub(crate) fn following(&self) -> usize {
+        // Times, orders, steps and users, most of them in lists that double.
+        48 * self.nodes.len() + 40 * self.operands.len() + 120 * (self.computations.len() + self.calls.len())
+    }
+
     /// Begins a computation.
     pub(crate) fn computation(&mut self, id: i64, name: Text, root: i64) {
         let next = self.nodes.len() as u32;
-        if self.computations.len() >= LIMIT {
+        let Graph { budget, computations, computation_by_id, .. } = self;
+        if computations.len() >= LIMIT
+            || !budget.for_one(computations)
+            || !budget.for_entry(computation_by_id)
+        {
             return self.overflowed = true;
         }
         self.computation_by_id.insert(id, self.computations.len() as u32);
@@ -145,7 +187,8 @@ impl Graph {
         let full = |length: usize, more: usize| length.saturating_add(more) > LIMIT;
         let too_many = self.nodes.len() >= LIMIT
             || full(self.operands.len(), operands.len())
-            || full(self.calls.len(), calls.len());
+            || full(self.calls.len(), calls.len())
+            || !self.has_room(operands.len(), calls.len());
         let last = self.computations.len().wrapping_sub(1);
         let Some(computation) = self.computations.last_mut().filter(|_| !too_many) else {
             return self.overflowed = true;
@@ -166,6 +209,16 @@ impl Graph {
         }
         computation.nodes.end = number + 1;
         self.nodes.push(node);
+    }
+
+    /// Makes room for an instruction with as many operands that calls as many computations.
+    fn has_room(&mut self, more: usize, calling: usize) -> bool {
+        let Graph { budget, nodes, operands, calls, by_id, parameters, .. } = self;
+        budget.for_one(nodes)
+            && budget.for_more(operands, more)
+            && budget.for_more(calls, calling)
+            && budget.for_entry(by_id)
+            && budget.for_entry(parameters)
     }
 
     /// An instruction by its number.

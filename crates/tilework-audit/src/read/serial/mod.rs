@@ -9,9 +9,11 @@ mod graph;
 mod schedule;
 mod ways;
 
+use tilework::Error;
 use tilework::xla::proto::{HloParts, Instruction as Serial};
 
 use crate::audit::Audit;
+use crate::budget::CONCLUDING;
 use crate::hash::Map;
 use crate::program::Times;
 use crate::program::{Allocation, Value};
@@ -31,20 +33,38 @@ const LIMIT: usize = 1 << 22;
 impl Audit {
     /// Reads a serialised module.
     pub(crate) fn serialised(&mut self, kind: Serialised, bytes: &[u8]) {
+        let budget = self.budget.clone();
+        // The head of the module, and one part at a time, may take half of what is left each.
+        let room = budget.left() / 2;
         let parts = match kind {
-            Serialised::Hlo => HloParts::of_hlo(bytes),
-            Serialised::Module => HloParts::of_module(bytes),
+            Serialised::Hlo => HloParts::of_hlo_within(bytes, room),
+            Serialised::Module => HloParts::of_module_within(bytes, room),
         };
         let parts = match parts {
             Ok(parts) => parts,
+            Err(error) if HloParts::lacks_memory(&error) => return budget.exceed(),
             Err(error) => {
                 return self.complaints.add_at(place(&error), "bytes that are no serialised module");
             }
         };
+        let head = parts.memory();
+        if !budget.take(head) {
+            return;
+        }
+        self.serialised_parts(&parts);
+        budget.give(head);
+    }
+
+    fn serialised_parts(&mut self, parts: &HloParts<'_>) {
         if let Some(at) = parts.breaks_off() {
             self.complaints.add_at(at, "the message breaks off");
         }
-        let graph = self.graph(&parts);
+        let graph = self.graph(parts);
+        let (budget, following) =
+            (self.budget.clone(), graph.following() + 32 * parts.module().schedule.len());
+        if budget.is_exceeded() || !budget.take(following) {
+            return;
+        }
         let sequences = graph.sequences(parts.module());
         self.begin(|has| &mut has.module);
         self.program().serialised = true;
@@ -54,36 +74,55 @@ impl Audit {
         // If a text has said it already, it is not said twice.
         if parts.has_buffers() && !self.program().has.assignment {
             self.program().has.assignment = true;
-            let mut ways = Ways::default();
-            let stored = self.buffers_of(&parts, &graph, &mut ways);
+            let mut ways = Ways::held_by(&budget);
+            let stored = self.buffers_of(parts, &graph, &mut ways);
             if let Some(entry) = entry.filter(|_| !self.program().has.lives) {
                 self.program().has.lives = true;
                 self.lives(&Schedule::new(&graph, entry, &sequences), &stored, &mut ways);
             }
         }
-        self.instructions(&parts, &graph, entry, &sequences);
+        self.instructions(parts, &graph, entry, &sequences);
+        budget.give(following);
+    }
+
+    /// Whether reading a part failed because there is no memory for it, which then is noted.
+    fn lacks(&self, error: &Error) -> bool {
+        let lacks = HloParts::lacks_memory(error);
+        if lacks {
+            self.budget.exceed();
+        }
+        lacks
     }
 
     /// The instructions and how they are connected.
     fn graph(&mut self, parts: &HloParts<'_>) -> Graph {
-        let mut graph = Graph::default();
+        let mut graph = Graph::within(&self.budget);
         for computation in parts.computations() {
+            if self.budget.is_exceeded() {
+                break;
+            }
             let computation = match computation {
                 Ok(computation) => computation,
                 Err(error) => {
-                    self.complaints.add_at(place(&error), "a computation that cannot be read");
+                    if !self.lacks(&error) {
+                        self.complaints.add_at(place(&error), "a computation that cannot be read");
+                    }
                     continue;
                 }
             };
             let head = computation.computation();
             graph.computation(head.id, self.texts.number(head.name.as_bytes()), head.root_id);
             for (place, read) in computation.instructions() {
-                let Ok(read) = read else {
-                    // What is cut off has been told.
-                    if parts.breaks_off() != Some(place.end) {
-                        self.complaints.add_at(place.start, "an instruction that cannot be read");
+                let read = match read {
+                    _ if self.budget.is_exceeded() => break,
+                    Ok(read) => read,
+                    Err(error) => {
+                        // What is cut off has been told.
+                        if !self.lacks(&error) && parts.breaks_off() != Some(place.end) {
+                            self.complaints.add_at(place.start, "an instruction that cannot be read");
+                        }
+                        continue;
                     }
-                    continue;
                 };
                 let shape = self.shapes.number_of_proto(&read.shape_proto);
                 if shape.is_none() {
@@ -111,9 +150,15 @@ impl Audit {
         let mut named = None;
         let mut defined: Map<i64, (u32, u32)> = Map::default();
         for (place, buffer) in parts.logical_buffers() {
-            let Ok(buffer) = buffer else {
-                self.complaints.add_at(place.start, "a buffer that cannot be read");
-                continue;
+            let buffer = match buffer {
+                _ if self.budget.is_exceeded() => break,
+                Ok(buffer) => buffer,
+                Err(error) => {
+                    if !self.lacks(&error) {
+                        self.complaints.add_at(place.start, "a buffer that cannot be read");
+                    }
+                    continue;
+                }
             };
             let node = match buffer.instruction_name.as_str() {
                 "" => graph.number(buffer.instruction_id),
@@ -126,6 +171,7 @@ impl Audit {
                 buffer.shape_index.iter().map(|&element| u32::try_from(element).ok()).collect();
             if let (Some(node), Some(way)) = (node, way.and_then(|way| ways.number(&way)))
                 && defined.len() < LIMIT
+                && self.budget.for_entry(&mut defined)
             {
                 defined.insert(buffer.id, (node, way));
             }
@@ -135,12 +181,18 @@ impl Audit {
         let mut shapes: Map<(ShapeId, u32), Option<ShapeId>> = Map::default();
         let mut number = 0;
         for (at, allocation) in parts.allocations() {
-            let Ok(allocation) = allocation else {
-                self.complaints.add_at(at.start, "an allocation that cannot be read");
-                continue;
+            let allocation = match allocation {
+                _ if self.budget.is_exceeded() => break,
+                Ok(allocation) => allocation,
+                Err(error) => {
+                    if !self.lacks(&error) {
+                        self.complaints.add_at(at.start, "an allocation that cannot be read");
+                    }
+                    continue;
+                }
             };
-            let program = self.program();
-            if program.allocations.len() >= LIMIT {
+            let (program, budget) = self.room();
+            if program.allocations.len() >= LIMIT || !budget.for_one(&mut program.allocations) {
                 program.overflowed = true;
                 break;
             }
@@ -157,6 +209,9 @@ impl Audit {
                 number += 1;
                 let found = defined.get(&assigned.logical_buffer_id).and_then(|&(node, way)| {
                     let whole = graph.at(node)?;
+                    if !self.budget.for_entry(&mut shapes) || !self.budget.for_entry(&mut names) {
+                        return None;
+                    }
                     let shape = *shapes
                         .entry((whole.shape?, way))
                         .or_insert_with(|| self.part(whole.shape?, ways.way(way)));
@@ -169,8 +224,13 @@ impl Audit {
                         .add_at(at.start, "a buffer of something that is not known, or without a place");
                     continue;
                 };
-                if self.program().values.len() >= LIMIT {
-                    self.program().overflowed = true;
+                let (program, budget) = self.room();
+                let is_held = program.values.len() < LIMIT
+                    && budget.for_one(&mut program.values)
+                    // What is stored is as many, and so is what is found out about it.
+                    && budget.take(CONCLUDING);
+                if !is_held {
+                    program.overflowed = true;
                     break;
                 }
                 let index =
@@ -190,23 +250,34 @@ impl Audit {
                 stored.push(Stored { node, way, allocation: place, offset, is_kept });
             }
         }
+        self.budget.give_map(&defined);
+        self.budget.give_map(&names);
+        self.budget.give_map(&shapes);
         stored
     }
 
     /// When the buffers live, which are the last that were read.
     fn lives(&mut self, schedule: &Schedule<'_>, stored: &[Stored], ways: &mut Ways) {
-        let Some(lives) = schedule.lives(stored, &self.shapes, ways) else {
+        let Some(lives) = schedule.lives(stored, &self.shapes, ways, &self.budget) else {
             return self.program().overflowed = true;
         };
         let names = schedule.order.iter().take(LIMIT).filter_map(|&node| schedule.graph.at(node));
-        self.program().sequence = names.map(|node| node.name).collect();
+        let (program, budget) = self.room();
+        if !budget.for_more(&mut program.sequence, schedule.order.len()) {
+            return;
+        }
+        program.sequence.clear();
+        program.sequence.extend(names.map(|node| node.name));
         let first = self.program().values.len() - stored.len();
         for (number, life) in lives.into_iter().enumerate() {
             let Some(life) = life else { continue };
             let value = &self.program().values[first + number];
             let (name, index) = (value.name, value.index);
             let key = self.live_key(self.texts.text(name).as_bytes(), self.texts.text(index).as_bytes());
-            self.program().lives.insert(key, life);
+            let (program, budget) = self.room();
+            if budget.for_entry(&mut program.lives) {
+                program.lives.insert(key, life);
+            }
         }
     }
 
@@ -229,11 +300,15 @@ impl Audit {
             let is_whole = |order: &Vec<u32>| order.len() == computation.nodes.len();
             let order = in_order.filter(is_whole).unwrap_or_else(|| computation.nodes.clone().collect());
             for key in order {
+                if self.budget.is_exceeded() {
+                    break;
+                }
                 let Some(node) = graph.at(key) else { continue };
                 line += 1;
                 self.serial_instruction(parts, graph, &mut body, (key, node), line);
             }
         }
+        self.module_ends(&body);
     }
 
     fn serial_instruction(

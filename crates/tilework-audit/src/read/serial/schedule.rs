@@ -9,6 +9,7 @@
 //! 3. Values at the same place are one after the other: where one begins, the one before it ends, and one that would end
 //!    earlier than the one before it ends with it. So the values of a loop follow one another.
 
+use crate::budget::Budget;
 use crate::hash::Map;
 use crate::read::serial::graph::{Flow, Graph, Node};
 use crate::read::serial::ways::{WHOLE, Ways};
@@ -132,10 +133,17 @@ impl<'a> Schedule<'a> {
         values: &[Stored],
         shapes: &Shapes,
         ways: &mut Ways,
+        budget: &Budget,
     ) -> Option<Vec<Option<(u32, u32)>>> {
-        let seen = values.iter().map(|value| ((value.node, value.way), ())).collect();
         let left = STEPS + STEPS_OF_EACH * (self.users.len() + self.times.len()) as u64;
-        let mut following = Following { schedule: self, shapes, ways, seen, left };
+        let mut following =
+            Following { schedule: self, shapes, ways, budget, seen: Map::default(), open: Vec::new(), left };
+        for value in values {
+            if !budget.for_entry(&mut following.seen) {
+                return None;
+            }
+            following.seen.insert((value.node, value.way), ());
+        }
         let mut lives = Vec::with_capacity(values.len());
         for value in values {
             let read = following.last(value)?;
@@ -239,10 +247,20 @@ struct Following<'a, 'b> {
     schedule: &'a Schedule<'a>,
     shapes: &'b Shapes,
     ways: &'b mut Ways,
+    budget: &'b Budget,
     /// What is a value of its own, and what was found to be the value of something else.
     seen: Map<(u32, u32), ()>,
+    /// What is still to be followed of the value that is.
+    open: Vec<(u32, u32)>,
     /// Steps that may still be taken.
     left: u64,
+}
+
+impl Drop for Following<'_, '_> {
+    fn drop(&mut self) {
+        self.budget.give_map(&self.seen);
+        self.budget.give_list(&self.open);
+    }
 }
 
 impl Following<'_, '_> {
@@ -251,13 +269,14 @@ impl Following<'_, '_> {
     fn last(&mut self, value: &Stored) -> Option<u32> {
         let schedule = self.schedule;
         let mut last = 0;
-        let mut open = vec![(value.node, value.way)];
-        while let Some((number, way)) = open.pop() {
+        let mut next = Some((value.node, value.way));
+        while let Some((number, way)) = next.or_else(|| self.open.pop()) {
+            next = None;
             let node = schedule.graph.at(number)?;
             if schedule.graph.root(node.computation) == Some(number) {
                 let span = schedule.spans.get(&node.computation);
                 last = last.max(span.map_or(0, |span| span.1));
-                self.leave(node.computation, way, &mut open)?;
+                self.leave(node.computation, way)?;
             }
             let first = self.ways.way(way).first().copied();
             let elements = match first {
@@ -270,7 +289,7 @@ impl Following<'_, '_> {
                 if let Some(time) = self.read(used, user.user, way) {
                     last = last.max(time);
                 }
-                self.pass(used, user, way, &mut open)?;
+                self.pass(used, user, way)?;
             }
         }
         Some(last)
@@ -294,7 +313,7 @@ impl Following<'_, '_> {
     }
 
     /// What else this part of an operand is then the value of.
-    fn pass(&mut self, node: &Node, user: &User, way: u32, open: &mut Vec<(u32, u32)>) -> Option<()> {
+    fn pass(&mut self, node: &Node, user: &User, way: u32) -> Option<()> {
         let graph = self.schedule.graph;
         let (number, operand) = (user.user, user.operand);
         let same = match node.flow {
@@ -312,25 +331,25 @@ impl Following<'_, '_> {
             Flow::Call | Flow::Conditional => None,
         };
         if let Some(same) = same {
-            self.open(number, same, open);
+            self.open(number, same)?;
         }
         match node.flow {
             Flow::While => {
                 for called in graph.calls(node) {
                     self.step()?;
-                    self.enter(called, 0, way, open);
+                    self.enter(called, 0, way)?;
                 }
             }
             Flow::Call | Flow::AsyncStart => {
                 for called in graph.calls(node) {
                     self.step()?;
-                    self.enter(called, operand, way, open);
+                    self.enter(called, operand, way)?;
                 }
             }
             Flow::Conditional => {
                 let called = operand.checked_sub(1).and_then(|branch| graph.call(node, branch));
                 if let Some(called) = called {
-                    self.enter(called, 0, way, open);
+                    self.enter(called, 0, way)?;
                 }
             }
             _ => {}
@@ -339,7 +358,7 @@ impl Following<'_, '_> {
     }
 
     /// What the value of a computation is the value of besides.
-    fn leave(&mut self, computation: u32, way: u32, open: &mut Vec<(u32, u32)>) -> Option<()> {
+    fn leave(&mut self, computation: u32, way: u32) -> Option<()> {
         let schedule = self.schedule;
         for &caller in schedule.callers.get(&computation).into_iter().flatten() {
             self.step()?;
@@ -349,35 +368,42 @@ impl Following<'_, '_> {
                     let mut called = schedule.graph.calls(node);
                     // The value of the condition goes nowhere.
                     if called.next() == Some(computation) {
-                        self.open(caller, way, open);
-                        self.enter(computation, 0, way, open);
+                        self.open(caller, way)?;
+                        self.enter(computation, 0, way)?;
                         if let Some(condition) = called.next() {
-                            self.enter(condition, 0, way, open);
+                            self.enter(condition, 0, way)?;
                         }
                     }
                 }
                 Flow::AsyncStart => {
                     if let Some(way) = self.ways.within(&[1], way) {
-                        self.open(caller, way, open);
+                        self.open(caller, way)?;
                     }
                 }
-                _ => self.open(caller, way, open),
+                _ => self.open(caller, way)?,
             }
         }
         Some(())
     }
 
-    fn enter(&mut self, computation: u32, parameter: u32, way: u32, open: &mut Vec<(u32, u32)>) {
-        if let Some(node) = self.schedule.graph.parameter(computation, parameter) {
-            self.open(node, way, open);
+    fn enter(&mut self, computation: u32, parameter: u32, way: u32) -> Option<()> {
+        match self.schedule.graph.parameter(computation, parameter) {
+            Some(node) => self.open(node, way),
+            None => Some(()),
         }
     }
 
-    fn open(&mut self, node: u32, way: u32, open: &mut Vec<(u32, u32)>) {
+    fn open(&mut self, node: u32, way: u32) -> Option<()> {
         let shape = self.schedule.graph.at(node).and_then(|node| node.shape);
         let is_there = shape.is_some_and(|shape| self.shapes.part(shape, self.ways.way(way)).is_some());
-        if is_there && self.seen.insert((node, way), ()).is_none() {
+        if is_there && !self.seen.contains_key(&(node, way)) {
+            let Following { budget, seen, open, .. } = self;
+            if !(budget.for_entry(seen) && budget.for_one(open)) {
+                return None;
+            }
+            seen.insert((node, way), ());
             open.push((node, way));
         }
+        Some(())
     }
 }

@@ -21,6 +21,8 @@ pub struct HloParts<'b> {
     buffers: Repeated<'b>,
     allocations: Repeated<'b>,
     breaks_off: Option<usize>,
+    /// What the module takes without its computations.
+    taken: usize,
 }
 
 /// A computation whose instructions are read one by one.
@@ -37,6 +39,8 @@ struct Repeated<'b> {
     bytes: &'b [u8],
     within: Range<usize>,
     field: u32,
+    /// Bytes of memory that one of them may take.
+    memory: usize,
 }
 
 impl<'b> HloParts<'b> {
@@ -59,15 +63,24 @@ impl<'b> HloParts<'b> {
     /// Fields of the module itself that are none of such a message, or more than 2 GiB. Errors within a part are those of
     /// the part.
     pub fn of_hlo(bytes: &'b [u8]) -> Result<HloParts<'b>> {
-        let whole = Repeated { bytes, within: 0..bytes.len(), field: HLO_MODULE };
+        HloParts::of_hlo_within(bytes, usize::MAX)
+    }
+
+    /// The same, where no part may take more bytes of memory than these: reading one that would is an error for which
+    /// [`HloParts::lacks_memory`] is true.
+    ///
+    /// # Errors
+    /// See [`HloParts::of_hlo`].
+    pub fn of_hlo_within(bytes: &'b [u8], memory: usize) -> Result<HloParts<'b>> {
+        let whole = Repeated { bytes, within: 0..bytes.len(), field: HLO_MODULE, memory };
         let mut parts = match whole.ranges().next() {
-            Some(range) => HloParts::within(bytes, range)?,
-            None => HloParts::within(bytes, 0..0)?,
+            Some(range) => HloParts::within(bytes, range, memory)?,
+            None => HloParts::within(bytes, 0..0, memory)?,
         };
         let mut breaks_off = whole.walk(drop);
         let assignment = Repeated { field: HLO_BUFFERS, ..whole };
         if let Some(within) = assignment.ranges().next() {
-            let list = |field| Repeated { bytes, within: within.clone(), field };
+            let list = |field| Repeated { bytes, within: within.clone(), field, memory };
             (parts.buffers, parts.allocations) = (list(LOGICAL_BUFFERS), list(ALLOCATIONS));
             breaks_off = parts.buffers.walk(drop).or(breaks_off);
         }
@@ -80,21 +93,40 @@ impl<'b> HloParts<'b> {
     /// # Errors
     /// See [`HloParts::of_hlo`].
     pub fn of_module(bytes: &'b [u8]) -> Result<HloParts<'b>> {
-        HloParts::within(bytes, 0..bytes.len())
+        HloParts::of_module_within(bytes, usize::MAX)
     }
 
-    fn within(bytes: &'b [u8], within: Range<usize>) -> Result<HloParts<'b>> {
+    /// The same within this much memory: see [`HloParts::of_hlo_within`].
+    ///
+    /// # Errors
+    /// See [`HloParts::of_hlo`].
+    pub fn of_module_within(bytes: &'b [u8], memory: usize) -> Result<HloParts<'b>> {
+        HloParts::within(bytes, 0..bytes.len(), memory)
+    }
+
+    /// Bytes of memory that are taken at most, besides the bytes that are read and what was asked for since.
+    pub fn memory(&self) -> usize {
+        self.taken
+    }
+
+    /// Whether an error says that a part would have taken more memory than it may.
+    pub fn lacks_memory(error: &Error) -> bool {
+        error.found() == TOO_MUCH
+    }
+
+    fn within(bytes: &'b [u8], within: Range<usize>, memory: usize) -> Result<HloParts<'b>> {
         if bytes.len() > LONGEST {
             return Err(too_long(bytes.len()));
         }
-        let computations = Repeated { bytes, within, field: COMPUTATIONS };
-        let (others, breaks_off) = computations.others();
-        let mut module: raw::HloModuleProto = decode(&others)?;
+        let computations = Repeated { bytes, within, field: COMPUTATIONS, memory };
+        let (others, breaks_off) = computations.others()?;
+        let taken = most_memory(&others, &[]);
+        let mut module: raw::HloModuleProto = decode_within(&others, &[], memory)?;
         let frames = std::mem::take(&mut module.stack_frame_index).into_option().unwrap_or_default();
-        let nothing = Repeated { bytes, within: 0..0, field: 0 };
+        let nothing = Repeated { bytes, within: 0..0, field: 0, memory };
         let (buffers, allocations) = (nothing.clone(), nothing);
         let module = HloModule::from_raw(module);
-        Ok(HloParts { module, frames, computations, buffers, allocations, breaks_off })
+        Ok(HloParts { module, frames, computations, buffers, allocations, breaks_off, taken })
     }
 
     /// The module, without its computations.
@@ -111,9 +143,10 @@ impl<'b> HloParts<'b> {
     pub fn computations(&self) -> impl Iterator<Item = Result<ComputationParts<'_>>> {
         self.computations.ranges().map(|range| {
             let bytes = self.computations.bytes;
-            let instructions = Repeated { bytes, within: range.clone(), field: INSTRUCTIONS };
-            let (others, _) = instructions.others();
-            let raw: raw::HloComputationProto = decode(&others).map_err(|error| error.at(range))?;
+            let memory = self.computations.memory;
+            let instructions = Repeated { bytes, within: range.clone(), field: INSTRUCTIONS, memory };
+            let read = instructions.others().and_then(|(others, _)| decode_within(&others, &[], memory));
+            let raw: raw::HloComputationProto = read.map_err(|error| error.at(range))?;
             let computation = Computation::from_raw(raw, &self.frames);
             Ok(ComputationParts { computation, frames: &self.frames, instructions })
         })
@@ -141,7 +174,8 @@ impl<'b> HloParts<'b> {
     pub fn instruction(&self, place: Range<usize>) -> Result<Instruction> {
         let bytes = self.computations.bytes.get(place.clone());
         let bytes = bytes.ok_or_else(|| Error::new("a place outside of the message"))?;
-        Ok(Instruction::from_raw(decode(bytes).map_err(|error| error.at(place))?, &self.frames))
+        let raw = decode_within(bytes, &PLAIN, self.computations.memory);
+        Ok(Instruction::from_raw(raw.map_err(|error| error.at(place))?, &self.frames))
     }
 }
 
@@ -166,6 +200,42 @@ const INSTRUCTIONS: u32 = 2;
 const LOGICAL_BUFFERS: u32 = 1;
 const ALLOCATIONS: u32 = 3;
 
+/// Fields of an instruction that are held as the bytes they are: its shape, a constant and what only a compiler knows.
+const PLAIN: [u32; 3] = [3, 8, 43];
+
+/// What an error says of a part for which there is no memory.
+const TOO_MUCH: &str = "a part that would take more memory than there is for it";
+
+/// Bytes that a byte of a message may come to: an empty instruction has two.
+const WORST: usize = 64;
+
+/// The shortest message that is looked at before it is read.
+const SHORT: usize = 1 << 12;
+
+fn too_much() -> Error {
+    Error::new(TOO_MUCH).rule("memory is limited whatever a message says").accepts("a larger limit")
+}
+
+/// Bytes of memory that a message takes at most, of which these fields are kept as they are.
+fn most_memory(bytes: &[u8], plain: &[u32]) -> usize {
+    let mut reader = Reader::within(bytes, 0..bytes.len());
+    let mut sum = WORST * SHORT;
+    // Once for the copy that is read, and once for what comes of it.
+    while let Ok(Some(part)) = reader.part(&Path::root("HloProto")) {
+        let factor = if plain.contains(&part.number) { 2 } else { WORST };
+        sum = sum.saturating_add(part.whole.len().saturating_mul(factor));
+    }
+    sum
+}
+
+/// Reads a message if it cannot take more memory than this.
+fn decode_within<M: Message>(bytes: &[u8], plain: &[u32], memory: usize) -> Result<M> {
+    if memory != usize::MAX && bytes.len() > SHORT && most_memory(bytes, plain) > memory {
+        return Err(too_much());
+    }
+    decode(bytes)
+}
+
 impl<'b> Repeated<'b> {
     /// Where the messages of the field stand; nothing behind bytes that are no fields.
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'b> {
@@ -189,10 +259,11 @@ impl<'b> Repeated<'b> {
     }
 
     fn messages<M: Message>(&self) -> impl Iterator<Item = (Range<usize>, Result<M>)> + use<'b, M> {
-        let bytes = self.bytes;
+        let (bytes, memory) = (self.bytes, self.memory);
+        let plain: &[u32] = if self.field == INSTRUCTIONS { &PLAIN } else { &[] };
         self.parts().map(move |(range, is_whole)| {
             let read = match is_whole {
-                true => decode(&bytes[range.clone()]),
+                true => decode_within(&bytes[range.clone()], plain, memory),
                 // What is left of it may be a message by chance, and says something else.
                 false => Err(Error::new("a message that the end of the bytes cuts off")),
             };
@@ -201,10 +272,15 @@ impl<'b> Repeated<'b> {
     }
 
     /// All other fields, and the byte from which on nothing can be read.
-    fn others(&self) -> (Vec<u8>, Option<usize>) {
+    fn others(&self) -> Result<(Vec<u8>, Option<usize>)> {
+        let mut length = 0;
+        self.walk(|whole| length += whole.len());
         let mut others = Vec::new();
+        if length > self.memory || others.try_reserve_exact(length).is_err() {
+            return Err(too_much());
+        }
         let breaks_off = self.walk(|whole| others.extend_from_slice(&self.bytes[whole]));
-        (others, breaks_off)
+        Ok((others, breaks_off))
     }
 
     /// Gives the places of all other fields, and returns the byte from which on nothing can be read.

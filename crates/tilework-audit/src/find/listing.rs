@@ -1,0 +1,96 @@
+//! Lists of findings, which may be as long as a dump says, and no longer than there is memory for.
+
+use std::cell::Cell;
+
+use crate::budget::Budget;
+use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
+
+/// Bytes that are made of each byte that is listed: objects, tables, pictures.
+const MADE_OF_IT: usize = 4;
+
+/// What lists may take yet.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    left: Cell<usize>,
+    cut: Cell<bool>,
+}
+
+impl Listing {
+    pub(crate) fn within(budget: &Budget) -> Listing {
+        Listing { left: Cell::new(budget.left()), cut: Cell::new(false) }
+    }
+
+    /// The first of these, as many as there is memory for.
+    pub(crate) fn of<T: Listed>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
+        let mut list = Vec::new();
+        for item in items {
+            let bytes = MADE_OF_IT.saturating_mul(2 * size_of::<T>() + item.text_bytes());
+            match self.left.get().checked_sub(bytes) {
+                Some(left) if list.try_reserve(1).is_ok() => self.left.set(left),
+                _ => {
+                    self.cut();
+                    break;
+                }
+            }
+            list.push(item);
+        }
+        list
+    }
+
+    /// Notes that a list is shorter than it should be.
+    pub(crate) fn cut(&self) {
+        self.cut.set(true);
+    }
+
+    /// Whether some list is.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.get()
+    }
+}
+
+/// What lists are made of.
+pub(crate) trait Listed {
+    /// The bytes of its texts.
+    fn text_bytes(&self) -> usize;
+}
+
+fn of(text: &Option<String>) -> usize {
+    text.as_ref().map_or(0, String::len)
+}
+
+impl Listed for Place {
+    fn text_bytes(&self) -> usize {
+        of(&self.operation) + of(&self.file)
+    }
+}
+
+impl Listed for Buffer {
+    fn text_bytes(&self) -> usize {
+        of(&self.name) + self.shape.len() + of(&self.computation) + self.place.text_bytes()
+    }
+}
+
+impl Listed for Shared {
+    fn text_bytes(&self) -> usize {
+        self.shape.len() + self.names.iter().map(String::len).sum::<usize>() + self.place.text_bytes()
+    }
+}
+
+impl Listed for Keyed {
+    fn text_bytes(&self) -> usize {
+        self.name.len()
+    }
+}
+
+impl Listed for Move {
+    fn text_bytes(&self) -> usize {
+        let own = self.name.len() + self.from.len() + self.to.len();
+        own + of(&self.argument) + of(&self.computation) + self.place.text_bytes()
+    }
+}
+
+impl Listed for Contradiction {
+    fn text_bytes(&self) -> usize {
+        of(&self.name) + self.shape.len()
+    }
+}
