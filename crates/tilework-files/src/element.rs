@@ -1,14 +1,14 @@
 //! Element types as NumPy writes them.
 
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 use tilework::{Error, Result};
 use tilework_copy::Conversion;
 
-use PrimitiveType as P;
+use Element as P;
 
 /// The types that NumPy has itself.
 #[rustfmt::skip]
-const NATIVE: [(&str, PrimitiveType); 14] = [
+const NATIVE: [(&str, Element); 14] = [
     ("|b1", P::Pred),
     ("|i1", P::S8), ("<i2", P::S16), ("<i4", P::S32), ("<i8", P::S64),
     ("|u1", P::U8), ("<u2", P::U16), ("<u4", P::U32), ("<u8", P::U64),
@@ -20,12 +20,12 @@ const NATIVE: [(&str, PrimitiveType); 14] = [
 /// is what `numpy.save` does to the types of the package ml_dtypes. None for what has no elements.
 ///
 /// ```
-/// use tilework::xla::PrimitiveType;
+/// use tilework::Element;
 /// use tilework_files::descr_of;
-/// assert_eq!(descr_of(PrimitiveType::F32).as_deref(), Some("<f4"));
-/// assert_eq!(descr_of(PrimitiveType::Bf16).as_deref(), Some("<V2"));
+/// assert_eq!(descr_of(Element::F32).as_deref(), Some("<f4"));
+/// assert_eq!(descr_of(Element::Bf16).as_deref(), Some("<V2"));
 /// ```
-pub fn descr_of(element: PrimitiveType) -> Option<String> {
+pub fn descr_of(element: Element) -> Option<String> {
     if let Some((descr, _)) = NATIVE.iter().find(|row| row.1 == element) {
         return Some((*descr).to_owned());
     }
@@ -38,7 +38,7 @@ pub fn descr_of(element: PrimitiveType) -> Option<String> {
 /// # Errors
 /// A word that is no type of fixed size, bytes in the other order, no type or one of another width, and a given type that
 /// contradicts the word.
-pub fn element_of(descr: &str, given: Option<PrimitiveType>) -> Result<PrimitiveType> {
+pub fn element_of(descr: &str, given: Option<Element>) -> Result<Element> {
     let fail = |found: String| Error::new(found).field("element type");
     let (order, rest) = match descr.as_bytes() {
         [order @ (b'<' | b'>' | b'|' | b'='), ..] => (*order, &descr[1..]),
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_type_comes_back_from_its_word() {
-        for element in PrimitiveType::all().filter(|element| element.is_array_type()) {
+        for element in Element::all().filter(|element| element.is_array_type()) {
             let descr = descr_of(element).expect("array types have words");
             assert_eq!(element_of(&descr, Some(element)), Ok(element), "{descr}");
         }

@@ -81,6 +81,9 @@ impl Element {
         ALL.into_iter()
     }
 
+    /// How many types there are.
+    pub(crate) const COUNT: usize = ALL.len();
+
     const fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
