@@ -8,7 +8,7 @@ use numpy::npyffi::{
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 use tilework::{Error, Layout};
 
 use crate::element;
@@ -124,7 +124,7 @@ pub fn fresh<'py>(
     let itemsize = dtype.bind(py).itemsize();
     let bytes = dims.iter().try_fold(itemsize as u64, |bytes, &size| bytes.checked_mul(size));
     let Some(bytes @ LARGE..=MOST) = bytes else { return allocated(py, dtype, dims, zeros) };
-    let room = allocated(py, &element::descr(py, PrimitiveType::U8)?.unbind(), &[bytes + LINE], zeros)?;
+    let room = allocated(py, &element::descr(py, Element::U8)?.unbind(), &[bytes + LINE], zeros)?;
     let first = data(&room);
     let first = first.wrapping_add(first.addr().wrapping_neg() % LINE as usize);
     let mut strides = vec![0; dims.len()];

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 use tilework::{Error, Layout};
 
 use crate::array::{self, Array};
@@ -93,7 +93,7 @@ pub fn unpack<'py>(
 fn unpack_dense<'py>(
     buffer: &Flat<'py>,
     from: &PyLayout,
-    element: PrimitiveType,
+    element: Element,
     threads: Option<NonZeroUsize>,
 ) -> Result<Array<'py>> {
     let py = buffer.array.py();

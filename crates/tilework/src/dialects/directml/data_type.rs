@@ -98,11 +98,6 @@ impl DataType {
         TABLE.iter().find(|row| row.1 == element).map(|row| row.0)
     }
 
-    /// The type of DirectML for XLA's, if it has one.
-    pub fn of_xla(element: PrimitiveType) -> Option<DataType> {
-        DataType::all().find(|data_type| data_type.in_xla() == element)
-    }
-
     /// The type that this word probably means: the name in other letters, or another system's name for it.
     pub(crate) fn meant_by(word: &str) -> Option<DataType> {
         match Element::meant_by(word.strip_prefix(PREFIX).unwrap_or(word))? {
