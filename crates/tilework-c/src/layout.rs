@@ -3,8 +3,8 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
+use tilework::Element;
 use tilework::dialect;
-use tilework::xla::PrimitiveType;
 
 use crate::border::{self, Result, guarded};
 use crate::error::{Error, Message};
@@ -13,7 +13,7 @@ use crate::error::{Error, Message};
 pub struct Layout {
     pub(crate) layout: tilework::Layout,
     /// The type of the elements.
-    pub(crate) element: PrimitiveType,
+    pub(crate) element: Element,
     /// The padding value that the text names itself, as the bits of an element.
     pub(crate) fill: Option<u128>,
     text: CString,

@@ -48,7 +48,7 @@ fn convert(from: &Layout, to: &Layout) -> Result<Option<Conversion>> {
     if from.element == to.element {
         return Ok(None);
     }
-    Conversion::between(from.element.name(), to.element.name()).map(Some)
+    Conversion::between(from.element, to.element).map(Some)
 }
 
 /// A value of the element type or its bits; none if padding is to be left alone.
@@ -61,7 +61,7 @@ fn read_fill(value: &str, to: &Layout) -> Result<Option<u128>> {
 
 #[cfg(test)]
 mod tests {
-    use tilework_copy::Kind;
+    use tilework::Element;
 
     use super::*;
 
@@ -115,9 +115,9 @@ mod tests {
             let conversion = read("convert", &from, &to)?.conversion;
             Ok(conversion.map(|conversion| (conversion.from(), conversion.to())))
         };
-        assert_eq!(kinds("f32[3]", "bf16[3]")?, Some((Kind::F32, Kind::Bf16)));
-        assert_eq!(kinds("FLOAT32 [3]", "f8e4m3fn[3]")?, Some((Kind::F32, Kind::F8e4m3fn)));
-        assert_eq!(kinds("INT8 [3]", "INT4 [3]")?, Some((Kind::S8, Kind::S4)));
+        assert_eq!(kinds("f32[3]", "bf16[3]")?, Some((Element::F32, Element::Bf16)));
+        assert_eq!(kinds("FLOAT32 [3]", "f8e4m3fn[3]")?, Some((Element::F32, Element::F8e4m3fn)));
+        assert_eq!(kinds("INT8 [3]", "INT4 [3]")?, Some((Element::S8, Element::S4)));
         assert_eq!(kinds("s32[3]", "s32[3]")?, None);
         for (from, to) in [("f32[3]", "s8[3]"), ("s32[3]", "s8[3]"), ("f32[3]", "c64[3]")] {
             let error: Error = kinds(from, to).expect_err(from);

@@ -75,7 +75,7 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     let stored = as_npy.then(|| {
         let kept = header.as_ref().filter(|_| conversion.is_none());
         let kept = kept.map(|header| header.descr.clone()).filter(|descr| numpy_reads(descr));
-        let descr = kept.or_else(|| descr_of(to.element)).unwrap_or_default();
+        let descr = kept.unwrap_or_else(|| descr_of(to.element));
         npy::Header::of(&to.layout, to.said.minor_to_major().as_deref(), &descr)
     });
     let head = stored.as_ref().map_or(Ok(Vec::new()), npy::Header::bytes)?;

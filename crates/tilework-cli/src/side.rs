@@ -4,9 +4,12 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use tilework::dialect::{Known, Said};
-use tilework::xla::{self, ArrayShape, PrimitiveType, Shape};
+use tilework::{
+    Element,
+    xla::{self, ArrayShape, Shape},
+};
 use tilework::{Error, Layout};
-use tilework_copy::{Conversion, Kind};
+use tilework_copy::Conversion;
 
 use crate::args::Args;
 use crate::input;
@@ -16,7 +19,7 @@ use crate::subject::{self, Bad};
 pub struct Side {
     pub said: Said,
     pub layout: Layout,
-    pub element: PrimitiveType,
+    pub element: Element,
 }
 
 impl Side {
@@ -36,7 +39,7 @@ impl Side {
     pub fn read_to(
         &self,
         given: Option<&OsString>,
-        convert: Option<Option<PrimitiveType>>,
+        convert: Option<Option<Element>>,
         args: &Args,
     ) -> Result<(Side, Option<Conversion>), Bad> {
         let element = convert.flatten().unwrap_or(self.element);
@@ -56,7 +59,7 @@ impl Side {
     }
 
     /// The array with this type and these dimensions, row-major or in Fortran order.
-    pub fn dense(element: PrimitiveType, dims: &[u64], is_fortran: bool) -> Result<Side, Bad> {
+    pub fn dense(element: Element, dims: &[u64], is_fortran: bool) -> Result<Side, Bad> {
         let dense = || {
             let array = ArrayShape::new(element, dims.iter().copied())?;
             match is_fortran {
@@ -118,7 +121,7 @@ impl Side {
 
     /// The conversion of elements from here to there.
     pub fn conversion_to(&self, to: &Side) -> tilework::Result<Conversion> {
-        Conversion::between(self.element.name(), to.element.name())
+        Conversion::between(self.element, to.element)
     }
 
     /// What is wrong with another element type where nobody asked for a conversion.
@@ -132,16 +135,16 @@ impl Side {
             })
     }
 
-    /// Whether elements are as wide as a kind, which those of 4 bits are not unless the layout says so.
-    fn as_wide_as(&self, kind: Kind) -> Result<(), Bad> {
-        let (found, want) = (self.layout.bits(), kind.bits());
+    /// Whether elements are as wide as their type, which those of 4 bits are not unless the layout says so.
+    fn as_wide_as(&self, element: Element) -> Result<(), Bad> {
+        let (found, want) = (self.layout.bits(), element.bits());
         if found == want {
             return Ok(());
         }
         let text = self.said.to_string();
-        let error = Error::new(format!("{kind} of {found} bits each in {text}"))
-            .rule(format!("a conversion has {kind} of {want} bits, side by side"))
-            .accepts(format!("E({want}) in the layout, such as {kind}[3,5]{{1,0:E({want})}}"));
+        let error = Error::new(format!("{element} of {found} bits each in {text}"))
+            .rule(format!("a conversion has {element} of {want} bits, side by side"))
+            .accepts(format!("E({want}) in the layout, such as {element}[3,5]{{1,0:E({want})}}"));
         Err(Bad::new(error, &text))
     }
 }

@@ -20,9 +20,9 @@ mod subbyte;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use convert::{Conversion, Converter, Kind};
+use convert::{Conversion, Converter};
 use kernels::InstructionSet;
-use tilework::{Loop, Nest};
+use tilework::{Element, Loop, Nest};
 
 /// What is measured: given a source and a destination that are long enough.
 type Run<'a> = Box<dyn Fn(&[u8], &mut [u8]) + 'a>;
@@ -44,27 +44,26 @@ fn main() {
 fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
     let mut all: Vec<(String, usize, usize, Run)> = Vec::new();
     let pairs = [
-        (Kind::F32, Kind::Bf16),
-        (Kind::Bf16, Kind::F32),
-        (Kind::F32, Kind::F16),
-        (Kind::F16, Kind::F32),
-        (Kind::Bf16, Kind::F16),
-        (Kind::F32, Kind::F8e4m3fn),
-        (Kind::F8e4m3fn, Kind::F32),
-        (Kind::Bf16, Kind::F8e4m3fn),
-        (Kind::F32, Kind::F8e5m2fnuz),
-        (Kind::F32, Kind::F4e2m1fn),
-        (Kind::S8, Kind::S4),
-        (Kind::S4, Kind::S8),
-        (Kind::F64, Kind::F64AsFloatPair),
+        (Element::F32, Element::Bf16),
+        (Element::Bf16, Element::F32),
+        (Element::F32, Element::F16),
+        (Element::F16, Element::F32),
+        (Element::Bf16, Element::F16),
+        (Element::F32, Element::F8e4m3fn),
+        (Element::F8e4m3fn, Element::F32),
+        (Element::Bf16, Element::F8e4m3fn),
+        (Element::F32, Element::F8e5m2fnuz),
+        (Element::F32, Element::F4e2m1fn),
+        (Element::S8, Element::S4),
+        (Element::S4, Element::S8),
     ];
-    for (from, to) in pairs {
+    let between = pairs.into_iter().filter_map(|(from, to)| Conversion::new(from, to));
+    for conversion in between.chain([Conversion::to_float_pairs()]) {
         // A conversion on any set of instructions is made for nests; a nest of one run is it.
-        let Some(converter) = Conversion::new(from, to).and_then(|made| Converter::new(made, set)) else {
-            continue;
-        };
+        let Some(converter) = Converter::new(conversion, set) else { continue };
+        let (from, to) = (conversion.from(), conversion.to());
         for (place, elements) in [("in L2", 32_usize << 10), ("in memory", 16 << 20)] {
-            let bytes = |kind: Kind| elements * kind.bits() as usize / 8;
+            let bytes = |kind: Element| elements * kind.bits() as usize / 8;
             let one = Loop { extent: elements as u64, from: 1, to: 1 };
             let nest = Nest { starts: [(0, 0)].into(), loops: [one].into() };
             let run = run_converter(converter, nest.clone());
@@ -75,13 +74,16 @@ fn workloads(set: InstructionSet) -> Vec<(String, usize, usize, Run<'static>)> {
             }
         }
     }
-    for (from, to) in
-        [(Kind::F32, Kind::Bf16), (Kind::Bf16, Kind::F32), (Kind::S8, Kind::S4), (Kind::S4, Kind::S8)]
-    {
+    for (from, to) in [
+        (Element::F32, Element::Bf16),
+        (Element::Bf16, Element::F32),
+        (Element::S8, Element::S4),
+        (Element::S4, Element::S8),
+    ] {
         let Some(converter) = Conversion::new(from, to).and_then(|made| Converter::new(made, set)) else {
             continue;
         };
-        let bytes = |kind: Kind| (4096 << 12) * kind.bits() as usize / 8;
+        let bytes = |kind: Element| (4096 << 12) * kind.bits() as usize / 8;
         let run = run_converter(converter.streaming(to.bits() >= 16), transpose(4096, 4096));
         all.push((format!("{from:?} to {to:?} transposed 4096x4096"), bytes(from), bytes(to), run));
     }

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use tilework::xla::{PrimitiveType, Shape};
+use tilework::{Element, xla::Shape};
 use tilework::{Layout, PlanOptions, Result};
 use tilework_copy::{Buffer, Relayout, Threads};
 
@@ -13,7 +13,7 @@ fn main() -> Result<()> {
     let device = layout("bf16[4000,5000]{1,0:T(8,128)(2,1)}")?;
 
     // Planned once, run as often as there is data.
-    let zero = PlanOptions { fill: Some(PrimitiveType::Bf16.value_bits("zero")?), ..PlanOptions::default() };
+    let zero = PlanOptions { fill: Some(Element::Bf16.value_bits("zero")?), ..PlanOptions::default() };
     let pack = Relayout::new(&host, &device, &zero)?;
     let unpack = Relayout::new(&device, &host, &PlanOptions::default())?;
     println!("{}\n", pack.plan());

@@ -6,13 +6,13 @@ use std::error::Error;
 use std::fs::File;
 use std::io::Write;
 
-use tilework::{Layout, PlanOptions};
+use tilework::{Element, Layout, PlanOptions};
 use tilework_copy::{Conversion, Relayout};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let rows = Layout::row_major(&[3000, 2000], 32)?;
     let columns = Layout::builder(&[3000, 2000], 16)?.minor_to_major(&[0, 1])?.build()?;
-    let conversion = Conversion::between("f32", "bf16")?;
+    let conversion = Conversion::between(Element::F32, Element::Bf16)?;
     let relayout = Relayout::converting(&rows, &columns, conversion, &PlanOptions::default())?;
 
     let name = std::env::args_os().nth(1);

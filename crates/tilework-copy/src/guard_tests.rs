@@ -3,9 +3,9 @@
 use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
-use tilework::{Layout, Plan, PlanOptions, Result};
+use tilework::{Element, Layout, Plan, PlanOptions, Result};
 
-use crate::convert::{Conversion, Converter, Kind};
+use crate::convert::{Conversion, Converter};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool};
@@ -138,8 +138,7 @@ fn check(plan: &Plan, conversion: Option<Conversion>, memory: &mut [Between; 2],
         (conversion.is_none()).then(|| expected(from, to, plan.options().fill, &source, &before));
     let [read, written] = memory;
     for set in InstructionSet::all_here() {
-        let converter =
-            conversion.and_then(|how| Converter::new(Conversion::new(how.from(), how.to())?, set));
+        let converter = conversion.and_then(|how| Converter::new(how, set));
         assert_eq!(converter.is_some(), conversion.is_some());
         for streams in [false, true] {
             let setting = Setting { set, streams, fetches: dice.below(2) == 0 };
@@ -196,26 +195,26 @@ fn nothing_outside_of_the_buffers_is_touched_by_conversions() {
     let mut dice = Dice(11);
     let mut memory = [Between::new(4 << 20), Between::new(4 << 20)];
     let pairs = [
-        (Kind::F32, Kind::Bf16),
-        (Kind::Bf16, Kind::F32),
-        (Kind::F32, Kind::F16),
-        (Kind::F16, Kind::F8e4m3fn),
-        (Kind::F8e5m2, Kind::F32),
-        (Kind::F64, Kind::F32),
-        (Kind::F32, Kind::F64),
-        (Kind::F64, Kind::F64AsFloatPair),
-        (Kind::S8, Kind::S4),
-        (Kind::U4, Kind::U8),
-        (Kind::F32, Kind::F4e2m1fn),
-        (Kind::F4e2m1fn, Kind::Bf16),
+        (Element::F32, Element::Bf16),
+        (Element::Bf16, Element::F32),
+        (Element::F32, Element::F16),
+        (Element::F16, Element::F8e4m3fn),
+        (Element::F8e5m2, Element::F32),
+        (Element::F64, Element::F32),
+        (Element::F32, Element::F64),
+        (Element::S8, Element::S4),
+        (Element::U4, Element::U8),
+        (Element::F32, Element::F4e2m1fn),
+        (Element::F4e2m1fn, Element::Bf16),
     ];
+    let between = pairs.into_iter().map(|(from, to)| Conversion::new(from, to).unwrap());
+    let conversions: Vec<Conversion> = between.chain([Conversion::to_float_pairs()]).collect();
     let mut done = 0;
     while done < 120 {
-        let (a, b) = dice.of(&pairs);
-        let Some(conversion) = Conversion::new(a, b) else { continue };
+        let conversion = dice.of(&conversions);
         let dims = dims(&mut dice);
-        let Ok(from) = layout(&mut dice, &dims, a.bits(), true) else { continue };
-        let Ok(to) = layout(&mut dice, &dims, b.bits(), false) else { continue };
+        let Ok(from) = layout(&mut dice, &dims, conversion.from().bits(), true) else { continue };
+        let Ok(to) = layout(&mut dice, &dims, conversion.to().bits(), false) else { continue };
         if from.bytes().max(to.bytes()) > 1 << 20 {
             continue;
         }

@@ -26,7 +26,7 @@
 //! # Padding, and which bytes are written
 //!
 //! ```
-//! use tilework::{PlanOptions, xla::{PrimitiveType, Shape}};
+//! use tilework::{Element, PlanOptions, xla::Shape};
 //! use tilework_copy::Relayout;
 //!
 //! let layout = |text: &str| Shape::parse(text)?.as_array().unwrap().lower();
@@ -38,7 +38,7 @@
 //! assert_eq!(&out, b"abdec-f-gh--i---and more");
 //!
 //! // With one, all places of the destination are. What a buffer holds beyond its layout is left alone.
-//! let fill = PrimitiveType::U8.value_bits("0x2e")?; // "zero", "lowest", "-1.5" … or bits
+//! let fill = Element::U8.value_bits("0x2e")?; // "zero", "lowest", "-1.5" … or bits
 //! let options = PlanOptions { fill: Some(fill), ..PlanOptions::default() };
 //! Relayout::new(&host, &device, &options)?.run(b"abcdefghi", &mut out)?;
 //! assert_eq!(&out, b"abdec.f.gh..i...and more");
@@ -159,7 +159,7 @@ mod tests;
 mod trial;
 
 pub use buffer::Buffer;
-pub use convert::{Conversion, Kind};
+pub use convert::Conversion;
 pub use map::{Mapped, MappedMut};
 pub use pool::{Inline, Pool, Threads};
-pub use relayout::{Element, Relayout};
+pub use relayout::{Plain, Relayout};

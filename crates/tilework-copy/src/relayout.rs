@@ -60,12 +60,12 @@ impl Relayout {
     /// destination.
     ///
     /// ```
-    /// use tilework::{Layout, PlanOptions};
-    /// use tilework_copy::{Conversion, Kind, Relayout};
+    /// use tilework::{Element, Layout, PlanOptions};
+    /// use tilework_copy::{Conversion, Relayout};
     ///
     /// let from = Layout::row_major(&[2], 32)?;
     /// let to = Layout::row_major(&[2], 16)?.flip(0)?;
-    /// let conversion = Conversion::new(Kind::F32, Kind::Bf16).unwrap();
+    /// let conversion = Conversion::new(Element::F32, Element::Bf16).unwrap();
     /// let relayout = Relayout::converting(&from, &to, conversion, &PlanOptions::default())?;
     /// let mut out = [0; 4];
     /// relayout.run(&[1.0_f32.to_le_bytes(), 2.0_f32.to_le_bytes()].concat(), &mut out)?;
@@ -219,7 +219,7 @@ impl Relayout {
     /// # Errors
     /// Elements of another width than the layouts', and a slice that is shorter than its layout; nothing is written
     /// then.
-    pub fn run_elements<T: Element, U: Element>(&self, from: &[T], to: &mut [U]) -> Result<()> {
+    pub fn run_elements<T: Plain, U: Plain>(&self, from: &[T], to: &mut [U]) -> Result<()> {
         check_width("source", size_of::<T>(), self.plan.from())?;
         check_width("destination", size_of::<U>(), self.plan.to())?;
         let source = (from.as_ptr().cast(), size_of_val(from));
@@ -277,15 +277,15 @@ fn bytes_written(plan: &Plan) -> usize {
 ///
 /// # Safety
 /// A type without padding bytes for which every combination of bits is a value.
-pub unsafe trait Element: Copy {}
+pub unsafe trait Plain: Copy {}
 
-macro_rules! elements {
+macro_rules! plain {
     ($($number:ty)*) => { $(
         // SAFETY: a number is its bits.
-        unsafe impl Element for $number {}
+        unsafe impl Plain for $number {}
     )* };
 }
-elements! { u8 i8 u16 i16 u32 i32 f32 u64 i64 f64 u128 i128 }
+plain! { u8 i8 u16 i16 u32 i32 f32 u64 i64 f64 u128 i128 }
 
 fn check_length(name: &str, found: usize, layout: &Layout) -> Result<()> {
     let need = layout.bytes();

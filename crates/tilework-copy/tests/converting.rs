@@ -1,7 +1,8 @@
 //! Arrays whose elements are converted while they move: against one element after the other.
 
-use tilework::{Layout, PlanOptions};
-use tilework_copy::{Conversion, Kind, Relayout, Threads};
+use tilework::xla::{ArrayShape, Shape};
+use tilework::{Element, Layout, PlanOptions};
+use tilework_copy::{Conversion, Relayout, Threads};
 
 fn get(bytes: &[u8], place: u64, bits: u64) -> u64 {
     (0..bits).fold(0, |value, k| {
@@ -18,14 +19,22 @@ fn put(bytes: &mut [u8], place: u64, bits: u64, value: u64) {
     }
 }
 
-fn xla(text: &str) -> Layout {
-    tilework::xla::Shape::parse(text).unwrap().as_array().unwrap().lower().unwrap()
+fn array(text: &str) -> ArrayShape {
+    Shape::parse(text).unwrap().as_array().unwrap().clone()
 }
 
-fn check(from: (Kind, &str), to: (Kind, &str), fill: Option<u128>) {
-    let conversion = Conversion::new(from.0, to.0).unwrap();
-    let (source_layout, layout) = (xla(from.1), xla(to.1));
-    let bits = (u64::from(from.0.bits()), u64::from(to.0.bits()));
+fn xla(text: &str) -> Layout {
+    array(text).lower().unwrap()
+}
+
+fn check(from: &str, to: &str, fill: Option<u128>) {
+    let conversion = Conversion::between(array(from).element_type(), array(to).element_type()).unwrap();
+    check_with(conversion, from, to, fill);
+}
+
+fn check_with(conversion: Conversion, from: &str, to: &str, fill: Option<u128>) {
+    let (source_layout, layout) = (xla(from), xla(to));
+    let bits = (u64::from(conversion.from().bits()), u64::from(conversion.to().bits()));
     let noise = |count: u64| -> Vec<u8> { (0..count).map(|k| ((k * 2654435761) >> 13) as u8).collect() };
     let source = noise(source_layout.bytes());
     let mut found = noise(layout.bytes());
@@ -51,24 +60,24 @@ fn check(from: (Kind, &str), to: (Kind, &str), fill: Option<u128>) {
 
 #[test]
 fn weights_are_packed_for_a_tpu_in_one_go() {
-    check((Kind::F32, "f32[60,300]{1,0}"), (Kind::Bf16, "bf16[60,300]{1,0:T(8,128)(2,1)}"), Some(0));
-    check((Kind::F32, "f32[60,300]{0,1}"), (Kind::F8e4m3fn, "f8e4m3fn[60,300]{1,0:T(8,128)(4,1)}"), None);
-    check((Kind::S8, "s8[60,300]{1,0}"), (Kind::S4, "s4[60,300]{1,0:T(8,128)(8,1)E(4)}"), Some(5));
-    check((Kind::S4, "s4[60,301]{1,0:E(4)}"), (Kind::S8, "s8[60,301]{0,1}"), None);
-    check((Kind::Bf16, "bf16[64,256]{1,0:T(8,128)(2,1)}"), (Kind::F32, "f32[64,256]{1,0}"), None);
-    check((Kind::F64, "f64[33,77]{1,0}"), (Kind::F64AsFloatPair, "f64[33,77]{0,1}"), Some(1));
+    check("f32[60,300]{1,0}", "bf16[60,300]{1,0:T(8,128)(2,1)}", Some(0));
+    check("f32[60,300]{0,1}", "f8e4m3fn[60,300]{1,0:T(8,128)(4,1)}", None);
+    check("s8[60,300]{1,0}", "s4[60,300]{1,0:T(8,128)(8,1)E(4)}", Some(5));
+    check("s4[60,301]{1,0:E(4)}", "s8[60,301]{0,1}", None);
+    check("bf16[64,256]{1,0:T(8,128)(2,1)}", "f32[64,256]{1,0}", None);
+    check_with(Conversion::to_float_pairs(), "f64[33,77]{1,0}", "f64[33,77]{0,1}", Some(1));
 }
 
 #[test]
 fn large_arrays_are_divided_among_threads() {
-    check((Kind::F32, "f32[1001,903]{1,0}"), (Kind::Bf16, "bf16[1001,903]{0,1}"), None);
-    check((Kind::U8, "u8[1001,903]{1,0}"), (Kind::U4, "u4[1001,903]{0,1:E(4)}"), None);
+    check("f32[1001,903]{1,0}", "bf16[1001,903]{0,1}", None);
+    check("u8[1001,903]{1,0}", "u4[1001,903]{0,1:E(4)}", None);
 }
 
 #[test]
-fn widths_that_are_not_those_of_the_kinds_are_refused() {
+fn widths_that_are_not_those_of_the_elements_are_refused() {
     let (f32s, halves) = (xla("f32[4]"), xla("bf16[4]"));
-    let conversion = Conversion::new(Kind::F32, Kind::Bf16).unwrap();
+    let conversion = Conversion::new(Element::F32, Element::Bf16).unwrap();
     assert!(Relayout::converting(&halves, &f32s, conversion, &PlanOptions::default()).is_err());
     assert!(Relayout::converting(&f32s, &halves, conversion, &PlanOptions::default()).is_ok());
     // A plan may be made for a conversion that nobody gives.

@@ -1,7 +1,7 @@
 //! Sizes at the ends of what can be said: no panic, no hang, no wrong byte.
 
-use tilework::{Error, Layout, PlanOptions, Result};
-use tilework_copy::{Conversion, Inline, Kind, Relayout, Threads};
+use tilework::{Element, Error, Layout, PlanOptions, Result};
+use tilework_copy::{Conversion, Inline, Relayout, Threads};
 
 fn fill() -> PlanOptions {
     PlanOptions { fill: Some(1), converts: false }
@@ -46,7 +46,7 @@ fn relayouts_of_more_than_any_memory_are_made_and_refuse_short_buffers() -> Resu
     }
     let from = Layout::row_major(&[1 << 59], 32)?;
     let to = Layout::row_major(&[1 << 59], 16)?.flip(0)?;
-    let conversion = Conversion::new(Kind::F32, Kind::Bf16).expect("there is one");
+    let conversion = Conversion::new(Element::F32, Element::Bf16).expect("there is one");
     Relayout::converting(&from, &to, conversion, &PlanOptions::default())?;
     Ok(())
 }

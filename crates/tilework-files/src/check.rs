@@ -202,8 +202,9 @@ fn same(a: &[u8], at_a: u64, b: &[u8], at_b: u64, bits: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tilework::Element;
     use tilework::PlanOptions;
-    use tilework_copy::{Kind, Relayout};
+    use tilework_copy::Relayout;
 
     use super::*;
 
@@ -235,7 +236,9 @@ mod tests {
 
     #[test]
     fn every_wrong_bit_of_converted_elements_is_found() -> Result<()> {
-        for (from, to) in [(Kind::F32, Kind::Bf16), (Kind::S8, Kind::S4), (Kind::F4e2m1fn, Kind::F32)] {
+        for (from, to) in
+            [(Element::F32, Element::Bf16), (Element::S8, Element::S4), (Element::F4e2m1fn, Element::F32)]
+        {
             let old_layout = Layout::row_major(&[31, 45], from.bits())?; // more than a batch, and an odd rest
             let builder = Layout::builder(&[31, 45], to.bits())?;
             let new_layout = builder.tile(&[Some(8), Some(4)])?.build()?;

@@ -1,35 +1,28 @@
 //! Element types as NumPy writes them.
 
-use tilework::xla::PrimitiveType;
-use tilework::{Error, Result};
+use tilework::{Element, Error, Result, System};
 use tilework_copy::Conversion;
 
-use PrimitiveType as P;
-
-/// The types that NumPy has itself.
-#[rustfmt::skip]
-const NATIVE: [(&str, PrimitiveType); 14] = [
-    ("|b1", P::Pred),
-    ("|i1", P::S8), ("<i2", P::S16), ("<i4", P::S32), ("<i8", P::S64),
-    ("|u1", P::U8), ("<u2", P::U16), ("<u4", P::U32), ("<u8", P::U64),
-    ("<f2", P::F16), ("<f4", P::F32), ("<f8", P::F64),
-    ("<c8", P::C64), ("<c16", P::C128),
-];
-
 /// How NumPy writes an element type: its own types by name, all others (bf16, the 8-bit floats, s4) as plain bytes, which
-/// is what `numpy.save` does to the types of the package ml_dtypes. None for what has no elements.
+/// is what `numpy.save` does to the types of the package ml_dtypes.
 ///
 /// ```
-/// use tilework::xla::PrimitiveType;
+/// use tilework::Element;
 /// use tilework_files::descr_of;
-/// assert_eq!(descr_of(PrimitiveType::F32).as_deref(), Some("<f4"));
-/// assert_eq!(descr_of(PrimitiveType::Bf16).as_deref(), Some("<V2"));
+/// assert_eq!(descr_of(Element::F32), "<f4");
+/// assert_eq!(descr_of(Element::Bf16), "<V2");
 /// ```
-pub fn descr_of(element: PrimitiveType) -> Option<String> {
-    if let Some((descr, _)) = NATIVE.iter().find(|row| row.1 == element) {
-        return Some((*descr).to_owned());
+pub fn descr_of(element: Element) -> String {
+    match (element.name_in(System::Npy), element.bytes()) {
+        (Some(descr), _) => descr.to_owned(),
+        (None, 1) => "|V1".to_owned(),
+        (None, bytes) => format!("<V{bytes}"),
     }
-    element.byte_width().map(|bytes| if bytes == 1 { "|V1".to_owned() } else { format!("<V{bytes}") })
+}
+
+/// The type that NumPy has itself, of a word without its first letter, the order of the bytes.
+fn native(rest: &str) -> Option<Element> {
+    Element::all().find(|element| element.name_in(System::Npy).is_some_and(|descr| descr[1..] == *rest))
 }
 
 /// The element type that a file's word for it stands for. Where the word says no more than a number of bytes, or something
@@ -38,7 +31,7 @@ pub fn descr_of(element: PrimitiveType) -> Option<String> {
 /// # Errors
 /// A word that is no type of fixed size, bytes in the other order, no type or one of another width, and a given type that
 /// contradicts the word.
-pub fn element_of(descr: &str, given: Option<PrimitiveType>) -> Result<PrimitiveType> {
+pub fn element_of(descr: &str, given: Option<Element>) -> Result<Element> {
     let fail = |found: String| Error::new(found).field("element type");
     let (order, rest) = match descr.as_bytes() {
         [order @ (b'<' | b'>' | b'|' | b'='), ..] => (*order, &descr[1..]),
@@ -58,13 +51,14 @@ pub fn element_of(descr: &str, given: Option<PrimitiveType>) -> Result<Primitive
             .rule("elements are stored with the least significant byte first")
             .accepts(format!("array.astype('<{}') before numpy.save", &rest)));
     }
-    let native = NATIVE.iter().find(|row| row.0[1..] == *rest).map(|row| row.1);
+    let native = native(rest);
     match (native, given) {
         (Some(native), None) => Ok(native),
         (Some(native), Some(given)) if native == given => Ok(native),
         // Bytes that NumPy shows as integers are often those of another type: `bf16.view('u2')`.
-        (None, Some(given)) | (Some(P::U8 | P::U16 | P::U32 | P::U64 | P::S8), Some(given))
-            if given.byte_width() == Some(bytes) =>
+        (None, Some(given))
+        | (Some(Element::U8 | Element::U16 | Element::U32 | Element::U64 | Element::S8), Some(given))
+            if given.bytes() == bytes =>
         {
             Ok(given)
         }
@@ -77,7 +71,7 @@ pub fn element_of(descr: &str, given: Option<PrimitiveType>) -> Result<Primitive
             .rule("the type is the file's, or one of as many bytes where the file says plain bytes")
             .accepts(native.map_or_else(
                 || example(bytes).to_owned(),
-                |native| match Conversion::between(native.name(), given.name()) {
+                |native| match Conversion::between(native, given) {
                     Ok(_) => format!("{native}; --convert={given} makes {given} of it"),
                     Err(_) => native.to_string(),
                 },
@@ -88,8 +82,8 @@ pub fn element_of(descr: &str, given: Option<PrimitiveType>) -> Result<Primitive
 /// Whether NumPy reads a word for a type that it may have written: it writes `<f1` for some types of the package ml_dtypes,
 /// and does not read it.
 pub fn numpy_reads(descr: &str) -> bool {
-    let is_native = NATIVE.iter().any(|row| row.0[1..] == *descr.trim_start_matches(['<', '>', '|', '=']));
-    is_native || descr.trim_start_matches(['<', '|']).starts_with(['V', 'S', 'm', 'M'])
+    native(descr.trim_start_matches(['<', '>', '|', '='])).is_some()
+        || descr.trim_start_matches(['<', '|']).starts_with(['V', 'S', 'm', 'M'])
 }
 
 /// A type of so many bytes that NumPy has no word for.
@@ -110,11 +104,10 @@ mod tests {
 
     #[test]
     fn every_type_comes_back_from_its_word() {
-        for element in PrimitiveType::all().filter(|element| element.is_array_type()) {
-            let descr = descr_of(element).expect("array types have words");
+        for element in Element::all() {
+            let descr = descr_of(element);
             assert_eq!(element_of(&descr, Some(element)), Ok(element), "{descr}");
         }
-        assert_eq!(descr_of(P::Token), None);
     }
 
     #[test]
@@ -123,18 +116,19 @@ mod tests {
             element_of("<V2", None)
                 .is_err_and(|error| error.to_string().contains("--dtype TYPE, such as bf16"))
         );
-        assert_eq!(element_of("|V2", Some(P::Bf16)), Ok(P::Bf16));
-        assert_eq!(element_of("<u2", Some(P::Bf16)), Ok(P::Bf16));
-        assert!(element_of("<V2", Some(P::F32)).is_err());
+        assert_eq!(element_of("|V2", Some(Element::Bf16)), Ok(Element::Bf16));
+        assert_eq!(element_of("<u2", Some(Element::Bf16)), Ok(Element::Bf16));
+        assert!(element_of("<V2", Some(Element::F32)).is_err());
         assert!(
-            element_of("<f4", Some(P::S32)).is_err_and(|error| error.to_string().contains("accepted: f32"))
+            element_of("<f4", Some(Element::S32))
+                .is_err_and(|error| error.to_string().contains("accepted: f32"))
         );
-        assert_eq!(element_of("<M8[ns]", Some(P::S64)), Ok(P::S64));
+        assert_eq!(element_of("<M8[ns]", Some(Element::S64)), Ok(Element::S64));
     }
 
     #[test]
     fn a_word_that_numpy_writes_and_does_not_read_is_read_but_not_written() {
-        assert_eq!(element_of("<f1", Some(P::F8e5m2)), Ok(P::F8e5m2));
+        assert_eq!(element_of("<f1", Some(Element::F8e5m2)), Ok(Element::F8e5m2));
         assert!(!numpy_reads("<f1") && numpy_reads("<f2") && numpy_reads("|u1") && numpy_reads("<V2"));
     }
 
@@ -143,11 +137,11 @@ mod tests {
         assert!(
             element_of(">f4", None).is_err_and(|error| error.to_string().contains("array.astype('<f4')"))
         );
-        assert!(element_of(">i2", Some(P::S16)).is_err());
-        assert_eq!(element_of(">i1", None), Ok(P::S8));
+        assert!(element_of(">i2", Some(Element::S16)).is_err());
+        assert_eq!(element_of(">i1", None), Ok(Element::S8));
         for descr in ["|O", "", "<", "<U3", "<f", "<f99999999999", "\u{e9}4", "<x4"] {
             assert!(element_of(descr, None).is_err(), "{descr}");
-            assert!(element_of(descr, Some(P::F32)).is_err(), "{descr}");
+            assert!(element_of(descr, Some(Element::F32)).is_err(), "{descr}");
         }
     }
 }

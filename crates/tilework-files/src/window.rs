@@ -107,8 +107,9 @@ fn lcm(a: u64, b: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use tilework::Element;
     use tilework::xla::Shape;
-    use tilework_copy::{Conversion, Kind};
+    use tilework_copy::Conversion;
 
     use super::*;
 
@@ -150,9 +151,9 @@ mod tests {
     #[test]
     fn windows_convert_as_the_whole_does() -> Result<()> {
         for (from, to, kinds) in [
-            ("f32[64,48]{0,1}", "bf16[64,48]{1,0:T(8,4)(2,1)}", (Kind::F32, Kind::Bf16)),
-            ("s8[64,48]", "s4[64,48]{0,1:E(4)}", (Kind::S8, Kind::S4)),
-            ("f16[61,47]{1,0:T(3,5)}", "f32[61,47]{strides(-1,64)}", (Kind::F16, Kind::F32)),
+            ("f32[64,48]{0,1}", "bf16[64,48]{1,0:T(8,4)(2,1)}", (Element::F32, Element::Bf16)),
+            ("s8[64,48]", "s4[64,48]{0,1:E(4)}", (Element::S8, Element::S4)),
+            ("f16[61,47]{1,0:T(3,5)}", "f32[61,47]{strides(-1,64)}", (Element::F16, Element::F32)),
         ] {
             let (from, to) = (layout(from), layout(to));
             let conversion = Conversion::new(kinds.0, kinds.1).expect("a conversion");

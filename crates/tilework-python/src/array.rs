@@ -10,7 +10,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::prelude::*;
 use pyo3::types::PyWeakrefReference;
 use smallvec::SmallVec;
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 use tilework::{Error, Layout};
 
 use crate::element;
@@ -196,7 +196,7 @@ pub fn fresh<'py>(
     let itemsize = dtype.bind(py).itemsize();
     let bytes = dims.iter().try_fold(itemsize as u64, |bytes, &size| bytes.checked_mul(size));
     let Some(bytes @ LARGE..=MOST) = bytes else { return allocated(py, dtype, dims, zeros) };
-    let room = allocated(py, &element::descr(py, PrimitiveType::U8)?.unbind(), &[bytes + LINE], zeros)?;
+    let room = allocated(py, &element::descr(py, Element::U8)?.unbind(), &[bytes + LINE], zeros)?;
     let first = data(&room);
     let first = first.wrapping_add(first.addr().wrapping_neg() % LINE as usize);
     let mut strides = vec![0; dims.len()];

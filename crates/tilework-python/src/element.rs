@@ -1,4 +1,4 @@
-//! Types of elements: XLA's names and NumPy's dtypes.
+//! Types of elements: names of any system, and NumPy's dtypes.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,60 +6,12 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::exceptions::{PyOverflowError, PySyntaxError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use tilework::Error;
-use tilework::xla::PrimitiveType as Type;
+use tilework::{Element, Error, System};
 
 use crate::error::{Bad, Result};
 
-/// Each type beside NumPy's name of it; those from `float8…` on, and the narrow integers, are of `ml_dtypes`.
-const NAMES: [(Type, &str); 32] = [
-    (Type::Pred, "bool"),
-    (Type::S8, "int8"),
-    (Type::S16, "int16"),
-    (Type::S32, "int32"),
-    (Type::S64, "int64"),
-    (Type::U8, "uint8"),
-    (Type::U16, "uint16"),
-    (Type::U32, "uint32"),
-    (Type::U64, "uint64"),
-    (Type::F16, "float16"),
-    (Type::F32, "float32"),
-    (Type::F64, "float64"),
-    (Type::C64, "complex64"),
-    (Type::C128, "complex128"),
-    (Type::Bf16, "bfloat16"),
-    (Type::F8e5m2, "float8_e5m2"),
-    (Type::F8e4m3fn, "float8_e4m3fn"),
-    (Type::F8e4m3b11fnuz, "float8_e4m3b11fnuz"),
-    (Type::F8e5m2fnuz, "float8_e5m2fnuz"),
-    (Type::F8e4m3fnuz, "float8_e4m3fnuz"),
-    (Type::F8e4m3, "float8_e4m3"),
-    (Type::F8e3m4, "float8_e3m4"),
-    (Type::F8e8m0fnu, "float8_e8m0fnu"),
-    (Type::F6e3m2fn, "float6_e3m2fn"),
-    (Type::F6e2m3fn, "float6_e2m3fn"),
-    (Type::F4e2m1fn, "float4_e2m1fn"),
-    (Type::S4, "int4"),
-    (Type::U4, "uint4"),
-    (Type::S2, "int2"),
-    (Type::U2, "uint2"),
-    (Type::S1, "int1"),
-    (Type::U1, "uint1"),
-];
-
-/// NumPy's name of a type.
-pub fn numpy_name(element: Type) -> Option<&'static str> {
-    NAMES.iter().find(|(known, _)| *known == element).map(|(_, name)| *name)
-}
-
-/// The type of a name, which may be XLA's or NumPy's.
-pub fn of_name(name: &str) -> Option<Type> {
-    let numpy = NAMES.iter().find(|(_, known)| *known == name).map(|(element, _)| *element);
-    numpy.or_else(|| Type::from_name(name).filter(|element| element.is_array_type()))
-}
-
 /// The type of whatever says one: a name, a dtype, a scalar type such as `numpy.float32`.
-pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Type> {
+pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Element> {
     let py = said.py();
     if let Ok(name) = said.cast::<PyString>() {
         let name = name.to_string_lossy();
@@ -71,7 +23,7 @@ pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Type> {
                 .accepts(format!("'uint{bits}' for so many bits, or 'uint{}' for so many bytes", 8 * bits))
                 .into());
         }
-        if let Some(element) = of_name(&name) {
+        if let Some(element) = Element::from_any_name(&name) {
             return Ok(element);
         }
     }
@@ -100,8 +52,8 @@ fn not_read(said: &Bound<'_, PyAny>, error: PyErr) -> Bad {
 }
 
 /// The type of the elements of an array. Few dtypes are ever seen, and the name of one takes NumPy long to say.
-pub fn of_array(array: &Bound<'_, PyUntypedArray>) -> Result<Type> {
-    static SEEN: Mutex<Vec<(Py<PyArrayDescr>, Type)>> = Mutex::new(Vec::new());
+pub fn of_array(array: &Bound<'_, PyUntypedArray>) -> Result<Element> {
+    static SEEN: Mutex<Vec<(Py<PyArrayDescr>, Element)>> = Mutex::new(Vec::new());
     let dtype = array.dtype();
     let find = || {
         let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,15 +71,13 @@ pub fn of_array(array: &Bound<'_, PyUntypedArray>) -> Result<Type> {
 }
 
 /// The type of a dtype.
-pub fn of_dtype(dtype: &Bound<'_, PyAny>) -> Result<Type> {
+pub fn of_dtype(dtype: &Bound<'_, PyAny>) -> Result<Element> {
     let name: String = dtype.getattr("name")?.extract()?;
     let swapped = !dtype.getattr("isnative")?.extract::<bool>()?;
-    let found = NAMES.iter().find(|(_, known)| *known == name).map(|(element, _)| *element);
     // A dtype made by hand may have the name of another.
     let itemsize: u32 = dtype.getattr("itemsize")?.extract()?;
-    let has_width = |element: Type| element.bit_width().is_none_or(|bits| bits.div_ceil(8) == itemsize);
-    match found {
-        Some(element) if !swapped && has_width(element) => Ok(element),
+    match Element::from_name_in(System::Numpy, &name) {
+        Some(element) if !swapped && element.bytes() == itemsize => Ok(element),
         _ => Err(unknown(dtype, swapped)),
     }
 }
@@ -146,9 +96,9 @@ fn unknown(dtype: &Bound<'_, PyAny>, swapped: bool) -> Bad {
 }
 
 /// The dtype of a type: an element takes a whole byte at least.
-pub fn dtype<'py>(py: Python<'py>, element: Type) -> Result<Bound<'py, PyAny>> {
+pub fn dtype<'py>(py: Python<'py>, element: Element) -> Result<Bound<'py, PyAny>> {
     let numpy = py.import("numpy")?;
-    let Some(name) = numpy_name(element) else {
+    let Some(name) = element.name_in(System::Numpy) else {
         let error = Error::new(format!("elements of type {}", element.name()))
             .field("dtype")
             .rule("an array of NumPy holds numbers");
@@ -167,8 +117,8 @@ pub fn dtype<'py>(py: Python<'py>, element: Type) -> Result<Bound<'py, PyAny>> {
 }
 
 /// The same, looked up once for each type.
-pub fn descr(py: Python<'_>, element: Type) -> Result<Bound<'_, PyArrayDescr>> {
-    static KNOWN: Mutex<Vec<(Type, Py<PyArrayDescr>)>> = Mutex::new(Vec::new());
+pub fn descr(py: Python<'_>, element: Element) -> Result<Bound<'_, PyArrayDescr>> {
+    static KNOWN: Mutex<Vec<(Element, Py<PyArrayDescr>)>> = Mutex::new(Vec::new());
     let find = || {
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|(other, _)| *other == element).map(|(_, dtype)| dtype.clone_ref(py))
@@ -195,15 +145,15 @@ pub struct Dtypes {
 
 impl Dtypes {
     /// Those of elements in whole bytes.
-    pub fn of(py: Python<'_>, element: Type) -> Result<Dtypes> {
-        Dtypes::new(py, element, element.bit_width().unwrap_or(8).next_multiple_of(8))
+    pub fn of(py: Python<'_>, element: Element) -> Result<Dtypes> {
+        Dtypes::new(py, element, 8 * element.bytes())
     }
 
-    pub fn new(py: Python<'_>, element: Type, bits: u32) -> Result<Dtypes> {
+    pub fn new(py: Python<'_>, element: Element, bits: u32) -> Result<Dtypes> {
         let own = descr(py, element)?;
         let itemsize = own.itemsize();
         let is_packed = itemsize as u64 * 8 != u64::from(bits);
-        let buffer = if is_packed { descr(py, Type::U8)? } else { own.clone() };
+        let buffer = if is_packed { descr(py, Element::U8)? } else { own.clone() };
         Ok(Dtypes { element: own.unbind(), buffer: buffer.unbind(), itemsize, is_packed })
     }
 }

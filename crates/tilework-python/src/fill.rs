@@ -4,7 +4,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyInt, PyString};
 use tilework::Error;
-use tilework::xla::PrimitiveType;
 
 use crate::error::Result;
 use crate::layout::PyLayout;
@@ -87,23 +86,18 @@ pub fn read(value: &Bound<'_, PyAny>, to: &PyLayout) -> Result<Fill> {
 
 /// The two halves of a complex number, the real one first.
 fn complex(value: &Bound<'_, PyAny>, to: &PyLayout) -> Result<Fill> {
-    let half = match to.element {
-        PrimitiveType::C64 => PrimitiveType::F32,
-        PrimitiveType::C128 => PrimitiveType::F64,
-        other => {
-            let error = Error::new(format!("{value} as a value of {other}"))
-                .field("fill")
-                .rule("a fill is a value of the element type")
-                .accepts("a real number");
-            return Err(error.into());
-        }
+    let Some(half) = to.element.complex_component() else {
+        let error = Error::new(format!("{value} as a value of {}", to.element))
+            .field("fill")
+            .rule("a fill is a value of the element type")
+            .accepts("a real number");
+        return Err(error.into());
     };
     let part = |name: &str| -> Result<u128> {
         let number: f64 = value.getattr(name)?.extract()?;
         Ok(half.value_bits(&number.to_string().to_lowercase())?)
     };
-    let width = half.bit_width().unwrap_or(64);
-    Ok(Fill::Bits(part("real")? | part("imag")? << width))
+    Ok(Fill::Bits(part("real")? | part("imag")? << half.bits()))
 }
 
 impl Fill {

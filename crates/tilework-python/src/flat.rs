@@ -8,8 +8,8 @@ use std::num::NonZeroUsize;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use tilework::Element;
 use tilework::Error;
-use tilework::xla::PrimitiveType;
 
 use crate::array::{self, Array, Look, Memory};
 use crate::element;
@@ -132,7 +132,7 @@ fn check(array: &Array<'_>, layout: &PyLayout, field: &str) -> Result<()> {
 }
 
 fn is_bytes(array: &Array<'_>) -> Result<bool> {
-    Ok(matches!(element::of_array(array)?, PrimitiveType::U8 | PrimitiveType::S8))
+    Ok(matches!(element::of_array(array)?, Element::U8 | Element::S8))
 }
 
 /// A dtype that is not the layout's.

@@ -66,7 +66,7 @@ impl<T: Hash + Eq, V> Kept<T, V> {
 /// The layout that an argument says. Braces alone take type and dimensions from `like`.
 pub fn layout<'py>(
     said: &Bound<'py, PyAny>,
-    like: Option<(tilework::xla::PrimitiveType, &[u64])>,
+    like: Option<(tilework::Element, &[u64])>,
 ) -> Result<Bound<'py, PyLayout>> {
     static TEXTS: Kept<u8, Py<PyLayout>> = Kept::new();
     if let Ok(layout) = said.cast::<PyLayout>() {

@@ -10,8 +10,8 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
+use tilework::Element;
 use tilework::dialect::{Dialect, Said};
-use tilework::xla::PrimitiveType;
 use tilework::{Error, Layout, Place};
 
 use crate::answer::PyPadding;
@@ -50,7 +50,7 @@ pub struct PyLayout {
     pub source: Said,
     /// The views taken of it since; none where a text says all.
     pub views: Vec<View>,
-    pub element: PrimitiveType,
+    pub element: Element,
     pub layout: Layout,
     /// A number that no other object has: what was planned for this one is found by it.
     pub id: u64,
@@ -68,7 +68,7 @@ pub struct Strided {
 }
 
 impl PyLayout {
-    pub fn new(source: Said, views: Vec<View>, element: PrimitiveType, layout: Layout) -> PyLayout {
+    pub fn new(source: Said, views: Vec<View>, element: Element, layout: Layout) -> PyLayout {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (dtypes, strided) = (PyOnceLock::new(), OnceLock::new());

@@ -4,7 +4,7 @@
 //! compared, and nothing of Python is looked up.
 
 use pyo3::prelude::*;
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 use tilework::{Error, Layout};
 
 use crate::array::{self, Look};
@@ -50,7 +50,7 @@ pub fn key(
 
 /// The elements of an array.
 pub struct Elements {
-    pub element: PrimitiveType,
+    pub element: Element,
     pub itemsize: usize,
 }
 
@@ -69,8 +69,8 @@ impl Elements {
 ///
 /// NumPy's elements have whole bytes. Where a layout has narrower ones, the low bits of each byte are an element, and the
 /// others are places that hold none, except where the engine has kernels for whole bytes.
-pub fn place_bits(element: PrimitiveType, itemsize: usize, other: PrimitiveType, other_bits: u32) -> u32 {
-    let narrow = element.bit_width() == Some(4);
+pub fn place_bits(element: Element, itemsize: usize, other: Element, other_bits: u32) -> u32 {
+    let narrow = element.bits() == 4;
     match (itemsize, element == other, other_bits) {
         (1, true, 1 | 2) => other_bits,
         (1, false, _) if narrow => 4,

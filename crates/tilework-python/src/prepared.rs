@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 use tilework::{Error, Layout, PlanOptions, Result};
-use tilework_copy::{Conversion, Inline, Kind, Relayout, Threads};
+use tilework_copy::{Conversion, Inline, Relayout, Threads};
 
 use crate::array::{Look, Memory};
 use crate::flat;
@@ -21,7 +21,7 @@ const SHARES: u64 = 4 << 20;
 /// One side of a move.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
-    pub element: PrimitiveType,
+    pub element: Element,
     pub layout: &'a Layout,
 }
 
@@ -126,12 +126,12 @@ fn conversion(from: Side<'_>, to: Side<'_>, convert: bool) -> Result<Option<Conv
     if from.element == to.element {
         // A number of four bits in a byte of its own, as NumPy has it, or two in one byte: in NumPy the upper bits are 0.
         return Ok(match (from.layout.bits(), to.layout.bits()) {
-            (8, 4) => Conversion::new(Kind::U8, Kind::U4),
-            (4, 8) => Conversion::new(Kind::U4, Kind::U8),
+            (8, 4) => Conversion::new(Element::U8, Element::U4),
+            (4, 8) => Conversion::new(Element::U4, Element::U8),
             _ => None,
         });
     }
-    let (source, destination) = (from.element.name(), to.element.name());
+    let (source, destination) = (from.element, to.element);
     if !convert {
         return Err(Error::new(format!(
             "elements of {source} in the source, {destination} in the destination"

@@ -7,7 +7,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
 use tilework::dialect::{Dialect, Known, Reading, Said};
-use tilework::xla::{self, ArrayShape, PrimitiveType, Shape, Strides};
+use tilework::{
+    Element,
+    xla::{self, ArrayShape, Shape, Strides},
+};
 use tilework::{Error, Layout};
 
 use crate::element;
@@ -32,7 +35,7 @@ pub fn array_of(said: &Said) -> Option<&ArrayShape> {
 }
 
 /// The shape whose text says this layout, if tiles or strides can.
-pub fn saying(layout: &Layout, element: PrimitiveType) -> Option<Said> {
+pub fn saying(layout: &Layout, element: Element) -> Option<Said> {
     ArrayShape::saying(layout, element).ok().map(|array| Arc::new(Shape::from(array)) as Said)
 }
 
@@ -105,7 +108,7 @@ pub fn element_strides(strides: &[isize], dims: &[u64], itemsize: usize) -> Resu
 
 /// The layout with these strides.
 pub fn strided(
-    element: PrimitiveType,
+    element: Element,
     dims: &[u64],
     strides: &[i64],
     base: Option<u64>,

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use pyo3::prelude::*;
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 use tilework::{Error, Layout};
 
 use crate::array::{self, Array, Look};
@@ -97,7 +97,7 @@ pub fn unpack<'py>(
 fn unpack_dense<'py>(
     buffer: &Flat<'py>,
     from: &PyLayout,
-    element: PrimitiveType,
+    element: Element,
     threads: Option<NonZeroUsize>,
 ) -> Result<Array<'py>> {
     let py = buffer.look.array.py();

@@ -279,6 +279,51 @@ def test_types_of_elements_are_known_by_xla_and_numpy() -> None:
             xla.PrimitiveType(bad)
 
 
+def test_float_formats_are_those_of_ml_dtypes() -> None:
+    floats = [kind for kind in xla.PrimitiveType.all() if kind.is_floating_point]
+    assert len(floats) == 15
+    for kind in floats:
+        info = ml_dtypes.finfo(kind.dtype)
+        assert (kind.bit_width, kind.significand_width) == (info.bits, info.nmant + 1), kind
+        assert kind.overflow_exponent == info.maxexp, kind
+        for value in (info.max, info.min, info.eps, info.smallest_normal, info.smallest_subnormal):
+            expected = np.asarray(value, kind.dtype).tobytes()
+            assert kind.value_bits(str(float(value))) == int.from_bytes(expected, "little"), (kind, value)
+
+
+def test_values_of_all_codes_of_a_byte_are_those_of_ml_dtypes() -> None:
+    for kind in xla.PrimitiveType.all():
+        if kind.is_floating_point and (kind.bit_width or 0) <= 8:
+            codes = np.arange(1 << (kind.bit_width or 0), dtype=np.uint8)
+            for code, value in zip(codes, codes.view(kind.dtype).astype(np.float64), strict=True):
+                if not np.isnan(value):
+                    assert kind.value_bits(str(value)) == code, (kind, code)
+
+
+def test_names_of_other_systems_mean_the_same_type() -> None:
+    for kind in xla.PrimitiveType.all():
+        if kind.is_array_type and kind.name not in ("s1", "u1"):
+            for name in (kind.dtype.name, f"np.{kind.dtype.name}", f"dtype('{kind.dtype.name}')"):
+                assert xla.PrimitiveType(name) == kind
+    for name in ("FLOAT16", "torch.float16", "F16", "<f2"):
+        assert xla.PrimitiveType(name).name == "f16"
+    for name in ("i8", "float", "torch.f32"):
+        with pytest.raises(LayoutError):
+            xla.PrimitiveType(name)
+
+
+def test_names_of_torch_mean_the_type_of_as_many_bits() -> None:
+    torch = pytest.importorskip("torch")
+    others = ("complex32", "bits", "q", "_x2", "int3", "int5", "int6", "int7")
+    for dtype in {value for value in vars(torch).values() if isinstance(value, torch.dtype)}:
+        name = str(dtype)
+        if not any(other in name for other in others):
+            kind = xla.PrimitiveType(name)
+            assert kind.byte_width == dtype.itemsize, name
+            assert kind.is_floating_point == dtype.is_floating_point, name
+            assert kind.is_complex == dtype.is_complex, name
+
+
 def test_program_shapes_are_read_and_written() -> None:
     program = xla.ProgramShape("(a: f32[2]{0}, b: (s32[], token[])) -> f32[2]")
     assert str(program) == "(a: f32[2], b: (s32[], token[])) -> f32[2]"

@@ -5,8 +5,9 @@ mod xla_shapes;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tilework::xla::{
-    ArrayShape, Bitcast, Dim, Layout, Padding, PaddingValue, PrimitiveType, Strides, common_factors,
+use tilework::{
+    Element,
+    xla::{ArrayShape, Bitcast, Dim, Layout, Padding, PaddingValue, Strides, common_factors},
 };
 use xla_shapes::{array, cases, shape};
 
@@ -217,7 +218,7 @@ fn a_transpose_that_is_not_its_own_inverse_is_found_both_ways() {
     assert_eq!(a.deduce_transpose_dimensions_for_bitcast(&b).unwrap(), Some(vec![1, 2, 0]));
     assert!(a.is_reshape_or_transpose_bitcast_untiled(&b, false).unwrap());
     assert!(b.is_reshape_or_transpose_bitcast_untiled(&a, false).unwrap());
-    let other_type = b.clone().with_element_type(PrimitiveType::S32).unwrap();
+    let other_type = b.clone().with_element_type(Element::S32).unwrap();
     assert!(!a.is_reshape_or_transpose_bitcast_untiled(&other_type, false).unwrap());
     assert!(a.is_reshape_or_transpose_bitcast_untiled(&other_type, true).unwrap());
     assert!(!a.is_reshape_or_transpose_bitcast_untiled(&array("f32[3,5,2]{0,1,2}"), true).unwrap());
@@ -225,7 +226,7 @@ fn a_transpose_that_is_not_its_own_inverse_is_found_both_ways() {
 
 #[test]
 fn many_dimensions_take_no_more_than_a_moment() {
-    let ones = |rank: usize| ArrayShape::new(PrimitiveType::F32, vec![1u64; rank]).unwrap();
+    let ones = |rank: usize| ArrayShape::new(Element::F32, vec![1u64; rank]).unwrap();
     let (input, output) = (ones(100_000), ones(90_000));
     assert!(input.reshape_is_bitcast_untiled(&output, false).unwrap());
     assert_eq!(input.align_layouts(&output).unwrap(), Some(output.clone()));
@@ -271,7 +272,7 @@ fn orders(rank: usize) -> Vec<Vec<usize>> {
 
 fn with_order(sizes: &[u64], order: &[usize]) -> ArrayShape {
     let layout = Layout::new(order.iter().copied()).unwrap();
-    ArrayShape::new(PrimitiveType::F32, sizes.iter().copied()).unwrap().with_layout(layout).unwrap()
+    ArrayShape::new(Element::F32, sizes.iter().copied()).unwrap().with_layout(layout).unwrap()
 }
 
 /// A few primes cut into dimensions twice, with ones between, so that the two lists of sizes have the same product.
@@ -436,7 +437,7 @@ fn any_shape() -> impl Strategy<Value = ArrayShape> {
     ]);
     (prop::collection::vec(dim, 0..5), 0..5u8).prop_filter_map("too many bytes", |(dims, kind)| {
         let rank = dims.len();
-        let array = ArrayShape::new(PrimitiveType::S8, dims).ok()?;
+        let array = ArrayShape::new(Element::S8, dims).ok()?;
         let layout = match kind {
             0 => return Some(array),
             1 => return Some(array.without_layout()),

@@ -5,9 +5,12 @@ mod xla_reader;
 
 use proptest::prelude::*;
 use tilework::Error;
-use tilework::xla::{
-    ArrayShape, Dim, Layout, OldProto, Padding, PaddingValue, PrimitiveType, ProgramShape, Shape,
-    SplitConfig, Strides, Tile, TileDim,
+use tilework::{
+    Element,
+    xla::{
+        ArrayShape, Dim, Layout, OldProto, Padding, PaddingValue, ProgramShape, Shape, SplitConfig, Strides,
+        Tile, TileDim,
+    },
 };
 use xla_reader::{array, cases, layout, shape, try_shape};
 
@@ -296,8 +299,7 @@ fn dims() -> impl Strategy<Value = Vec<Dim>> {
 }
 
 fn arrays() -> impl Strategy<Value = ArrayShape> {
-    let elements: Vec<PrimitiveType> =
-        PrimitiveType::all().filter(|element| element.is_array_type()).collect();
+    let elements: Vec<Element> = Element::all().collect();
     let tile_dim = prop_oneof![4 => (1..300u64).prop_map(TileDim::Size), 1 => Just(TileDim::Combine)];
     let tile = (prop::collection::vec(tile_dim, 0..3), 1..200u64).prop_map(|(mut dims, last)| {
         dims.push(TileDim::Size(last));
@@ -310,7 +312,7 @@ fn arrays() -> impl Strategy<Value = ArrayShape> {
         let Some(tiles) = tiles else { return array.without_layout() };
         let rank = array.rank();
         let turned = (0..rank).map(|dim| (dim + seed as usize % 7) % rank.max(1));
-        let sparse = (seed % 4 == 0).then_some(PrimitiveType::U32);
+        let sparse = (seed % 4 == 0).then_some(Element::U32);
         let layout = Layout::new(turned).and_then(|layout| layout.with_tiles(tiles)).unwrap();
         let layout = layout.with_element_size_in_bits(numbers.0);
         let config = |physical: usize| SplitConfig {

@@ -4,17 +4,20 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
-use tilework::xla::{
-    ArrayShape, Dim, Layout, Padding, PaddingValue, PrimitiveType, ProgramShape, Shape, SplitConfig, Strides,
-    Tile, TileDim,
+use tilework::{
+    Element,
+    xla::{
+        ArrayShape, Dim, Layout, Padding, PaddingValue, ProgramShape, Shape, SplitConfig, Strides, Tile,
+        TileDim,
+    },
 };
 
-fn element() -> impl Strategy<Value = PrimitiveType> {
-    select(PrimitiveType::all().filter(|kind| kind.is_array_type()).collect::<Vec<_>>())
+fn element() -> impl Strategy<Value = Element> {
+    select(Element::all().collect::<Vec<_>>())
 }
 
-fn integer() -> impl Strategy<Value = PrimitiveType> {
-    select(PrimitiveType::all().filter(|kind| kind.is_integral()).collect::<Vec<_>>())
+fn integer() -> impl Strategy<Value = Element> {
+    select(Element::all().filter(|kind| kind.is_integer()).collect::<Vec<_>>())
 }
 
 /// Small and large sizes, some of which fill all 63 bits.

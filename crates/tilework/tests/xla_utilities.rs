@@ -6,9 +6,12 @@ mod xla_reader;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tilework::xla::{
-    ArrayShape, Layout, LayoutEqual, Padding, PaddingValue, PrimitiveType, Shape,
-    byte_strides_is_major_to_minor,
+use tilework::{
+    Element,
+    xla::{
+        ArrayShape, Layout, LayoutEqual, Padding, PaddingValue, PrimitiveType, Shape,
+        byte_strides_is_major_to_minor,
+    },
 };
 use xla_reader::{cases, layout, shape};
 
@@ -128,7 +131,7 @@ fn answer(op: &str, input: &Value) -> Value {
         "ByteStrides" => value(subject_array(input).byte_strides_untiled()),
         "ByteStridesIsMajorToMinor" => {
             let strides: Vec<i64> = list(&input["strides"]).iter().map(|&stride| stride as i64).collect();
-            let element = PrimitiveType::from_name(input["type"].as_str().unwrap()).unwrap();
+            let element = Element::from_name(input["type"].as_str().unwrap()).unwrap();
             value(byte_strides_is_major_to_minor(&strides, &list(&input["dims"]), element))
         }
         "MaxSplitSize" => {
@@ -137,7 +140,7 @@ fn answer(op: &str, input: &Value) -> Value {
         }
         "MaxElementsInPerSplit" => value(subject_array(input).max_elements_in_per_split()),
         "ChangeElementType -> element_size_in_bits" => {
-            let element = PrimitiveType::from_name(input["type"].as_str().unwrap()).unwrap();
+            let element = Element::from_name(input["type"].as_str().unwrap()).unwrap();
             let changed = subject(input).with_element_type(element).unwrap();
             changed.as_array().unwrap().layout().unwrap().element_size_in_bits().into()
         }
@@ -192,7 +195,7 @@ fn answer(op: &str, input: &Value) -> Value {
         "IsLeafIndex" => value(subject(input).is_leaf_index(&path(&input["index"]))),
         "IsPadded" => is_padded(input),
         "ForEachIndex invocation count" => {
-            let array = ArrayShape::new(PrimitiveType::F32, list(&input["dims"])).unwrap();
+            let array = ArrayShape::new(Element::F32, list(&input["dims"])).unwrap();
             let mut calls = 0;
             let _ = array
                 .for_each_element(|_| {
@@ -233,7 +236,7 @@ fn memory_order(input: &Value) -> Value {
         layout = layout.with_padding(Some(padding)).unwrap();
     }
     let dims: Vec<u64> = serde_json::from_str(input["shape"].as_str().unwrap()).unwrap();
-    let array = ArrayShape::new(PrimitiveType::S8, dims).unwrap().with_layout(layout).unwrap();
+    let array = ArrayShape::new(Element::S8, dims).unwrap().with_layout(layout).unwrap();
     let mut memory = vec![json!(0); array.byte_size_of_elements().unwrap() as usize];
     let _ = array
         .for_each_element(|index| {

@@ -15,7 +15,7 @@
 
 use std::fmt::Write;
 
-use tilework::xla::PrimitiveType;
+use tilework::{Element, System};
 
 use crate::read::bytes::{after, split};
 
@@ -35,7 +35,7 @@ pub(crate) fn shape(text: &[u8], is_memory: bool) -> Option<String> {
 }
 
 /// `300000x8xf32`, and what stands behind it.
-fn sizes_and_element(text: &[u8]) -> Option<(Vec<String>, String, &[u8])> {
+fn sizes_and_element(text: &[u8]) -> Option<(Vec<String>, Element, &[u8])> {
     let mut sizes = Vec::new();
     let mut text = text;
     loop {
@@ -64,40 +64,24 @@ fn sizes_and_element(text: &[u8]) -> Option<(Vec<String>, String, &[u8])> {
             let rest = &stored[end_of_type(stored)..];
             (&stored[..end], rest.strip_prefix(b">").unwrap_or(rest))
         }
-        None => match text.strip_prefix(b"complex<") {
-            Some(part) => {
-                let (part, rest) = split(part, b">")?;
-                let name: &[u8] = match part {
-                    b"f32" => b"c64",
-                    b"f64" => b"c128",
-                    _ => return None,
-                };
-                (name, rest)
-            }
-            None => {
-                let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len());
-                text.split_at(end)
-            }
-        },
+        None => {
+            let is_name = |&byte: &u8| byte.is_ascii_alphanumeric();
+            let complex = text.starts_with(b"complex<").then(|| memchr::memchr(b'>', text)).flatten();
+            let end = complex.map(|close| close + 1).or_else(|| text.iter().position(|byte| !is_name(byte)));
+            text.split_at(end.unwrap_or(text.len()))
+        }
     };
     // Here a type ends, or a vector's whole text did.
     let ends = rest.first().is_none_or(|byte| matches!(byte, b'>' | b','));
     Some((sizes, element(std::str::from_utf8(name).ok()?)?, rest)).filter(|_| ends)
 }
 
-/// XLA's name of an element type.
-fn element(name: &str) -> Option<String> {
-    let bits = |name: &str| name.parse::<u32>().ok();
-    let name = match name {
-        "i1" => "pred".to_owned(),
-        "index" => "s64".to_owned(),
-        _ => match (name.strip_prefix("ui"), name.strip_prefix("si").or_else(|| name.strip_prefix('i'))) {
-            (Some(width), _) => format!("u{}", bits(width)?),
-            (_, Some(width)) => format!("s{}", bits(width)?),
-            _ => name.to_ascii_lowercase(),
-        },
-    };
-    PrimitiveType::from_name(&name).filter(|kind| kind.is_array_type()).map(|_| name)
+/// The element of a name. What is stored of quantised numbers is called `i8` or, as in XLA, `u8`.
+fn element(name: &str) -> Option<Element> {
+    match name {
+        "index" => Some(Element::S64),
+        _ => Element::from_name_in(System::Mlir, name).or_else(|| Element::from_name(name)),
+    }
 }
 
 /// Gives sizes that are not known the bounds that `#stablehlo.bounds<?, 4>` or `<bounds = [?, 4]>` says.

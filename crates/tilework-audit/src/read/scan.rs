@@ -1,7 +1,7 @@
 //! Shapes anywhere in a text: XLA's, those of JAX and PyTorch, and types of MLIR.
 
 use memchr::{memchr_iter, memrchr};
-use tilework::xla::PrimitiveType;
+use tilework::{Element, System};
 
 use crate::audit::Audit;
 use crate::budget::{CONCLUDING, PIECE};
@@ -33,7 +33,9 @@ impl Audit {
             let end = start + end_of_array(&line[start..]);
             let is_read = match named {
                 Named::ByXla => self.loose(number, &line[start..end]),
-                Named::ByOthers(name) => self.loose(number, &[name.as_bytes(), &line[open..end]].concat()),
+                Named::ByOthers(element) => {
+                    self.loose(number, &[element.name().as_bytes(), &line[open..end]].concat())
+                }
             };
             if is_read.is_some() {
                 next = end;
@@ -92,7 +94,7 @@ fn start_of_type(line: &[u8], open: usize) -> Option<(usize, Named)> {
         return None;
     }
     let name = std::str::from_utf8(&line[start..open]).ok()?;
-    let is_element = |name: &str| PrimitiveType::from_name(name).is_some_and(PrimitiveType::is_array_type);
+    let is_element = |name: &str| Element::from_name(name).is_some();
     let is_upper = || !name.bytes().any(|byte| byte.is_ascii_lowercase());
     if is_element(name) || is_upper() && is_element(&name.to_ascii_lowercase()) {
         return Some((start, Named::ByXla));
@@ -101,32 +103,16 @@ fn start_of_type(line: &[u8], open: usize) -> Option<(usize, Named)> {
     let close = open + 1 + memchr::memchr(b']', &line[open + 1..line.len().min(open + LONGEST)])?;
     let sizes = line[open + 1..close].split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let are_numbers = sizes.clone().all(|size| !size.is_empty() && size.iter().all(u8::is_ascii_digit));
-    let name = element_of_numpy(name).filter(|name| are_numbers && is_element(name))?;
-    Some((start, Named::ByOthers(name)))
+    let by_other = |system| Element::from_name_in(system, name);
+    let element = [System::Numpy, System::Jax, System::TorchShort].into_iter().find_map(by_other)?;
+    are_numbers.then_some((start, Named::ByOthers(element)))
 }
 
 /// How an element type is written.
 enum Named {
     ByXla,
-    /// What XLA calls it.
-    ByOthers(String),
-}
-
-/// XLA's name of what JAX and NumPy call `float32` and `float8_e4m3fn`, and JAX and PyTorch for short `i32` and `b8`.
-fn element_of_numpy(name: &str) -> Option<String> {
-    let name = match name {
-        "bool" | "b8" => return Some("pred".to_owned()),
-        "complex64" => return Some("c64".to_owned()),
-        "complex128" => return Some("c128".to_owned()),
-        _ => name,
-    };
-    let short = [("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "s"), ("i", "s"), ("f", "f")];
-    short.iter().find_map(|(long, short)| {
-        let rest = name.strip_prefix(long)?;
-        let is_width = rest.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
-        // `float8_e4m3fn` is `f8e4m3fn`.
-        is_width.then(|| format!("{short}{}", rest.replacen('_', "", 1)))
-    })
+    /// As JAX, NumPy or PyTorch call it.
+    ByOthers(Element),
 }
 
 /// Where the array ends that a text begins with: behind its sizes, and its layout if one follows at once.

@@ -1,6 +1,9 @@
 //! Machines, by the tiles that their compilers usually give to an array.
 
-use tilework::xla::{ArrayShape, Layout, PrimitiveType, Tile};
+use tilework::{
+    Element,
+    xla::{ArrayShape, Layout, Tile},
+};
 use tilework::{Error, Result, nearest};
 
 use crate::suggest::footprint::Footprint;
@@ -137,8 +140,8 @@ impl Target {
     }
 
     /// `E(bits)` of an array for which no layout says it: 0 where the element type decides.
-    fn element_size_in_bits(&self, element: PrimitiveType) -> Result<u32> {
-        let bits = element.bit_width().filter(|_| element.is_sub_byte_non_pred());
+    fn element_size_in_bits(&self, element: Element) -> Result<u32> {
+        let bits = element.is_sub_byte_number().then(|| element.bits());
         // Only what was seen of a compiler; elements of 1 and 6 bits have not been.
         let seen: &[u32] = match self.family {
             Family::OldTpu => &[4],

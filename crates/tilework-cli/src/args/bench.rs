@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use tilework::xla::PrimitiveType;
+use tilework::Element;
 
 use super::convert::element_type;
 
@@ -29,7 +29,7 @@ pub struct BenchArgs {
 
     /// Convert elements to TYPE, such as bf16, or to the type that TO says; without it none are
     #[arg(long, value_name = "TYPE", num_args = 0..=1, value_parser = element_type)]
-    pub convert: Option<Option<PrimitiveType>>,
+    pub convert: Option<Option<Element>>,
 
     /// How many threads work, besides one [default: one for each processor]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use tilework::xla::{PrimitiveType, Shape};
+use tilework::Element;
 
 pub const CONVERT_EXAMPLES: &str = "\
 A LAYOUT is a shape, a descriptor, or the braces of a shape alone, '{0,1}' or '{1,0:T(8,128)}', where the dimensions \
@@ -57,7 +57,7 @@ pub struct ConvertArgs {
 
     /// What the bytes of an npy file are, if it does not know it, such as bf16 for <V2
     #[arg(long, value_name = "TYPE", value_parser = element_type)]
-    pub dtype: Option<PrimitiveType>,
+    pub dtype: Option<Element>,
 
     /// What padding holds: zero, one, lowest, highest, a number, nan, or bits such as 0x7fc0 [default:
     /// what the text of --to says, as in pad(3,5)=one, or 0]
@@ -66,7 +66,7 @@ pub struct ConvertArgs {
 
     /// Convert elements to TYPE, such as bf16, or to the type that --to says; without it none are
     #[arg(long, value_name = "TYPE", num_args = 0..=1, value_parser = element_type)]
-    pub convert: Option<Option<PrimitiveType>>,
+    pub convert: Option<Option<Element>>,
 
     /// Bytes before the array in IN, which then is a raw file
     #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
@@ -85,14 +85,10 @@ pub struct ConvertArgs {
     pub check: bool,
 }
 
-/// Reads the name of an element type.
-pub fn element_type(name: &str) -> Result<PrimitiveType, String> {
-    let found = PrimitiveType::from_name(name).filter(|element| element.is_array_type());
-    found.ok_or_else(|| {
-        // The reader of shapes knows what people mean.
-        let error = Shape::parse(&format!("{name}[1]")).err();
-        let meant = error.as_ref().and_then(|error| error.accepted());
-        let meant = meant.filter(|words| words.contains("did you mean"));
-        meant.unwrap_or("an element type such as f32, bf16, f8e4m3fn, s8 or u4").to_owned()
+/// Reads the name of an element type, which may be any system's.
+pub fn element_type(name: &str) -> Result<Element, String> {
+    Element::from_any_name(name).ok_or_else(|| match Element::nearest(name) {
+        Some(meant) => format!("an element type; did you mean {meant}?"),
+        None => "an element type such as f32, bf16, f8e4m3fn, s8 or u4".to_owned(),
     })
 }

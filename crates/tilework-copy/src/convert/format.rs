@@ -12,21 +12,46 @@
 //!
 //! Decoding shifts the other way; a subnormal code is multiplied by 2^(1−b−m) as an integer.
 
-/// One format with a sign bit, as constants.
+use tilework::{Element, FloatFormat, Nan};
+
+/// A format with a sign bit, in numbers that are known while this is compiled.
 pub(super) trait Format {
-    const MANTISSA: u32;
-    const BIAS: u32;
-    /// Bits of an element.
-    const BITS: u32 = 8;
+    const FLOAT: FloatFormat;
+    const MANTISSA: u32 = Self::FLOAT.mantissa_bits;
+    const BIAS: u32 = Self::FLOAT.bias;
+    /// The place of the sign.
+    const SIGN: u32 = Self::FLOAT.bits() - 1;
     /// The code of the largest finite value.
-    const LARGEST: u32;
+    const LARGEST: u32 = Self::FLOAT.largest() as u32;
     /// The code of what is larger, infinity included.
-    const OVERFLOW: u32;
-    /// The code that a NaN becomes. Its sign is then exclusive-ored in.
-    const NAN: u32;
+    const OVERFLOW: u32 = match (Self::FLOAT.infinity(), Self::FLOAT.quiet_nan()) {
+        (Some(code), _) | (None, Some(code)) => code as u32,
+        (None, None) => Self::LARGEST,
+    };
+    /// The code that a NaN becomes. Its sign is then exclusive-ored in. Where there is no NaN, `ml_dtypes` gives a zero.
+    const NAN: u32 = match Self::FLOAT.quiet_nan() {
+        Some(code) => code as u32,
+        None => 1 << Self::SIGN,
+    };
     /// Whether there is no negative zero, because its code is the NaN.
-    const UNSIGNED_ZERO: bool = false;
+    const UNSIGNED_ZERO: bool = matches!(Self::FLOAT.nan, Nan::NegativeZero);
 }
+
+/// A format for each of these elements.
+macro_rules! formats {
+    ($($element:ident)*) => {$(
+        pub(super) struct $element;
+
+        impl Format for $element {
+            const FLOAT: FloatFormat = match Element::$element.float_format() {
+                Some(format) => format,
+                None => panic!("an element that is no floating-point number"), // while this is compiled
+            };
+        }
+    )*};
+}
+
+formats! { F16 F8e5m2 F8e5m2fnuz F8e4m3 F8e4m3fn F8e4m3fnuz F8e4m3b11fnuz F8e3m4 F4e2m1fn }
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0x7f80_0000;
@@ -47,28 +72,24 @@ pub(super) fn encode<F: Format>(bits: u32) -> u32 {
     let code = if code > F::LARGEST { F::OVERFLOW } else { code };
     let code = if size > INFINITY { F::NAN } else { code };
     if F::UNSIGNED_ZERO {
-        let signed = code | sign << (F::BITS - 1);
+        let signed = code | sign << F::SIGN;
         if code == 0 || code == F::NAN { code } else { signed }
     } else {
-        code ^ sign << (F::BITS - 1)
+        code ^ sign << F::SIGN
     }
 }
 
 /// The bits of the `f32` that a code stands for.
 #[inline(always)]
 pub(super) fn decode<F: Format>(code: u32) -> u32 {
-    let sign = code >> (F::BITS - 1) & 1;
-    let size = code & ((1 << (F::BITS - 1)) - 1);
+    let sign = code >> F::SIGN & 1;
+    let size = code & ((1 << F::SIGN) - 1);
     let normal = (size << (23 - F::MANTISSA)) + ((127 - F::BIAS) << 23);
     let unit = f32::from_bits((128 - F::BIAS - F::MANTISSA) << 23);
     let subnormal = (size as i32 as f32 * unit).to_bits();
     let value = if size < 1 << F::MANTISSA { subnormal } else { normal };
     let value = if size > F::LARGEST { NAN } else { value };
-    let value = if F::OVERFLOW == F::LARGEST + 1 && F::NAN > F::OVERFLOW && size == F::OVERFLOW {
-        INFINITY
-    } else {
-        value
-    };
+    let value = if F::FLOAT.infinities && size == F::OVERFLOW { INFINITY } else { value };
     let value = value | sign << 31;
     if F::UNSIGNED_ZERO && code == F::NAN { NAN | SIGN } else { value }
 }
@@ -114,99 +135,4 @@ pub(super) fn encode_e8m0(bits: u32) -> u32 {
 pub(super) fn decode_e8m0(code: u32) -> u32 {
     let value = if code == 0 { 1 << 22 } else { code << 23 };
     if code == 0xff { NAN } else { value }
-}
-
-struct F16;
-
-impl Format for F16 {
-    const BITS: u32 = 16;
-    const MANTISSA: u32 = 10;
-    const BIAS: u32 = 15;
-    const LARGEST: u32 = 0x7bff;
-    const OVERFLOW: u32 = 0x7c00;
-    const NAN: u32 = 0x7e00;
-}
-
-pub(super) struct E5m2;
-
-impl Format for E5m2 {
-    const MANTISSA: u32 = 2;
-    const BIAS: u32 = 15;
-    const LARGEST: u32 = 0x7b;
-    const OVERFLOW: u32 = 0x7c;
-    const NAN: u32 = 0x7e;
-}
-
-pub(super) struct E5m2fnuz;
-
-impl Format for E5m2fnuz {
-    const MANTISSA: u32 = 2;
-    const BIAS: u32 = 16;
-    const LARGEST: u32 = 0x7f;
-    const OVERFLOW: u32 = 0x80;
-    const NAN: u32 = 0x80;
-    const UNSIGNED_ZERO: bool = true;
-}
-
-pub(super) struct E4m3;
-
-impl Format for E4m3 {
-    const MANTISSA: u32 = 3;
-    const BIAS: u32 = 7;
-    const LARGEST: u32 = 0x77;
-    const OVERFLOW: u32 = 0x78;
-    const NAN: u32 = 0x7c;
-}
-
-pub(super) struct E4m3fn;
-
-impl Format for E4m3fn {
-    const MANTISSA: u32 = 3;
-    const BIAS: u32 = 7;
-    const LARGEST: u32 = 0x7e;
-    const OVERFLOW: u32 = 0x7f;
-    const NAN: u32 = 0x7f;
-}
-
-pub(super) struct E4m3fnuz;
-
-impl Format for E4m3fnuz {
-    const MANTISSA: u32 = 3;
-    const BIAS: u32 = 8;
-    const LARGEST: u32 = 0x7f;
-    const OVERFLOW: u32 = 0x80;
-    const NAN: u32 = 0x80;
-    const UNSIGNED_ZERO: bool = true;
-}
-
-pub(super) struct E4m3b11fnuz;
-
-impl Format for E4m3b11fnuz {
-    const MANTISSA: u32 = 3;
-    const BIAS: u32 = 11;
-    const LARGEST: u32 = 0x7f;
-    const OVERFLOW: u32 = 0x80;
-    const NAN: u32 = 0x80;
-    const UNSIGNED_ZERO: bool = true;
-}
-
-pub(super) struct E3m4;
-
-impl Format for E3m4 {
-    const MANTISSA: u32 = 4;
-    const BIAS: u32 = 3;
-    const LARGEST: u32 = 0x6f;
-    const OVERFLOW: u32 = 0x70;
-    const NAN: u32 = 0x78;
-}
-
-pub(super) struct E2m1fn;
-
-impl Format for E2m1fn {
-    const BITS: u32 = 4;
-    const MANTISSA: u32 = 1;
-    const BIAS: u32 = 1;
-    const LARGEST: u32 = 7;
-    const OVERFLOW: u32 = 7;
-    const NAN: u32 = 8;
 }

@@ -3,6 +3,8 @@
 //! A loop is plain Rust over elements of fixed width; the compiler makes vectors of it. Only `f16` calls the
 //! instructions that x86 has for it.
 
+use tilework::Element;
+
 use super::format::{self, Format};
 use crate::kernels::InstructionSet;
 
@@ -51,6 +53,35 @@ macro_rules! kernel {
         }
     };
 }
+
+/// The kernels from `f32` to each of these elements in bytes, and back.
+macro_rules! by_format {
+    ($($element:ident)*) => {
+        /// The kernel from an element in bytes to `f32`, if there is one.
+        pub(super) fn decoder(from: Element, set: InstructionSet) -> Option<Kernel> {
+            Some(match from {
+                Element::Bf16 => decode_bf16(set),
+                Element::F16 => decode_f16(set),
+                Element::F8e8m0fnu => decode_e8m0(set),
+                $(Element::$element => decode::<format::$element>(set),)*
+                _ => return None,
+            })
+        }
+
+        /// The kernel from `f32` to an element in bytes, if there is one.
+        pub(super) fn encoder(to: Element, set: InstructionSet) -> Option<Kernel> {
+            Some(match to {
+                Element::Bf16 => encode_bf16(set),
+                Element::F16 => encode_f16(set),
+                Element::F8e8m0fnu => encode_e8m0(set),
+                $(Element::$element => encode::<format::$element>(set),)*
+                _ => return None,
+            })
+        }
+    };
+}
+
+by_format! { F8e5m2 F8e5m2fnuz F8e4m3 F8e4m3fn F8e4m3fnuz F8e4m3b11fnuz F8e3m4 F4e2m1fn }
 
 kernel!(encode<F: Format>, |from, to| map::<4, 1>(from, to, format::encode::<F>));
 kernel!(decode<F: Format>, |from, to| map::<1, 4>(from, to, format::decode::<F>));

@@ -1,11 +1,11 @@
-//! Elements of one kind become elements of another.
+//! Elements of one type become elements of another.
 //!
-//! Results are those of NumPy's `astype` with the kinds of the `ml_dtypes` package:
+//! Results are those of NumPy's `astype` with the types of the `ml_dtypes` package:
 //!
 //! * To nearest, ties to even; subnormal values are kept on both sides.
-//! * What is too large becomes infinity, NaN where a kind has no infinity (`f8e4m3fn` and the `fnuz` kinds), and the
+//! * What is too large becomes infinity, NaN where a type has no infinity (`f8e4m3fn` and the `fnuz` types), and the
 //!   largest value where it has neither (`f4e2m1fn`).
-//! * A NaN becomes the quiet NaN of its sign: the one NaN of a `fnuz` kind and of `f8e8m0fnu`, zero in `f4e2m1fn`
+//! * A NaN becomes the quiet NaN of its sign: the one NaN of a `fnuz` type and of `f8e8m0fnu`, zero in `f4e2m1fn`
 //!   (a negative zero from a positive NaN, as `ml_dtypes` has it). A NaN of 16 bits or more keeps what fits of its
 //!   payload, except in `bf16`; `bf16` to `f32` keeps all bits, signalling NaNs too. From and to `f16` NaNs are those
 //!   of the instructions of x86, quiet with the upper bits of the payload; NumPy differs there from machine to machine.
@@ -17,18 +17,16 @@
 
 mod format;
 mod kernels;
-mod kind;
 mod nest;
 #[cfg(test)]
 mod nest_tests;
 #[cfg(test)]
 mod tests;
 
-use tilework::{Error, Result};
+use tilework::{Element, Error, Result};
 
 use crate::kernels::InstructionSet;
 use kernels::Kernel;
-pub use kind::Kind;
 pub(crate) use nest::{Converter, Scratch};
 
 /// One step of a conversion.
@@ -42,12 +40,13 @@ struct Stage {
 /// Elements that pass through the steps of a conversion at once; the scratch between two steps stays in the first cache.
 const BLOCK: usize = 1024;
 
-/// How elements of one kind become elements of another.
+/// How elements of one type become elements of another.
 ///
 /// ```
-/// use tilework_copy::{Conversion, Kind};
+/// use tilework::Element;
+/// use tilework_copy::Conversion;
 ///
-/// let conversion = Conversion::new(Kind::F32, Kind::Bf16).unwrap();
+/// let conversion = Conversion::new(Element::F32, Element::Bf16).unwrap();
 /// let mut out = [0; 4];
 /// conversion.run(2, &[1.0_f32.to_le_bytes(), 3.14_f32.to_le_bytes()].concat(), &mut out)?;
 /// assert_eq!(out, [0x80, 0x3f, 0x49, 0x40]);
@@ -55,67 +54,103 @@ const BLOCK: usize = 1024;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Conversion {
-    from: Kind,
-    to: Kind,
+    from: Element,
+    to: Element,
+    /// The only step where the types do not say it: between `f64` and pairs of `f32`, which hold one.
+    pairs: Option<fn(InstructionSet) -> Kernel>,
     /// The steps in order; none stands after a missing one.
     stages: [Option<Stage>; 4],
 }
 
 impl Conversion {
-    /// The conversion between two kinds, if there is one: between floating-point kinds of 32 bits or less, between
-    /// `f64` and `f32` or a pair of floats, between `s8` and `s4`, and between `u8` and `u4`.
-    pub fn new(from: Kind, to: Kind) -> Option<Conversion> {
+    /// The conversion between two types, if there is one: between floating-point types of 32 bits or less, between
+    /// `f64` and `f32`, between `s8` and `s4`, and between `u8` and `u4`. Those of 4 bits lie two in a byte, the first in
+    /// the low half.
+    pub fn new(from: Element, to: Element) -> Option<Conversion> {
         Conversion::with(from, to, InstructionSet::detect())
     }
 
-    /// The conversion between two kinds of these [names](Kind::name).
+    /// [`Conversion::new`], with an error for types between which there is no conversion.
     ///
     /// # Errors
-    /// Names between which there is no conversion.
-    pub fn between(from: &str, to: &str) -> Result<Conversion> {
-        let kinds = Kind::from_name(from).zip(Kind::from_name(to));
-        kinds.and_then(|(from, to)| Conversion::new(from, to)).ok_or_else(|| {
+    /// Those types.
+    pub fn between(from: Element, to: Element) -> Result<Conversion> {
+        Conversion::new(from, to).ok_or_else(|| {
             Error::new(format!("no conversion from {from} to {to}"))
                 .rule("conversions keep the nature of the elements")
                 .accepts("floating-point types of 32 bits or less, f64 and f32, s8 and s4, u8 and u4")
         })
     }
 
-    /// The same with the instructions of a set, which the processor must have.
-    pub(crate) fn with(from: Kind, to: Kind, set: InstructionSet) -> Option<Conversion> {
+    /// Each `f64` becomes two `f32` that add up to it, the high one at the lower address: how TPUs hold `f64`.
+    pub fn to_float_pairs() -> Conversion {
+        Conversion::of_pairs(kernels::split_doubles, InstructionSet::detect())
+    }
+
+    /// Pairs of `f32` become the `f64` that they add up to.
+    pub fn from_float_pairs() -> Conversion {
+        Conversion::of_pairs(kernels::join_doubles, InstructionSet::detect())
+    }
+
+    fn of_pairs(kernel: fn(InstructionSet) -> Kernel, set: InstructionSet) -> Conversion {
+        let step = Conversion::single(Element::F64, Element::F64, kernel(set));
+        Conversion { pairs: Some(kernel), ..step }
+    }
+
+    /// A conversion of one step.
+    fn single(from: Element, to: Element, kernel: Kernel) -> Conversion {
+        let step = Stage { kernel, bits: to.bits() };
+        Conversion { from, to, pairs: None, stages: [Some(step), None, None, None] }
+    }
+
+    /// The same conversion with the instructions of a set, which the processor must have.
+    pub(crate) fn on(self, set: InstructionSet) -> Option<Conversion> {
+        match self.pairs {
+            Some(_) if !InstructionSet::all_here().contains(&set) => None,
+            Some(kernel) => Some(Conversion::of_pairs(kernel, set)),
+            None => Conversion::with(self.from, self.to, set),
+        }
+    }
+
+    fn with(from: Element, to: Element, set: InstructionSet) -> Option<Conversion> {
+        use Element::{F32, F64, S4, S8, U4, U8};
         if !InstructionSet::all_here().contains(&set) || from == to {
             return None;
         }
-        let unpack = Stage { kernel: kernels::unpack_nibbles(set), bits: 8 };
-        let pack = Stage { kernel: kernels::pack_nibbles(set), bits: 4 };
-        let single = |kernel, bits| [Some(Stage { kernel, bits }), None, None, None];
-        let stages = match (from, to) {
-            (Kind::F64, Kind::F64AsFloatPair) => single(kernels::split_doubles(set), 64),
-            (Kind::F64AsFloatPair, Kind::F64) => single(kernels::join_doubles(set), 64),
-            (Kind::F64, Kind::F32) => single(kernels::narrow_doubles(set), 32),
-            (Kind::F32, Kind::F64) => single(kernels::widen_floats(set), 64),
-            (Kind::S8, Kind::S4) | (Kind::U8, Kind::U4) => [Some(pack), None, None, None],
-            (Kind::S4, Kind::S8) => single(kernels::unpack_signed_nibbles(set), 8),
-            (Kind::U4, Kind::U8) => [Some(unpack), None, None, None],
-            _ => {
-                let decode = decoder(from, set)?.map(|kernel| Stage { kernel, bits: 32 });
-                let encode = encoder(to, set)?.map(|kernel| Stage { kernel, bits: to.bits().max(8) });
-                let steps =
-                    [(from.bits() == 4).then_some(unpack), decode, encode, (to.bits() == 4).then_some(pack)];
-                let mut steps = steps.into_iter().flatten();
-                [(); 4].map(|()| steps.next())
-            }
+        let kernel = match (from, to) {
+            (F64, F32) => kernels::narrow_doubles(set),
+            (F32, F64) => kernels::widen_floats(set),
+            (S8, S4) | (U8, U4) => kernels::pack_nibbles(set),
+            (S4, S8) => kernels::unpack_signed_nibbles(set),
+            (U4, U8) => kernels::unpack_nibbles(set),
+            _ => return Conversion::by_f32(from, to, set),
         };
-        Some(Conversion { from, to, stages })
+        Some(Conversion::single(from, to, kernel))
     }
 
-    /// The kind of the elements that are read.
-    pub fn from(&self) -> Kind {
+    /// The conversion of floating-point numbers by way of `f32`, which holds every value of both types exactly.
+    fn by_f32(from: Element, to: Element, set: InstructionSet) -> Option<Conversion> {
+        let unpack = Stage { kernel: kernels::unpack_nibbles(set), bits: 8 };
+        let pack = Stage { kernel: kernels::pack_nibbles(set), bits: 4 };
+        let decode = match from {
+            Element::F32 => None,
+            _ => Some(Stage { kernel: kernels::decoder(from, set)?, bits: 32 }),
+        };
+        let encode = match to {
+            Element::F32 => None,
+            _ => Some(Stage { kernel: kernels::encoder(to, set)?, bits: to.bits().max(8) }),
+        };
+        let steps = [(from.bits() == 4).then_some(unpack), decode, encode, (to.bits() == 4).then_some(pack)];
+        let mut steps = steps.into_iter().flatten();
+        Some(Conversion { from, to, pairs: None, stages: [(); 4].map(|()| steps.next()) })
+    }
+    /// The type of the elements that are read.
+    pub fn from(&self) -> Element {
         self.from
     }
 
-    /// The kind of the elements that are written.
-    pub fn to(&self) -> Kind {
+    /// The type of the elements that are written.
+    pub fn to(&self) -> Element {
         self.to
     }
 
@@ -194,51 +229,13 @@ fn bytes(elements: usize, bits: u32) -> usize {
     (elements * bits as usize).div_ceil(8)
 }
 
-fn check_length(name: &str, elements: usize, kind: Kind, found: usize) -> Result<()> {
-    let need = (elements as u128 * u128::from(kind.bits())).div_ceil(8);
+fn check_length(name: &str, elements: usize, element: Element, found: usize) -> Result<()> {
+    let need = (elements as u128 * u128::from(element.bits())).div_ceil(8);
     if (found as u128) < need {
         return Err(Error::new(format!("a {name} of {found} bytes"))
             .field(name)
-            .rule(format!("a buffer holds all {elements} elements of {} bits", kind.bits()))
+            .rule(format!("a buffer holds all {elements} elements of {} bits", element.bits()))
             .accepts(format!("{need} bytes or more")));
     }
     Ok(())
-}
-
-/// The step from a kind in bytes to `f32`: none inside if it is `f32`, none at all if that is no conversion.
-fn decoder(from: Kind, set: InstructionSet) -> Option<Option<Kernel>> {
-    Some(Some(match from {
-        Kind::F32 => return Some(None),
-        Kind::Bf16 => kernels::decode_bf16(set),
-        Kind::F16 => kernels::decode_f16(set),
-        Kind::F8e5m2 => kernels::decode::<format::E5m2>(set),
-        Kind::F8e5m2fnuz => kernels::decode::<format::E5m2fnuz>(set),
-        Kind::F8e4m3 => kernels::decode::<format::E4m3>(set),
-        Kind::F8e4m3fn => kernels::decode::<format::E4m3fn>(set),
-        Kind::F8e4m3fnuz => kernels::decode::<format::E4m3fnuz>(set),
-        Kind::F8e4m3b11fnuz => kernels::decode::<format::E4m3b11fnuz>(set),
-        Kind::F8e3m4 => kernels::decode::<format::E3m4>(set),
-        Kind::F8e8m0fnu => kernels::decode_e8m0(set),
-        Kind::F4e2m1fn => kernels::decode::<format::E2m1fn>(set),
-        Kind::F64 | Kind::F64AsFloatPair | Kind::S8 | Kind::U8 | Kind::S4 | Kind::U4 => return None,
-    }))
-}
-
-/// The step from `f32` to a kind in bytes, likewise.
-fn encoder(to: Kind, set: InstructionSet) -> Option<Option<Kernel>> {
-    Some(Some(match to {
-        Kind::F32 => return Some(None),
-        Kind::Bf16 => kernels::encode_bf16(set),
-        Kind::F16 => kernels::encode_f16(set),
-        Kind::F8e5m2 => kernels::encode::<format::E5m2>(set),
-        Kind::F8e5m2fnuz => kernels::encode::<format::E5m2fnuz>(set),
-        Kind::F8e4m3 => kernels::encode::<format::E4m3>(set),
-        Kind::F8e4m3fn => kernels::encode::<format::E4m3fn>(set),
-        Kind::F8e4m3fnuz => kernels::encode::<format::E4m3fnuz>(set),
-        Kind::F8e4m3b11fnuz => kernels::encode::<format::E4m3b11fnuz>(set),
-        Kind::F8e3m4 => kernels::encode::<format::E3m4>(set),
-        Kind::F8e8m0fnu => kernels::encode_e8m0(set),
-        Kind::F4e2m1fn => kernels::encode::<format::E2m1fn>(set),
-        Kind::F64 | Kind::F64AsFloatPair | Kind::S8 | Kind::U8 | Kind::S4 | Kind::U4 => return None,
-    }))
 }

@@ -50,7 +50,7 @@ type To = (*mut u8, u64);
 impl Converter {
     /// A converter on a set of instructions that the processor has.
     pub(crate) fn new(conversion: Conversion, set: InstructionSet) -> Option<Converter> {
-        let conversion = Conversion::with(conversion.from, conversion.to, set)?;
+        let conversion = conversion.on(set)?;
         let narrower = conversion.from.bits().min(conversion.to.bits());
         Some(Converter {
             conversion,

@@ -1,24 +1,28 @@
 //! Converting nests against one element after the other.
 
 use proptest::prelude::*;
-use tilework::{Few, Loop, Nest};
+use tilework::{Element, Few, Loop, Nest};
 
-use super::{Conversion, Converter, Kind, Scratch};
+use super::{Conversion, Converter, Scratch};
 use crate::kernels::InstructionSet;
 use crate::subbyte::walk;
 
-const PAIRS: [(Kind, Kind); 10] = [
-    (Kind::F32, Kind::Bf16),
-    (Kind::Bf16, Kind::F32),
-    (Kind::F32, Kind::F8e4m3fn),
-    (Kind::F8e5m2, Kind::F16),
-    (Kind::S8, Kind::S4),
-    (Kind::U4, Kind::U8),
-    (Kind::F4e2m1fn, Kind::F32),
-    (Kind::F16, Kind::F4e2m1fn),
-    (Kind::F64, Kind::F64AsFloatPair),
-    (Kind::F64, Kind::F32),
+const PAIRS: [(Element, Element); 9] = [
+    (Element::F32, Element::Bf16),
+    (Element::Bf16, Element::F32),
+    (Element::F32, Element::F8e4m3fn),
+    (Element::F8e5m2, Element::F16),
+    (Element::S8, Element::S4),
+    (Element::U4, Element::U8),
+    (Element::F4e2m1fn, Element::F32),
+    (Element::F16, Element::F4e2m1fn),
+    (Element::F64, Element::F32),
 ];
+
+fn conversions() -> Vec<Conversion> {
+    let between = PAIRS.into_iter().map(|(from, to)| Conversion::new(from, to).unwrap());
+    between.chain([Conversion::to_float_pairs()]).collect()
+}
 
 /// The bits of an element.
 fn get(bytes: &[u8], place: u64, bits: u64) -> u64 {
@@ -37,7 +41,8 @@ fn put(bytes: &mut [u8], place: u64, bits: u64, value: u64) {
 }
 
 /// Runs a nest between buffers that end where its elements end.
-fn check(nest: &Nest, from: Kind, to: Kind) {
+fn check(nest: &Nest, conversion: Conversion) {
+    let (from, to) = (conversion.from(), conversion.to());
     const APART: usize = 80;
     let mut all = Vec::new();
     for &(source, place) in &nest.starts {
@@ -53,7 +58,7 @@ fn check(nest: &Nest, from: Kind, to: Kind) {
     };
     let source: Vec<u8> = (0..length(last.0, bits.0)).map(|_| noise()).collect();
     let before: Vec<u8> = (0..length(last.1, bits.1) + 2 * APART).map(|_| noise()).collect();
-    let one = Conversion::with(from, to, InstructionSet::Portable).unwrap();
+    let one = conversion.on(InstructionSet::Portable).unwrap();
     let mut want = before.clone();
     for &(element, place) in &all {
         let mut converted = [0; 8];
@@ -80,20 +85,20 @@ fn nest(start: (u64, u64), loops: &[(u64, i64, i64)]) -> Nest {
 
 #[test]
 fn runs_transposes_and_single_elements_convert_as_one_by_one() {
-    for (from, to) in PAIRS {
+    for conversion in conversions() {
         for start in [(0, 0), (1, 0), (0, 3), (5, 2)] {
-            check(&nest(start, &[(3, 2000, 1500), (1403, 1, 1)]), from, to);
-            check(&nest(start, &[(300, 1, 270), (270, 303, 1)]), from, to);
-            check(&nest(start, &[(257, 1, 8), (8, 259, 1)]), from, to);
-            check(&nest(start, &[(7, 1, 600), (513, 7, 1)]), from, to);
-            check(&nest(start, &[(5, 1, 3000), (1100, 6, 2)]), from, to);
-            check(&nest(start, &[(1030, 0, 1)]), from, to);
-            check(&nest(start, &[]), from, to);
+            check(&nest(start, &[(3, 2000, 1500), (1403, 1, 1)]), conversion);
+            check(&nest(start, &[(300, 1, 270), (270, 303, 1)]), conversion);
+            check(&nest(start, &[(257, 1, 8), (8, 259, 1)]), conversion);
+            check(&nest(start, &[(7, 1, 600), (513, 7, 1)]), conversion);
+            check(&nest(start, &[(5, 1, 3000), (1100, 6, 2)]), conversion);
+            check(&nest(start, &[(1030, 0, 1)]), conversion);
+            check(&nest(start, &[]), conversion);
         }
-        check(&nest((0, 0), &[(128, 1, 256), (256, 128, 1)]), from, to);
-        check(&nest((40, 0), &[(41, -1, 1)]), from, to);
-        check(&nest((0, 40), &[(41, 1, -1)]), from, to);
-        check(&nest((500, 0), &[(8, 1, 70), (60, -8, 1)]), from, to);
+        check(&nest((0, 0), &[(128, 1, 256), (256, 128, 1)]), conversion);
+        check(&nest((40, 0), &[(41, -1, 1)]), conversion);
+        check(&nest((0, 40), &[(41, 1, -1)]), conversion);
+        check(&nest((500, 0), &[(8, 1, 70), (60, -8, 1)]), conversion);
     }
 }
 
@@ -106,7 +111,7 @@ proptest! {
         turn in 0_usize..4,
         gaps in prop::collection::vec(0_u64..3, 8),
         start in (0_u64..9, 0_u64..9),
-        pair in prop::sample::select(&PAIRS[..]),
+        conversion in prop::sample::select(conversions()),
     ) {
         let rank = extents.len();
         let strides = |turn: usize, gaps: &[u64]| {
@@ -123,6 +128,6 @@ proptest! {
         let mut loops: Few<Loop, 6> =
             (0..rank).map(|k| Loop { extent: extents[k], from: from[k], to: to[k] }).collect();
         loops.sort_by_key(|l| std::cmp::Reverse(l.to));
-        check(&Nest { starts: [start].into(), loops }, pair.0, pair.1);
+        check(&Nest { starts: [start].into(), loops }, conversion);
     }
 }

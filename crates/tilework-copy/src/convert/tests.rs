@@ -1,8 +1,9 @@
 //! Conversions against a slow reference, which is written from the definition of the formats with `f64` arithmetic.
 
 use proptest::prelude::*;
+use tilework::Element;
 
-use super::{Conversion, Kind, bytes};
+use super::{Conversion, bytes};
 use crate::kernels::InstructionSet;
 
 /// Bits of exponent and mantissa, bias, the code of the largest value, of infinity or what stands for it, of NaN.
@@ -16,31 +17,31 @@ struct Definition {
     unsigned_zero: bool,
 }
 
-fn definition(kind: Kind) -> Option<Definition> {
+fn definition(kind: Element) -> Option<Definition> {
     let of = |mantissa, bias, largest, too_large, nan, sign, unsigned_zero| {
         Some(Definition { mantissa, bias, largest, too_large, nan, sign, unsigned_zero })
     };
     match kind {
-        Kind::Bf16 => of(7, 127, 0x7f7f, 0x7f80, 0x7fc0, 15, false),
-        Kind::F16 => of(10, 15, 0x7bff, 0x7c00, 0x7e00, 15, false),
-        Kind::F8e5m2 => of(2, 15, 0x7b, 0x7c, 0x7e, 7, false),
-        Kind::F8e5m2fnuz => of(2, 16, 0x7f, 0x80, 0x80, 7, true),
-        Kind::F8e4m3 => of(3, 7, 0x77, 0x78, 0x7c, 7, false),
-        Kind::F8e4m3fn => of(3, 7, 0x7e, 0x7f, 0x7f, 7, false),
-        Kind::F8e4m3fnuz => of(3, 8, 0x7f, 0x80, 0x80, 7, true),
-        Kind::F8e4m3b11fnuz => of(3, 11, 0x7f, 0x80, 0x80, 7, true),
-        Kind::F8e3m4 => of(4, 3, 0x6f, 0x70, 0x78, 7, false),
-        Kind::F4e2m1fn => of(1, 1, 0x7, 0x7, 0x8, 3, false),
+        Element::Bf16 => of(7, 127, 0x7f7f, 0x7f80, 0x7fc0, 15, false),
+        Element::F16 => of(10, 15, 0x7bff, 0x7c00, 0x7e00, 15, false),
+        Element::F8e5m2 => of(2, 15, 0x7b, 0x7c, 0x7e, 7, false),
+        Element::F8e5m2fnuz => of(2, 16, 0x7f, 0x80, 0x80, 7, true),
+        Element::F8e4m3 => of(3, 7, 0x77, 0x78, 0x7c, 7, false),
+        Element::F8e4m3fn => of(3, 7, 0x7e, 0x7f, 0x7f, 7, false),
+        Element::F8e4m3fnuz => of(3, 8, 0x7f, 0x80, 0x80, 7, true),
+        Element::F8e4m3b11fnuz => of(3, 11, 0x7f, 0x80, 0x80, 7, true),
+        Element::F8e3m4 => of(4, 3, 0x6f, 0x70, 0x78, 7, false),
+        Element::F4e2m1fn => of(1, 1, 0x7, 0x7, 0x8, 3, false),
         _ => None,
     }
 }
 
 /// The code of a value, or `None` for a NaN.
-fn slow_encode(kind: Kind, value: f32) -> Option<u32> {
+fn slow_encode(kind: Element, value: f32) -> Option<u32> {
     if value.is_nan() {
         return None;
     }
-    if kind == Kind::F8e8m0fnu {
+    if kind == Element::F8e8m0fnu {
         // The nearest exponent; a tie goes up, and so does all that is above the smallest value.
         let (value, smallest) = (f64::from(value), 2_f64.powi(-127));
         let code = (0..=255).find(|&code| {
@@ -70,8 +71,8 @@ fn slow_encode(kind: Kind, value: f32) -> Option<u32> {
 }
 
 /// The value of a code.
-fn slow_decode(kind: Kind, code: u32) -> f64 {
-    if kind == Kind::F8e8m0fnu {
+fn slow_decode(kind: Element, code: u32) -> f64 {
+    if kind == Element::F8e8m0fnu {
         return if code == 255 { f64::NAN } else { 2_f64.powi(code as i32 - 127) };
     }
     let Some(format) = definition(kind) else { return f64::NAN };
@@ -89,26 +90,30 @@ fn slow_decode(kind: Kind, code: u32) -> f64 {
     sign * whole * 2_f64.powi(exponent.max(1) - format.bias - format.mantissa)
 }
 
-const FLOATS: [Kind; 11] = [
-    Kind::Bf16,
-    Kind::F16,
-    Kind::F8e5m2,
-    Kind::F8e5m2fnuz,
-    Kind::F8e4m3,
-    Kind::F8e4m3fn,
-    Kind::F8e4m3fnuz,
-    Kind::F8e4m3b11fnuz,
-    Kind::F8e3m4,
-    Kind::F8e8m0fnu,
-    Kind::F4e2m1fn,
+const FLOATS: [Element; 11] = [
+    Element::Bf16,
+    Element::F16,
+    Element::F8e5m2,
+    Element::F8e5m2fnuz,
+    Element::F8e4m3,
+    Element::F8e4m3fn,
+    Element::F8e4m3fnuz,
+    Element::F8e4m3b11fnuz,
+    Element::F8e3m4,
+    Element::F8e8m0fnu,
+    Element::F4e2m1fn,
 ];
 
 /// Converts on one set of instructions and gives the codes.
-fn convert(set: InstructionSet, from: Kind, to: Kind, codes: &[u64]) -> Vec<u64> {
-    let conversion = Conversion::with(from, to, set).unwrap();
-    let mut out = vec![0xa5; bytes(codes.len(), to.bits())];
-    conversion.run(codes.len(), &pack(codes, from.bits()), &mut out).unwrap();
-    unpack(&out, codes.len(), to.bits())
+fn convert(set: InstructionSet, from: Element, to: Element, codes: &[u64]) -> Vec<u64> {
+    run(Conversion::with(from, to, set).unwrap(), codes)
+}
+
+fn run(conversion: Conversion, codes: &[u64]) -> Vec<u64> {
+    let bits = (conversion.from().bits(), conversion.to().bits());
+    let mut out = vec![0xa5; bytes(codes.len(), bits.1)];
+    conversion.run(codes.len(), &pack(codes, bits.0), &mut out).unwrap();
+    unpack(&out, codes.len(), bits.1)
 }
 
 fn pack(codes: &[u64], bits: u32) -> Vec<u8> {
@@ -126,22 +131,22 @@ fn unpack(packed: &[u8], elements: usize, bits: u32) -> Vec<u64> {
     packed.chunks(bits as usize / 8).map(one).collect()
 }
 
-fn is_nan(kind: Kind, code: u64) -> bool {
+fn is_nan(kind: Element, code: u64) -> bool {
     match kind {
-        Kind::F32 => f32::from_bits(code as u32).is_nan(),
+        Element::F32 => f32::from_bits(code as u32).is_nan(),
         kind => slow_decode(kind, code as u32).is_nan(),
     }
 }
 
 /// Checks what became of some values of `f32`.
-fn check_encoding(set: InstructionSet, kind: Kind, values: &[u64]) {
-    for (&bits, &code) in values.iter().zip(&convert(set, Kind::F32, kind, values)) {
+fn check_encoding(set: InstructionSet, kind: Element, values: &[u64]) {
+    for (&bits, &code) in values.iter().zip(&convert(set, Element::F32, kind, values)) {
         let value = f32::from_bits(bits as u32);
         match slow_encode(kind, value) {
             Some(expected) => {
                 assert_eq!(code, u64::from(expected), "{value:e} ({bits:08x}) as {kind:?} on {set:?}")
             }
-            None if kind == Kind::F4e2m1fn => assert_eq!(code, if bits >> 31 == 0 { 8 } else { 0 }),
+            None if kind == Element::F4e2m1fn => assert_eq!(code, if bits >> 31 == 0 { 8 } else { 0 }),
             None => {
                 assert!(is_nan(kind, code), "{bits:08x} as {kind:?} on {set:?}: {code:x}");
                 let sign = definition(kind).filter(|format| !format.unsigned_zero).map(|format| format.sign);
@@ -156,7 +161,7 @@ fn every_code_decodes_to_its_value_on_every_set_of_instructions() {
     for set in InstructionSet::all_here() {
         for kind in FLOATS {
             let codes: Vec<u64> = (0..1 << kind.bits()).collect();
-            for (&code, &bits) in codes.iter().zip(&convert(set, kind, Kind::F32, &codes)) {
+            for (&code, &bits) in codes.iter().zip(&convert(set, kind, Element::F32, &codes)) {
                 let (value, expected) = (f32::from_bits(bits as u32), slow_decode(kind, code as u32));
                 let same = f64::from(value).to_bits() == expected.to_bits();
                 assert!(
@@ -171,9 +176,9 @@ fn every_code_decodes_to_its_value_on_every_set_of_instructions() {
 #[test]
 fn every_code_of_sixteen_bits_becomes_every_other_kind_as_its_value_does() {
     for set in InstructionSet::all_here() {
-        for from in [Kind::Bf16, Kind::F16] {
+        for from in [Element::Bf16, Element::F16] {
             let codes: Vec<u64> = (0..1 << 16).collect();
-            let values = convert(set, from, Kind::F32, &codes);
+            let values = convert(set, from, Element::F32, &codes);
             for to in FLOATS.into_iter().filter(|&to| to != from) {
                 let found = convert(set, from, to, &codes);
                 for (k, &bits) in values.iter().enumerate() {
@@ -181,7 +186,7 @@ fn every_code_of_sixteen_bits_becomes_every_other_kind_as_its_value_does() {
                         Some(expected) => {
                             assert_eq!(found[k], u64::from(expected), "{from:?} {k:x} as {to:?}")
                         }
-                        None => assert!(is_nan(to, found[k]) || to == Kind::F4e2m1fn),
+                        None => assert!(is_nan(to, found[k]) || to == Element::F4e2m1fn),
                     }
                 }
             }
@@ -235,9 +240,9 @@ fn results_are_those_of_ml_dtypes() {
         let (bits, codes): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
         for set in InstructionSet::all_here() {
             if encodes {
-                assert_eq!(convert(set, Kind::F32, kind, &bits), codes, "f32 to {name} on {set:?}");
+                assert_eq!(convert(set, Element::F32, kind, &bits), codes, "f32 to {name} on {set:?}");
             } else {
-                assert_eq!(convert(set, kind, Kind::F32, &codes), bits, "{name} to f32 on {set:?}");
+                assert_eq!(convert(set, kind, Element::F32, &codes), bits, "{name} to f32 on {set:?}");
             }
         }
         lines += 1;
@@ -251,11 +256,11 @@ fn whole_numbers_keep_their_low_bits_or_extend_their_sign() {
         let all: Vec<u64> = (0..256).collect();
         let low: Vec<u64> = all.iter().map(|code| code & 15).collect();
         let nibbles: Vec<u64> = (0..16).collect();
-        assert_eq!(convert(set, Kind::S8, Kind::S4, &all), low);
-        assert_eq!(convert(set, Kind::U8, Kind::U4, &all), low);
-        assert_eq!(convert(set, Kind::U4, Kind::U8, &nibbles), nibbles);
+        assert_eq!(convert(set, Element::S8, Element::S4, &all), low);
+        assert_eq!(convert(set, Element::U8, Element::U4, &all), low);
+        assert_eq!(convert(set, Element::U4, Element::U8, &nibbles), nibbles);
         let signed: Vec<u64> = nibbles.iter().map(|&code| if code < 8 { code } else { code + 240 }).collect();
-        assert_eq!(convert(set, Kind::S4, Kind::S8, &nibbles), signed);
+        assert_eq!(convert(set, Element::S4, Element::S8, &nibbles), signed);
     }
 }
 
@@ -264,32 +269,42 @@ fn a_double_becomes_a_pair_of_floats_that_add_up_to_it() {
     let values = [0.0, -0.0, 1.0, std::f64::consts::PI, -1e-30, 1e300, f64::INFINITY, 2.0 - 2_f64.powi(-52)];
     let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
     for set in InstructionSet::all_here() {
-        for (value, pair) in values.iter().zip(convert(set, Kind::F64, Kind::F64AsFloatPair, &bits)) {
+        for (value, pair) in values.iter().zip(run(Conversion::to_float_pairs().on(set).unwrap(), &bits)) {
             let (high, low) = (f32::from_bits(pair as u32), f32::from_bits((pair >> 32) as u32));
             assert_eq!(high.to_bits(), (*value as f32).to_bits());
             let rest = if high.is_finite() { (value - f64::from(high)) as f32 } else { 0.0 };
             assert_eq!(low.to_bits(), rest.to_bits(), "{value:e}");
         }
         // 2 and −2^−52 say all of a double that needs 53 bits; PI keeps 49 of its own.
-        let there = convert(set, Kind::F64, Kind::F64AsFloatPair, &bits);
-        let back = convert(set, Kind::F64AsFloatPair, Kind::F64, &there);
+        let there = run(Conversion::to_float_pairs().on(set).unwrap(), &bits);
+        let back = run(Conversion::from_float_pairs().on(set).unwrap(), &there);
         assert_eq!(back[2], bits[2]);
         assert_eq!(back[7], bits[7]);
         assert!((f64::from_bits(back[3]) - std::f64::consts::PI).abs() < 2_f64.powi(-47));
-        assert_eq!(convert(set, Kind::F64, Kind::F32, &bits)[3], u64::from(std::f32::consts::PI.to_bits()));
+        assert_eq!(
+            convert(set, Element::F64, Element::F32, &bits)[3],
+            u64::from(std::f32::consts::PI.to_bits())
+        );
     }
 }
 
 #[test]
 fn what_is_no_conversion_is_none_and_a_short_buffer_is_an_error() {
-    assert!(Conversion::new(Kind::F32, Kind::F32).is_none());
-    assert!(Conversion::new(Kind::F64, Kind::Bf16).is_none());
-    assert!(Conversion::new(Kind::S8, Kind::F32).is_none());
-    let conversion = Conversion::new(Kind::F32, Kind::Bf16).unwrap();
+    assert!(Conversion::new(Element::F32, Element::F32).is_none());
+    assert!(Conversion::new(Element::F64, Element::Bf16).is_none());
+    assert!(Conversion::new(Element::S8, Element::F32).is_none());
+    let conversion = Conversion::new(Element::F32, Element::Bf16).unwrap();
     assert!(conversion.run(2, &[0; 7], &mut [0; 4]).is_err());
     assert!(conversion.run(2, &[0; 8], &mut [0; 3]).is_err());
     assert!(conversion.run(usize::MAX, &[0; 8], &mut [0; 4]).is_err());
     assert!(conversion.run(0, &[], &mut []).is_ok());
+}
+
+/// Every conversion.
+fn all() -> Vec<Conversion> {
+    let between =
+        Element::all().flat_map(|from| Element::all().filter_map(move |to| Conversion::new(from, to)));
+    between.chain([Conversion::to_float_pairs(), Conversion::from_float_pairs()]).collect()
 }
 
 proptest! {
@@ -311,11 +326,11 @@ proptest! {
 
     #[test]
     fn any_number_of_elements_converts_alike_and_nothing_beyond_is_touched(
-        from in prop::sample::select(&Kind::ALL[..]),
-        to in prop::sample::select(&Kind::ALL[..]),
+        conversion in prop::sample::select(all()),
         elements in 0_usize..2200,
         seed in any::<u64>(),
     ) {
+        let (from, to) = (conversion.from(), conversion.to());
         let mut random = seed;
         let source: Vec<u8> = (0..bytes(elements, from.bits()))
             .map(|_| {
@@ -323,7 +338,7 @@ proptest! {
                 (random >> 56) as u8
             })
             .collect();
-        let Some(portable) = Conversion::with(from, to, InstructionSet::Portable) else { return Ok(()) };
+        let portable = conversion.on(InstructionSet::Portable).unwrap();
         let size = bytes(elements, to.bits());
         let mut expected = vec![0xa5; size + 16];
         // One at a time.
@@ -339,7 +354,7 @@ proptest! {
         }
         for set in InstructionSet::all_here() {
             let mut found = vec![0xa5; size + 16];
-            Conversion::with(from, to, set).unwrap().run(elements, &source, &mut found).unwrap();
+            conversion.on(set).unwrap().run(elements, &source, &mut found).unwrap();
             prop_assert_eq!(&found, &expected, "{:?} to {:?} on {:?}", from, to, set);
         }
     }

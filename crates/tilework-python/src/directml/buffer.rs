@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
+use tilework::Element;
 use tilework::directml::{BufferTensorDesc, DataType};
-use tilework::xla::PrimitiveType;
 
 use super::desc::{self, Fields, PyDesc};
 use super::name;
@@ -97,7 +97,7 @@ impl PyBufferTensorDesc {
     /// NumPy's dtype of the elements.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        element::dtype(py, self.desc.data_type().in_xla())
+        element::dtype(py, self.desc.data_type().element())
     }
 
     /// The flags: 'NONE' or 'OWNED_BY_DML'.
@@ -227,9 +227,8 @@ impl PyBufferTensorDesc {
     }
 }
 
-/// DirectML's type of XLA's.
-fn in_directml(element: PrimitiveType) -> Result<DataType> {
-    let found = DataType::all().find(|found| found.in_xla() == element);
+/// DirectML's type of elements.
+fn in_directml(element: Element) -> Result<DataType> {
     let names: Vec<&str> = DataType::all().map(DataType::name).collect();
-    Ok(found.ok_or_else(|| plain::unknown(element.name(), "DataType", &names))?)
+    Ok(DataType::of(element).ok_or_else(|| plain::unknown(element.name(), "DataType", &names))?)
 }

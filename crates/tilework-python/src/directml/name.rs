@@ -2,14 +2,14 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
-use tilework::Error;
 use tilework::directml::{Align, DataType, FeatureLevel, Fold, TensorFlags, TypeField};
+use tilework::{Element, Error};
 
 use crate::element;
 use crate::error::Result;
 use crate::plain;
 
-/// The type of an argument as it stands in a description, known or not: a name of DirectML's, XLA's or NumPy's, a
+/// The type of an argument as it stands in a description, known or not: a name in any system, a
 /// number of DirectML's, a dtype.
 pub fn type_field(said: &Bound<'_, PyAny>) -> Result<TypeField> {
     if said.is_instance_of::<PyInt>() {
@@ -22,15 +22,12 @@ pub fn type_field(said: &Bound<'_, PyAny>) -> Result<TypeField> {
             if field.known().is_some() {
                 return Ok(field);
             }
-            let other = element::of_name(name);
-            match other.and_then(|element| DataType::all().find(|found| found.in_xla() == element)) {
-                Some(found) => return Ok(TypeField::Known(found)),
-                None => return Ok(field),
-            }
+            let other = Element::from_any_name(name).and_then(DataType::of);
+            return Ok(other.map_or(field, TypeField::Known));
         }
         Err(_) => element::of_any(said)?,
     };
-    match DataType::all().find(|found| found.in_xla() == element) {
+    match DataType::of(element) {
         Some(found) => Ok(TypeField::Known(found)),
         None => Err(unknown_type(element.name()).into()),
     }

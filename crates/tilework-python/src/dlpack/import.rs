@@ -5,7 +5,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tilework::Error;
-use tilework::xla::PrimitiveType as Type;
+use tilework::Element;
 
 use super::{Form, HOST, Managed, READ_ONLY, Tensor, Versioned, element};
 use crate::array::{self, Array};
@@ -88,7 +88,7 @@ fn held<T: Form>(capsule: &Bound<'_, PyAny>) -> Result<Option<*mut T>> {
 
 /// A tensor that was checked: how an array of NumPy shows it.
 struct Checked {
-    element: Type,
+    element: Element,
     first: *mut u8,
     dims: Vec<u64>,
     /// In bytes.

@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_void};
 
 pub use export::{PyDlpack, to_dlpack};
 pub use import::from_dlpack;
-use tilework::xla::PrimitiveType as Type;
+use tilework::Element;
 
 /// The structures of `dlpack.h`, version 1.
 #[repr(C)]
@@ -99,39 +99,12 @@ impl Form for Versioned {
     }
 }
 
-/// The type codes of `dlpack.h`, with the bits of an element.
-const CODES: [(Type, u8, u8); 23] = [
-    (Type::S8, 0, 8),
-    (Type::S16, 0, 16),
-    (Type::S32, 0, 32),
-    (Type::S64, 0, 64),
-    (Type::U8, 1, 8),
-    (Type::U16, 1, 16),
-    (Type::U32, 1, 32),
-    (Type::U64, 1, 64),
-    (Type::F16, 2, 16),
-    (Type::F32, 2, 32),
-    (Type::F64, 2, 64),
-    (Type::Bf16, 4, 16),
-    (Type::C64, 5, 64),
-    (Type::C128, 5, 128),
-    (Type::Pred, 6, 8),
-    (Type::F8e3m4, 7, 8),
-    (Type::F8e4m3, 8, 8),
-    (Type::F8e4m3b11fnuz, 9, 8),
-    (Type::F8e4m3fn, 10, 8),
-    (Type::F8e4m3fnuz, 11, 8),
-    (Type::F8e5m2, 12, 8),
-    (Type::F8e5m2fnuz, 13, 8),
-    (Type::F8e8m0fnu, 14, 8),
-];
-
-fn data_type(element: Type) -> Option<DataType> {
-    let found = CODES.iter().find(|(known, ..)| *known == element)?;
-    Some(DataType { code: found.1, bits: found.2, lanes: 1 })
+/// The type of elements that have bytes of their own. DLPack lets narrower ones share bytes, which no array of NumPy does.
+fn data_type(element: Element) -> Option<DataType> {
+    let (code, bits) = element.dlpack();
+    (bits >= 8).then_some(DataType { code, bits, lanes: 1 })
 }
 
-fn element(dtype: DataType) -> Option<Type> {
-    let same = |&&(_, code, bits): &&(Type, u8, u8)| DataType { code, bits, lanes: 1 } == dtype;
-    CODES.iter().find(same).map(|&(element, ..)| element)
+fn element(dtype: DataType) -> Option<Element> {
+    Element::from_dlpack(dtype.code, dtype.bits).filter(|element| data_type(*element) == Some(dtype))
 }

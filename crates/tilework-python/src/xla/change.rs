@@ -89,7 +89,7 @@ impl PyShape {
     /// >>> xla.Shape("s4[64,128]{1,0:E(4)}").with_element_type("pred")
     /// tilework.xla.Shape('pred[64,128]{1,0}')
     fn with_element_type(&self, element_type: &Bound<'_, PyAny>) -> Result<PyShape> {
-        Ok(PyShape { shape: self.shape.clone().with_element_type(primitive::given(element_type)?)? })
+        Ok(PyShape { shape: self.shape.clone().with_element_type(primitive::given_element(element_type)?)? })
     }
 
     /// XLA's `ComplexComponentShape`: the shape of the real or the imaginary parts.

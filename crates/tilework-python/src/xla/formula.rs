@@ -4,7 +4,10 @@ use std::cmp::Ordering;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
-use tilework::xla::{self, ArrayShape, Layout, PrimitiveType, Tile};
+use tilework::{
+    Element,
+    xla::{self, ArrayShape, Layout, Tile},
+};
 
 use super::{layout, primitive};
 use crate::error::Result;
@@ -32,7 +35,7 @@ pub fn dimension_letters<'py>(
 #[pyfunction]
 pub fn linear_index(index: &Bound<'_, PyAny>, dims: &Bound<'_, PyAny>) -> Result<u64> {
     let (index, dims) = (plain::counts(index, "index")?, plain::counts(dims, "dims")?);
-    Ok(ArrayShape::new(PrimitiveType::U8, dims)?.offset(&index)?)
+    Ok(ArrayShape::new(Element::U8, dims)?.offset(&index)?)
 }
 
 /// The place of an element in a row-major array that is cut into tiles, one level after another; '*' combines.
@@ -50,7 +53,7 @@ pub fn tiled_index(
     let (index, dims) = (plain::counts(index, "index")?, plain::counts(dims, "dims")?);
     let tiles: Vec<Tile> = tiles.iter().map(|sizes| layout::tile(&sizes)).collect::<Result<_>>()?;
     let layout = Layout::descending(dims.len()).with_tiles(tiles)?;
-    Ok(ArrayShape::new(PrimitiveType::U8, dims)?.with_layout(layout)?.offset(&index)?)
+    Ok(ArrayShape::new(Element::U8, dims)?.with_layout(layout)?.offset(&index)?)
 }
 
 /// XLA's `CommonFactors`: where two lists of sizes of equal product can be cut into groups of equal product.
@@ -89,5 +92,5 @@ pub fn byte_strides_is_major_to_minor(
     element_type: &Bound<'_, PyAny>,
 ) -> Result<bool> {
     let (strides, dims) = (plain::wholes(byte_strides, "byte strides")?, plain::counts(dims, "dims")?);
-    Ok(xla::byte_strides_is_major_to_minor(&strides, &dims, primitive::given(element_type)?)?)
+    Ok(xla::byte_strides_is_major_to_minor(&strides, &dims, primitive::given_element(element_type)?)?)
 }

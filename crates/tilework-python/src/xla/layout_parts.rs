@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
 use tilework::Error;
-use tilework::xla::{Layout, PrimitiveType};
+use tilework::{Element, xla::Layout};
 
 use super::layout::{PyXlaLayout, tiles_of};
 use super::shape::PyShape;
@@ -120,13 +120,13 @@ impl PyXlaLayout {
     /// `#`: the index type of sparse storage.
     #[getter]
     fn index_primitive_type(&self) -> Option<&'static str> {
-        self.layout.index_primitive_type().map(PrimitiveType::name)
+        self.layout.index_primitive_type().map(Element::name)
     }
 
     /// `*`: the pointer type of sparse storage.
     #[getter]
     fn pointer_primitive_type(&self) -> Option<&'static str> {
-        self.layout.pointer_primitive_type().map(PrimitiveType::name)
+        self.layout.pointer_primitive_type().map(Element::name)
     }
 
     /// `P`: the physical shape of a sparse array.

@@ -2,13 +2,13 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple, PyType};
-use tilework::Error;
 use tilework::xla::PrimitiveType;
+use tilework::{Element, Error, FloatFormat};
 
 use crate::element;
 use crate::error::Result;
 
-/// A type of elements, or the kind of a shape without elements, by XLA's name or by a dtype.
+/// A type of elements, or the kind of a shape without elements, by a name in any system or by a dtype.
 ///
 /// >>> from tilework import xla
 /// >>> bf16 = xla.PrimitiveType("bf16")
@@ -17,17 +17,18 @@ use crate::error::Result;
 #[pyclass(frozen, name = "PrimitiveType", module = "tilework.xla", eq, hash)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PyPrimitiveType {
-    element: PrimitiveType,
+    kind: PrimitiveType,
 }
 
-/// The type of an argument: one of ours, any name of XLA's or NumPy's, or a dtype.
+/// The type of an argument: one of ours, a name in any system, or a dtype.
 pub fn given(said: &Bound<'_, PyAny>) -> Result<PrimitiveType> {
     if let Ok(known) = said.cast::<PyPrimitiveType>() {
-        return Ok(known.get().element);
+        return Ok(known.get().kind);
     }
-    let Ok(name) = said.cast::<PyString>() else { return element::of_any(said) };
+    let Ok(name) = said.cast::<PyString>() else { return Ok(element::of_any(said)?.into()) };
     let name = name.to_str()?;
-    let found = element::of_name(name).or_else(|| PrimitiveType::from_name(name));
+    let found =
+        PrimitiveType::from_name(name).or_else(|| Element::from_any_name(name).map(PrimitiveType::from));
     let unknown = || {
         let names: Vec<&str> = PrimitiveType::all().map(PrimitiveType::name).collect();
         Error::new(format!("{name:?} as an element type")).field("element type").accepts(names.join(", "))
@@ -35,8 +36,24 @@ pub fn given(said: &Bound<'_, PyAny>) -> Result<PrimitiveType> {
     Ok(found.ok_or_else(unknown)?)
 }
 
-fn wrapped(element: PrimitiveType) -> PyPrimitiveType {
-    PyPrimitiveType { element }
+/// The same, and it has elements.
+pub fn given_element(said: &Bound<'_, PyAny>) -> Result<Element> {
+    Ok(Element::try_from(given(said)?)?)
+}
+
+fn wrapped(kind: impl Into<PrimitiveType>) -> PyPrimitiveType {
+    PyPrimitiveType { kind: kind.into() }
+}
+
+impl PyPrimitiveType {
+    /// Whether the elements are of a class; what has no elements is of none.
+    fn is(&self, test: fn(Element) -> bool) -> bool {
+        self.kind.element().is_some_and(test)
+    }
+
+    fn float(&self) -> Option<FloatFormat> {
+        self.kind.element()?.float_format()
+    }
 }
 
 #[pymethods]
@@ -63,97 +80,97 @@ impl PyPrimitiveType {
     /// The name as XLA prints it.
     #[getter]
     fn name(&self) -> &'static str {
-        self.element.name()
+        self.kind.name()
     }
 
     /// The number in XLA's `xla_data.proto`.
     #[getter]
     fn number(&self) -> i32 {
-        self.element.number()
+        self.kind.number()
     }
 
     /// Bits of one element; None for tuples, tokens, opaque values and buffers.
     #[getter]
     fn bit_width(&self) -> Option<u32> {
-        self.element.bit_width()
+        self.kind.element().map(Element::bits)
     }
 
     /// Bytes of one element, rounded up, which is what XLA stores unless a layout says `E(bits)`.
     #[getter]
     fn byte_width(&self) -> Option<u32> {
-        self.element.byte_width()
+        self.kind.element().map(Element::bytes)
     }
 
     /// Whether arrays have elements of this type.
     #[getter]
     fn is_array_type(&self) -> bool {
-        self.element.is_array_type()
+        self.kind.element().is_some()
     }
 
     /// Whether it is an integer type; `pred` is none.
     #[getter]
     fn is_integral(&self) -> bool {
-        self.element.is_integral()
+        self.is(Element::is_integer)
     }
 
     /// Whether it is an integer type with a sign.
     #[getter]
     fn is_signed_integral(&self) -> bool {
-        self.element.is_signed_integral()
+        self.is(Element::is_signed_integer)
     }
 
     /// Whether it is an integer type without a sign.
     #[getter]
     fn is_unsigned_integral(&self) -> bool {
-        self.element.is_unsigned_integral()
+        self.is(Element::is_unsigned_integer)
     }
 
     /// Whether it is a floating-point type; a complex type is none.
     #[getter]
     fn is_floating_point(&self) -> bool {
-        self.element.is_floating_point()
+        self.is(Element::is_float)
     }
 
     /// Whether it is a complex type.
     #[getter]
     fn is_complex(&self) -> bool {
-        self.element.is_complex()
+        self.is(Element::is_complex)
     }
 
     /// Whether it is narrower than a byte, and not `pred`.
     #[getter]
     fn is_sub_byte_non_pred(&self) -> bool {
-        self.element.is_sub_byte_non_pred()
+        self.is(Element::is_sub_byte_number)
     }
 
     /// The type of the two components of a complex type.
     #[getter]
     fn complex_component(&self) -> Option<PyPrimitiveType> {
-        self.element.complex_component().map(wrapped)
+        self.kind.element()?.complex_component().map(wrapped)
     }
 
     /// The complex type with components of this type.
     #[getter]
     fn complex_type(&self) -> Option<PyPrimitiveType> {
-        self.element.complex_type().map(wrapped)
+        self.kind.element()?.complex_type().map(wrapped)
     }
 
     /// XLA's `OverflowExponent`: the exponent of the smallest power of two above every value of a floating-point type.
     #[getter]
     fn overflow_exponent(&self) -> Option<i32> {
-        self.element.overflow_exponent()
+        Some(self.float()?.overflow_exponent())
     }
 
     /// XLA's `SignificandWidth`: digits of the significand of a floating-point type, the hidden one included.
     #[getter]
-    fn significand_width(&self) -> Option<i32> {
-        self.element.significand_width()
+    fn significand_width(&self) -> Option<u32> {
+        Some(self.float()?.significand_width())
     }
 
     /// NumPy's dtype of the elements.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        element::dtype(py, self.element)
+        element::dtype(py, Element::try_from(self.kind)?)
     }
 
     /// XLA's `HigherPrecisionType`: complex before real, then range, digits, bits, and signed before unsigned.
@@ -162,12 +179,12 @@ impl PyPrimitiveType {
     /// >>> xla.PrimitiveType("f16").higher_precision("bf16")
     /// tilework.xla.PrimitiveType('bf16')
     fn higher_precision(&self, other: &Bound<'_, PyAny>) -> Result<PyPrimitiveType> {
-        Ok(wrapped(self.element.higher_precision(given(other)?)?))
+        Ok(wrapped(self.kind.higher_precision(given(other)?)?))
     }
 
     /// XLA's `ElementCanUpcast`: whether the other is the type of higher precision, or the same.
     fn can_upcast_to(&self, to: &Bound<'_, PyAny>) -> Result<bool> {
-        Ok(self.element.can_upcast_to(given(to)?)?)
+        Ok(self.kind.can_upcast_to(given(to)?)?)
     }
 
     /// The bits of a value: `zero`, `one`, `lowest`, `highest`, a number, `inf`, `nan`, or bits in hexadecimal.
@@ -176,18 +193,18 @@ impl PyPrimitiveType {
     /// >>> hex(xla.PrimitiveType("bf16").value_bits("lowest"))
     /// '0xff80'
     fn value_bits(&self, value: &str) -> Result<u128> {
-        Ok(self.element.value_bits(value)?)
+        Ok(Element::try_from(self.kind)?.value_bits(value)?)
     }
 
     fn __str__(&self) -> &'static str {
-        self.element.name()
+        self.kind.name()
     }
 
     fn __repr__(&self) -> String {
-        format!("tilework.xla.PrimitiveType('{}')", self.element.name())
+        format!("tilework.xla.PrimitiveType('{}')", self.kind.name())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (&'static str,)) {
-        (py.get_type::<PyPrimitiveType>(), (self.element.name(),))
+        (py.get_type::<PyPrimitiveType>(), (self.kind.name(),))
     }
 }

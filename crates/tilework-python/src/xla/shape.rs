@@ -125,7 +125,7 @@ pub fn make_shape(
     layout: Option<&Bound<'_, PyAny>>,
     dynamic_dimensions: Option<Vec<bool>>,
 ) -> Result<PyShape> {
-    let element = primitive::given(element_type)?;
+    let element = primitive::given_element(element_type)?;
     let dims = plain::items(dims)?;
     let dynamic = dynamic_dimensions.unwrap_or_else(|| dims.iter().map(|size| size.is_none()).collect());
     if dynamic.len() != dims.len() {

@@ -29,9 +29,9 @@ pub use dim::Dim;
 pub use fact::{Fact, Facts};
 pub use read::{Reading, read, read_one};
 
+use crate::Element;
 use crate::error::{Error, Result, quoted};
 use crate::layout::Layout;
-use crate::xla::PrimitiveType as Element;
 
 /// What a notation says of one array, in its own words; or of several, as a tuple does.
 ///

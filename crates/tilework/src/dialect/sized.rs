@@ -1,6 +1,6 @@
 //! An element type and sizes before a notation that says neither: `f32[3,5] …`, `float32 (3, 5) …`.
 
-use crate::xla::PrimitiveType as Element;
+use crate::Element;
 
 /// What stands before the notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ const LONGEST: usize = 40;
 /// The type and the sizes with which a text begins, and where what follows them begins, which may be its end.
 pub(crate) fn prefix(text: &str) -> Option<(Sized, usize)> {
     let name = text.bytes().take(LONGEST).take_while(|&byte| in_name(byte)).count();
-    let element = element(&text[..name])?;
+    let element = Element::from_any_name(&text[..name])?;
     let open = name + blanks(&text[name..]);
     let (dims, end) = sizes(&text[open..])?;
     let rest = open + end;
@@ -52,11 +52,6 @@ fn blanks(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }
 
-/// The element type of a name that XLA, NumPy, PyTorch or JAX has for it.
-pub(crate) fn element(name: &str) -> Option<Element> {
-    Element::from_name(name).filter(|element| element.is_array_type())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +63,7 @@ mod tests {
         assert_eq!(found("f32 (3, 5,) (2,3):(3,1)"), Some((vec![3, 5], "(2,3):(3,1)")));
         assert_eq!(found("f32[]{}"), Some((vec![], "{}")));
         assert_eq!(found("bf16[7]"), Some((vec![7], "")));
+        assert_eq!(found("torch.float16 (7,)"), Some((vec![7], "")));
         for text in
             ["", "f32", "f33[2]", "f32[2", "f32[a]", "f32[<=2]", "f32[-1]", "f32[2,,3]", "é[2]", "f32[,]"]
         {

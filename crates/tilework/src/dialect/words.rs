@@ -1,21 +1,21 @@
 //! Words that every notation uses for the same thing: element types, sizes, orders and strides.
 
+use crate::Element;
 use crate::dialect::{Dim, Part};
-use crate::xla::PrimitiveType as Element;
 
 /// The most of anything that is named one by one.
 pub(crate) const MOST: usize = 8;
 
 /// What elements of a type are, each taking so many bits in memory: `32-bit floating point, 4 B each`.
 pub(crate) fn element(element: Element, kept: u32) -> String {
-    let bits = element.bit_width().unwrap_or(0);
+    let bits = element.bits();
     let what = match element {
         Element::Pred => "true or false".to_owned(),
         Element::Bf16 => "16-bit floating point, the upper half of an f32".to_owned(),
         _ => match element.complex_component() {
             Some(component) => format!("{bits}-bit complex, two {component}"),
-            None if element.is_floating_point() => format!("{bits}-bit floating point"),
-            None if element.is_signed_integral() => format!("{bits}-bit signed integer"),
+            None if element.is_float() => format!("{bits}-bit floating point"),
+            None if element.is_signed_integer() => format!("{bits}-bit signed integer"),
             None => format!("{bits}-bit unsigned integer"),
         },
     };

@@ -3,7 +3,10 @@
 #![allow(dead_code)] // each test file uses a part
 
 use serde_json::Value;
-use tilework::xla::{ArrayShape, Dim, Layout, PrimitiveType, Shape, SplitConfig, Tile, TileDim};
+use tilework::{
+    Element,
+    xla::{ArrayShape, Dim, Layout, Shape, SplitConfig, Tile, TileDim},
+};
 
 /// All cases of these groups.
 pub(crate) fn cases(groups: &[&str]) -> Vec<Value> {
@@ -93,7 +96,7 @@ fn read_shape(rest: &mut &str) -> Option<Shape> {
         let size = number(rest)?;
         Some(if bounded { Dim::Bounded(size) } else { Dim::Static(size) })
     })?;
-    let array = ArrayShape::new(PrimitiveType::from_name(name)?, dims).ok()?;
+    let array = ArrayShape::new(Element::from_name(name)?, dims).ok()?;
     if eat(rest, " (no layout)").is_some() {
         return Some(Shape::Array(array.without_layout()));
     }
@@ -143,7 +146,7 @@ fn read_qualifiers(rest: &mut &str, mut layout: Layout) -> Option<Layout> {
         if eat(rest, word).is_some() {
             let (name, tail) = rest.split_once(')')?;
             *rest = tail;
-            *slot = Some(PrimitiveType::from_name(name)?);
+            *slot = Some(Element::from_name(name)?);
         }
     }
     layout = layout.with_sparse_types(types[0], types[1]).ok()?;

@@ -1,9 +1,9 @@
-//! Data types: `DML_TENSOR_DATA_TYPE` with its numbers, names and widths.
+//! Data types: `DML_TENSOR_DATA_TYPE` with its numbers.
 
 use std::fmt;
 
+use crate::element::{Element, System};
 use crate::error::{Error, Result};
-use crate::xla::PrimitiveType;
 
 /// The type of the elements of a tensor. There is no bool: a bool is stored as `UINT8`.
 ///
@@ -35,26 +35,14 @@ pub enum DataType {
 
 use DataType as T;
 
-/// One row a type, in the order of the numbers: type, name, bits.
+/// One row a type, in the order of the numbers.
 #[rustfmt::skip]
-const TABLE: [(DataType, &str, u32); 13] = [
-    (T::Float32, "FLOAT32", 32), (T::Float16, "FLOAT16", 16),
-    (T::Uint32, "UINT32", 32), (T::Uint16, "UINT16", 16), (T::Uint8, "UINT8", 8),
-    (T::Int32, "INT32", 32), (T::Int16, "INT16", 16), (T::Int8, "INT8", 8),
-    (T::Float64, "FLOAT64", 64), (T::Uint64, "UINT64", 64), (T::Int64, "INT64", 64),
-    (T::Uint4, "UINT4", 4), (T::Int4, "INT4", 4),
-];
-
-/// What other systems call these types, in small letters.
-#[rustfmt::skip]
-const OTHER_NAMES: [(&str, DataType); 31] = [
-    ("f64", T::Float64), ("f32", T::Float32), ("f16", T::Float16),
-    ("double", T::Float64), ("float", T::Float32), ("half", T::Float16), ("single", T::Float32),
-    ("i64", T::Int64), ("i32", T::Int32), ("i16", T::Int16), ("i8", T::Int8), ("i4", T::Int4),
-    ("s64", T::Int64), ("s32", T::Int32), ("s16", T::Int16), ("s8", T::Int8), ("s4", T::Int4),
-    ("u64", T::Uint64), ("u32", T::Uint32), ("u16", T::Uint16), ("u8", T::Uint8), ("u4", T::Uint4),
-    ("long", T::Int64), ("int", T::Int32), ("uint", T::Uint32), ("short", T::Int16), ("char", T::Int8),
-    ("byte", T::Uint8), ("bool", T::Uint8), ("boolean", T::Uint8), ("pred", T::Uint8),
+const TABLE: [(DataType, Element); 13] = [
+    (T::Float32, Element::F32), (T::Float16, Element::F16),
+    (T::Uint32, Element::U32), (T::Uint16, Element::U16), (T::Uint8, Element::U8),
+    (T::Int32, Element::S32), (T::Int16, Element::S16), (T::Int8, Element::S8),
+    (T::Float64, Element::F64), (T::Uint64, Element::U64), (T::Int64, Element::S64),
+    (T::Uint4, Element::U4), (T::Int4, Element::S4),
 ];
 
 /// What DirectML.h puts before every name.
@@ -79,13 +67,13 @@ impl DataType {
 
     /// The name without the prefix `DML_TENSOR_DATA_TYPE_`.
     pub fn name(self) -> &'static str {
-        TABLE[self as usize - 1].1
+        self.element().name_in(System::DirectMl).unwrap_or_default() // every row has one
     }
 
     /// The type of this name, with or without `DML_TENSOR_DATA_TYPE_`.
     pub fn from_name(name: &str) -> Option<DataType> {
         let name = name.strip_prefix(PREFIX).unwrap_or(name);
-        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+        DataType::of(Element::from_name_in(System::DirectMl, name)?)
     }
 
     /// Whether the first word of a text is a type as DirectML writes it. XLA's types are other words, so this tells a
@@ -100,52 +88,37 @@ impl DataType {
         DataType::from_name(word).is_some()
     }
 
-    /// The same type of XLA, which has them all: `FLOAT32` is `f32`, `INT8` is `s8`.
-    pub fn in_xla(self) -> PrimitiveType {
-        match self {
-            T::Float32 => PrimitiveType::F32,
-            T::Float16 => PrimitiveType::F16,
-            T::Uint32 => PrimitiveType::U32,
-            T::Uint16 => PrimitiveType::U16,
-            T::Uint8 => PrimitiveType::U8,
-            T::Int32 => PrimitiveType::S32,
-            T::Int16 => PrimitiveType::S16,
-            T::Int8 => PrimitiveType::S8,
-            T::Float64 => PrimitiveType::F64,
-            T::Uint64 => PrimitiveType::U64,
-            T::Int64 => PrimitiveType::S64,
-            T::Uint4 => PrimitiveType::U4,
-            T::Int4 => PrimitiveType::S4,
-        }
+    /// The elements.
+    pub fn element(self) -> Element {
+        TABLE[self as usize - 1].1
     }
 
-    /// The type of DirectML for XLA's, if it has one.
-    pub fn of_xla(element: PrimitiveType) -> Option<DataType> {
-        DataType::all().find(|data_type| data_type.in_xla() == element)
+    /// The type of these elements, if DirectML has them.
+    pub fn of(element: Element) -> Option<DataType> {
+        TABLE.iter().find(|row| row.1 == element).map(|row| row.0)
     }
 
     /// The type that this word probably means: the name in other letters, or another system's name for it.
     pub(crate) fn meant_by(word: &str) -> Option<DataType> {
-        let word = word.strip_prefix(PREFIX).unwrap_or(word);
-        let same = |name: &str| name.eq_ignore_ascii_case(word);
-        let own = TABLE.iter().find(|row| same(row.1)).map(|row| row.0);
-        let other = || OTHER_NAMES.iter().find(|row| same(row.0)).map(|row| row.1);
-        own.or_else(other)
+        match Element::meant_by(word.strip_prefix(PREFIX).unwrap_or(word))? {
+            Element::Pred => Some(T::Uint8),
+            element => DataType::of(element),
+        }
     }
 
     /// Bits of one element.
     pub fn bits(self) -> u32 {
-        TABLE[self as usize - 1].2
+        self.element().bits()
     }
 
     /// Bytes of one element as a guaranteed alignment counts them: at least 1, also where two elements share a byte.
     pub fn alignment(self) -> u32 {
-        self.bits().div_ceil(8)
+        self.element().bytes()
     }
 
     /// Whether it is one of the integer types.
     pub fn is_integer(self) -> bool {
-        !matches!(self, T::Float64 | T::Float32 | T::Float16)
+        self.element().is_integer()
     }
 
     /// The unsigned type of the same width, for index data.
@@ -153,18 +126,12 @@ impl DataType {
     /// # Errors
     /// A floating-point type.
     pub fn force_unsigned(self) -> Result<DataType> {
-        Ok(match self {
-            T::Int64 | T::Uint64 => T::Uint64,
-            T::Int32 | T::Uint32 => T::Uint32,
-            T::Int16 | T::Uint16 => T::Uint16,
-            T::Int8 | T::Uint8 => T::Uint8,
-            T::Int4 | T::Uint4 => T::Uint4,
-            T::Float64 | T::Float32 | T::Float16 => {
-                return Err(Error::new(format!("{self} as an unsigned type"))
-                    .field("DataType")
-                    .rule("only integers have an unsigned type of the same width")
-                    .accepts("an INT or UINT type"));
-            }
+        let unsigned = Element::unsigned_integer(self.bits()).and_then(DataType::of);
+        unsigned.filter(|_| self.is_integer()).ok_or_else(|| {
+            Error::new(format!("{self} as an unsigned type"))
+                .field("DataType")
+                .rule("only integers have an unsigned type of the same width")
+                .accepts("an INT or UINT type")
         })
     }
 
@@ -200,12 +167,9 @@ mod tests {
         for none in [0, 14, u32::MAX] {
             assert_eq!(DataType::from_number(none), None);
         }
-        for data_type in DataType::all() {
-            let (same, long) = (data_type.in_xla(), data_type.name());
-            assert_eq!(same.bit_width(), Some(data_type.bits()), "{data_type}");
-            assert_eq!(same.is_unsigned_integral(), long.starts_with("UINT"), "{data_type}");
-            assert_eq!(same.is_signed_integral(), long.starts_with("INT"), "{data_type}");
-        }
+        // What the table calls DirectML's is here, and nothing else is.
+        let named = Element::all().filter(|element| element.name_in(System::DirectMl).is_some());
+        assert!(named.eq(Element::all().filter(|&element| DataType::of(element).is_some())));
         assert_eq!(DataType::from_name("float32"), None);
         assert_eq!(DataType::meant_by("float32"), Some(T::Float32));
         assert_eq!(DataType::meant_by("bool"), Some(T::Uint8));

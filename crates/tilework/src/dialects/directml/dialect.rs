@@ -7,10 +7,10 @@ use super::desc::BufferTensorDesc;
 use super::meaning;
 use super::raw::Desc;
 use super::read::{FoundDesc, read_json};
+use crate::Element;
 use crate::dialect::{Confidence, Described, Dialect, Example, Fact, Facts, Found, Known, Part, Said};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
-use crate::xla::PrimitiveType as Element;
 
 /// Tensors described by sizes and strides, in a line or as JSON.
 pub static DIALECT: Dialect = Dialect {
@@ -62,7 +62,7 @@ fn read(text: &str, _: &Known) -> Result<Vec<Found>> {
 /// A description with strides, or packed if that is what it is.
 fn say(layout: &Layout, element: Element) -> Result<Said> {
     let strides = layout.to_strides()?.strides;
-    let data_type = DataType::of_xla(element)
+    let data_type = DataType::of(element)
         .ok_or_else(|| Error::new(format!("DirectML has no data type {element}")).field("element type"))?;
     let sizes: Option<Vec<u32>> = layout.dims().iter().map(|&size| u32::try_from(size).ok()).collect();
     let sizes = sizes.ok_or_else(|| Error::new("a size above 32 bits").field("Sizes"))?;
@@ -98,7 +98,7 @@ impl Described for BufferTensorDesc {
     }
 
     fn element(&self) -> Option<Element> {
-        Some(self.data_type().in_xla())
+        Some(self.data_type().element())
     }
 
     fn layout(&self) -> Result<Layout> {
@@ -132,7 +132,7 @@ impl Described for BufferTensorDesc {
 
     /// DirectML has no type for true and false; they are bytes.
     fn may_be(&self, element: Element) -> bool {
-        let own = self.data_type().in_xla();
+        let own = self.data_type().element();
         own == element || own == Element::U8 && element == Element::Pred
     }
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::dialect::{Confidence, Described, Dialect, Dim, Example, Fact, Facts, Found, Known, Leaf, Part};
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
-use crate::xla::value::element::PrimitiveType;
+use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Shape};
 use crate::xla::value::tile::TileDim;
 use crate::xla::{say, words};
@@ -177,7 +178,7 @@ impl Described for Shape {
         words::phrase(self)
     }
 
-    fn element(&self) -> Option<PrimitiveType> {
+    fn element(&self) -> Option<Element> {
         self.as_array().map(ArrayShape::element_type)
     }
 

@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use crate::dialect::Said;
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::layout::parts::{Part, PartKind};
 use crate::layout::strided::Strided;
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout as Written;
 use crate::xla::value::padding::Strides;
 use crate::xla::value::shape::{ArrayShape, Shape};
@@ -25,7 +25,7 @@ const TILES: usize = 3;
 const TRIES: u32 = 1 << 12;
 
 /// The layout as a shape, for the list of notations.
-pub(crate) fn say(layout: &Layout, element: PrimitiveType) -> Result<Said> {
+pub(crate) fn say(layout: &Layout, element: Element) -> Result<Said> {
     ArrayShape::saying(layout, element).map(|array| Arc::new(Shape::Array(array)) as Said)
 }
 
@@ -33,16 +33,16 @@ impl ArrayShape {
     /// The shape whose text says this layout: in XLA's words if it can be said so, and else with free strides.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, PrimitiveType, Shape};
+    /// use tilework::{Element, xla::{ArrayShape, Shape}};
     /// let text = "bf16[64,300]{1,0:T(8,128)(2,1)}";
     /// let layout = Shape::parse(text)?.as_array().unwrap().lower()?;
-    /// assert_eq!(ArrayShape::saying(&layout, PrimitiveType::Bf16)?.to_string(), text);
+    /// assert_eq!(ArrayShape::saying(&layout, Element::Bf16)?.to_string(), text);
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///
     /// # Errors
     /// A layout that neither an order with tiles nor strides can say.
-    pub fn saying(layout: &Layout, element: PrimitiveType) -> Result<ArrayShape> {
+    pub fn saying(layout: &Layout, element: Element) -> Result<ArrayShape> {
         let said = by_order(layout, element)
             .or_else(|| by_tiles(layout, element))
             .or_else(|| by_strides(layout, element));
@@ -65,7 +65,7 @@ impl ArrayShape {
 }
 
 /// The shape with this layout, if it says what it should. Elements of another width than the type's have a word for it.
-fn checked(layout: &Layout, element: PrimitiveType, written: Written) -> Option<ArrayShape> {
+fn checked(layout: &Layout, element: Element, written: Written) -> Option<ArrayShape> {
     let bare = ArrayShape::new(element, layout.dims().iter().copied()).ok()?;
     let plain = bare.clone().with_layout(written.clone()).ok();
     plain.filter(|array| array.says(layout)).or_else(|| {
@@ -75,7 +75,7 @@ fn checked(layout: &Layout, element: PrimitiveType, written: Written) -> Option<
 }
 
 /// An order without tiles.
-fn by_order(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
+fn by_order(layout: &Layout, element: Element) -> Option<ArrayShape> {
     let strides = layout.to_strides().ok()?.strides;
     let mut order: Vec<usize> = (0..layout.rank()).rev().collect();
     order.sort_by_key(|&dim| strides[dim].unsigned_abs());
@@ -83,7 +83,7 @@ fn by_order(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
 }
 
 /// Free strides, with a base and a size where they are not the least.
-fn by_strides(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
+fn by_strides(layout: &Layout, element: Element) -> Option<ArrayShape> {
     let Strided { first, strides, .. } = layout.to_strides().ok()?;
     let free = |base, size| Written::strided(Strides { strides: strides.clone(), base, size });
     let (base, size) = (Some(first), Some(layout.size()));
@@ -92,7 +92,7 @@ fn by_strides(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
 }
 
 /// An order with tiles.
-fn by_tiles(layout: &Layout, element: PrimitiveType) -> Option<ArrayShape> {
+fn by_tiles(layout: &Layout, element: Element) -> Option<ArrayShape> {
     if layout.is_empty() || !layout.is_compact() {
         return None;
     }
@@ -251,7 +251,7 @@ fn lower(kept: &mut [usize], places: &[Vec<usize>]) -> bool {
 /// The shape with this order and these tiles, if it says the layout.
 fn written(
     layout: &Layout,
-    element: PrimitiveType,
+    element: Element,
     items: &[Vec<usize>],
     order: &[usize],
     tiles: &[Vec<u64>],

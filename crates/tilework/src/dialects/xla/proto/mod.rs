@@ -78,8 +78,8 @@ impl Shape {
     /// The bytes of XLA's `ShapeProto`, exactly as XLA writes them: XLA's `Shape::ToProto`.
     ///
     /// ```
-    /// use tilework::xla::{PrimitiveType, Shape};
-    /// let bytes = Shape::scalar(PrimitiveType::F32)?.to_proto()?;
+    /// use tilework::{Element, xla::Shape};
+    /// let bytes = Shape::scalar(Element::F32).to_proto()?;
     /// assert_eq!(bytes, [0x10, 0x0b, 0x2a, 0x03, 0x80, 0x01, 0x01]);
     /// # Ok::<(), tilework::Error>(())
     /// ```

@@ -9,8 +9,9 @@ use super::MAX_NESTING;
 use super::read_layout::LayoutMessage;
 use super::wire::{Int, Path, Reader, error};
 use super::write::{Age, LAST_OLD_TYPE, UNBOUNDED_OR_COMBINE};
+use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::xla::value::element::PrimitiveType;
+use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
 
 /// The names of the fields by their numbers, in both ages.
@@ -73,8 +74,8 @@ impl ShapeMessage {
 
     pub(super) fn into_shape(self, age: Age) -> Result<Shape> {
         let kind = self.element_type(age)?;
-        if kind.is_array_type() {
-            return self.into_array(kind, age).map(Shape::Array);
+        if let Some(element) = kind.element() {
+            return self.into_array(element, age).map(Shape::Array);
         }
         let path = Path::root("shape");
         if let Some(dim) = self.dimensions.first().or(self.is_dynamic_dimension.first()) {
@@ -122,7 +123,7 @@ impl ShapeMessage {
         })
     }
 
-    fn into_array(self, element: PrimitiveType, age: Age) -> Result<ArrayShape> {
+    fn into_array(self, element: Element, age: Age) -> Result<ArrayShape> {
         let path = Path::root("shape");
         if !self.tuple_shapes.is_empty() {
             return Err(error(

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::read::{ShapeMessage, at, count, placed};
 use super::wire::{Int, Path, Reader, error};
 use super::write::{Age, UNBOUNDED_OR_COMBINE};
+use crate::element::Element;
 use crate::error::Result;
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::{Layout, SplitConfig};
 use crate::xla::value::padding::{Padding, PaddingValue};
+use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::tile::{Tile, TileDim};
 
 /// The older layout's `DENSE`.
@@ -213,13 +214,14 @@ fn split_config(mut reader: Reader<'_>, path: &Path<'_>) -> Result<SplitConfig> 
     })
 }
 
-fn sparse_type(number: &Int, name: &str) -> Result<Option<PrimitiveType>> {
+fn sparse_type(number: &Int, name: &str) -> Result<Option<Element>> {
     if number.value == 0 {
         return Ok(None);
     }
     let known = i32::try_from(number.value).ok().and_then(PrimitiveType::from_number);
-    known.map(Some).ok_or_else(|| {
-        error(&Path::root(name), at(number), format!("type number {}", number.value)).accepts("0 to 36")
+    known.and_then(PrimitiveType::element).map(Some).ok_or_else(|| {
+        error(&Path::root(name), at(number), format!("type number {}", number.value))
+            .accepts("0, or the number of an integer type such as 8, u32")
     })
 }
 

@@ -3,8 +3,8 @@
 use super::wire::{put_int, put_ints, put_message};
 use super::{MAX_NESTING, OldProto};
 use crate::error::{Error, Result};
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout;
+use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
 use crate::xla::value::tile::{Tile, TileDim};
 
@@ -57,7 +57,7 @@ pub(super) fn shape(shape: &Shape, age: Age, depth: usize) -> Result<Vec<u8>> {
 }
 
 fn write_array(out: &mut Vec<u8>, array: &ArrayShape, age: Age, depth: usize) -> Result<()> {
-    let element = array.element_type();
+    let element = PrimitiveType::from(array.element_type());
     if age.is_old() && element.number() > LAST_OLD_TYPE {
         return Err(unknown_to_old(&format!("element type {element}"), "element_type"));
     }
@@ -112,8 +112,9 @@ fn write_fields_of_today(out: &mut Vec<u8>, layout: &Layout, depth: usize) -> Re
     if let Some(physical) = layout.physical_shape() {
         put_message(out, 10, &shape(physical, Age::Today, depth + 1)?);
     }
-    put_int(out, 11, layout.index_primitive_type().map_or(0, |kind| i64::from(kind.number())));
-    put_int(out, 12, layout.pointer_primitive_type().map_or(0, |kind| i64::from(kind.number())));
+    let number = |element| i64::from(PrimitiveType::from(element).number());
+    put_int(out, 11, layout.index_primitive_type().map_or(0, number));
+    put_int(out, 12, layout.pointer_primitive_type().map_or(0, number));
     put_int(out, 15, layout.dynamic_shape_metadata_prefix_bytes() as i64);
     put_int(out, 16, layout.tail_padding_alignment_in_elements() as i64);
     for config in layout.split_configs() {

@@ -13,11 +13,12 @@
 
 use std::str::FromStr;
 
+use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::xla::text::lex::Reader;
 use crate::xla::utilities::suggest::nearest_type;
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout;
+use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
 
 impl Shape {
@@ -81,8 +82,8 @@ impl Reader<'_> {
         }
         let start = self.here();
         let name = self.word();
-        match PrimitiveType::from_name(name) {
-            Some(kind) if kind.is_array_type() => self.array(kind, out),
+        match Element::from_name(name) {
+            Some(element) => self.array(element, out),
             _ => self.other_shape(start, name, out),
         }
     }
@@ -94,10 +95,10 @@ impl Reader<'_> {
             return self.buffer(out);
         }
         let kind = self.element_type(start, name)?;
-        let word = match kind {
-            PrimitiveType::Token | PrimitiveType::Opaque => kind.name(),
-            _ => return self.array(kind, out),
-        };
+        if let Some(element) = kind.element() {
+            return self.array(element, out);
+        }
+        let word = kind.name();
         let thing = if kind == PrimitiveType::Token { "a token" } else { "an opaque value" };
         self.expect(b'[', &format!("[], as in {word}[]"))?;
         let sizes = self.here();
@@ -145,7 +146,7 @@ impl Reader<'_> {
                 .of_kind(ErrorKind::Syntax)
                 .at(span)
                 .accepts(match nearest_type(name) {
-                    Some(kind) => format!("an element type; did you mean {kind}?"),
+                    Some(name) => format!("an element type; did you mean {name}?"),
                     None => "an element type such as f32, bf16, s8 or pred, or token or opaque".to_owned(),
                 })),
         }
@@ -187,14 +188,16 @@ impl Reader<'_> {
                 .rule("b(..) holds an array")
                 .accepts("an array such as f32[2,3]")
         };
-        if matches!(name, "b" | "token" | "opaque") {
+        if name == "b" {
             return Err(not_an_array(start..self.end()));
         }
         if name.is_empty() && self.peek() == b'(' {
             return Err(not_an_array(self.token()));
         }
-        let kind = self.element_type(start, name)?;
-        self.array(kind, out)?;
+        let Some(element) = self.element_type(start, name)?.element() else {
+            return Err(not_an_array(start..start + name.len()));
+        };
+        self.array(element, out)?;
         self.expect(b')', ") after the array in b(..)")?;
         if let Shape::Array(array) = std::mem::replace(out, Shape::Token) {
             *out = Shape::Buffer(array);
@@ -203,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// An array from its `[` on.
-    fn array(&mut self, element: PrimitiveType, out: &mut Shape) -> Result<()> {
+    fn array(&mut self, element: Element, out: &mut Shape) -> Result<()> {
         let mut sizes = 0..0;
         ArrayShape::read_into(out, element, |dims, layout| {
             self.expect(b'[', "[ and the sizes, as in f32[2,3] or f32[]")?;

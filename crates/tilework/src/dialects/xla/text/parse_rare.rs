@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
+use crate::element::Element;
 use crate::error::{Error, Result, quoted};
 use crate::xla::text::lex::Reader;
 use crate::xla::text::parse_layout::Qualifier;
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::{Layout, SplitConfig};
 use crate::xla::value::padding::{Padding, PaddingValue, Strides};
 use crate::xla::value::shape::{Dim, Shape, check_padded, check_rank, physical_shape_on_dense};
@@ -63,7 +63,7 @@ impl Reader<'_> {
     }
 
     /// `(type)` of `#` and `*`, and where the type stands.
-    fn sparse_type(&mut self, qualifier: Qualifier) -> Result<(PrimitiveType, Range<usize>)> {
+    fn sparse_type(&mut self, qualifier: Qualifier) -> Result<(Element, Range<usize>)> {
         const INTEGER: &str = "an integer type such as u32";
         let name = qualifier.name();
         self.expect(b'(', &format!("( and an integer type, as in {name}(u32)"))?;
@@ -73,7 +73,7 @@ impl Reader<'_> {
             return Err(self.unexpected(INTEGER));
         }
         self.word();
-        let kind = PrimitiveType::from_name(word).ok_or_else(|| {
+        let kind = Element::from_name(word).ok_or_else(|| {
             Error::new(format!("{} is not a type", quoted(word))).at(place.clone()).accepts(INTEGER)
         })?;
         self.expect(b')', &format!(") after the type in {name}(..)"))?;

@@ -74,9 +74,9 @@ impl ArrayShape {
     /// dimension with as many elements before it.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, PrimitiveType};
-    /// let input = ArrayShape::new(PrimitiveType::F32, [7, 9, 2, 15, 4u64])?;
-    /// let output = ArrayShape::new(PrimitiveType::F32, [63, 6, 5, 4u64])?;
+    /// use tilework::{Element, xla::ArrayShape};
+    /// let input = ArrayShape::new(Element::F32, [7, 9, 2, 15, 4u64])?;
+    /// let output = ArrayShape::new(Element::F32, [63, 6, 5, 4u64])?;
     /// assert_eq!(input.dimensions_unmodified_by_reshape(&output)?, [(4, 3)]);
     /// # Ok::<(), tilework::Error>(())
     /// ```
@@ -140,9 +140,9 @@ impl ArrayShape {
     /// order is a bitcast, but none is given where the order above does not exist. Padded dimensions have no answer.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let input = ArrayShape::new(PrimitiveType::F32, [3, 8, 5u64])?.with_layout(Layout::new([1, 0, 2])?)?;
-    /// let output = ArrayShape::new(PrimitiveType::F32, [4, 3, 2, 5u64])?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let input = ArrayShape::new(Element::F32, [3, 8, 5u64])?.with_layout(Layout::new([1, 0, 2])?)?;
+    /// let output = ArrayShape::new(Element::F32, [4, 3, 2, 5u64])?;
     /// let aligned = input.align_layouts(&output)?.unwrap();
     /// assert_eq!(aligned.layout().unwrap().minor_to_major(), [2, 1, 0, 3]);
     /// # Ok::<(), tilework::Error>(())

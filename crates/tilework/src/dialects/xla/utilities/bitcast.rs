@@ -58,10 +58,10 @@ impl ArrayShape {
     /// Arrays without elements always reshape freely. Padded dimensions never do, as in older XLA.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let rows = ArrayShape::new(PrimitiveType::F32, [3, 4u64])?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let rows = ArrayShape::new(Element::F32, [3, 4u64])?;
     /// let columns = rows.clone().with_layout(Layout::new([0, 1])?)?;
-    /// let flat = ArrayShape::new(PrimitiveType::F32, [12u64])?;
+    /// let flat = ArrayShape::new(Element::F32, [12u64])?;
     /// assert!(rows.reshape_is_bitcast_untiled(&flat, false)?);
     /// assert!(!columns.reshape_is_bitcast_untiled(&flat, false)?);
     /// # Ok::<(), tilework::Error>(())
@@ -112,9 +112,9 @@ impl ArrayShape {
     /// no only where both shapes have them, as in older XLA.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let rows = ArrayShape::new(PrimitiveType::F32, [10, 5u64])?;
-    /// let columns = ArrayShape::new(PrimitiveType::F32, [5, 10u64])?.with_layout(Layout::new([0, 1])?)?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let rows = ArrayShape::new(Element::F32, [10, 5u64])?;
+    /// let columns = ArrayShape::new(Element::F32, [5, 10u64])?.with_layout(Layout::new([0, 1])?)?;
     /// assert!(rows.transpose_is_bitcast_by_order(&columns, &[1, 0], false)?);
     /// # Ok::<(), tilework::Error>(())
     /// ```
@@ -195,9 +195,9 @@ impl ArrayShape {
     /// are not compared.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Bitcast, Layout, PrimitiveType};
-    /// let input = ArrayShape::new(PrimitiveType::F32, [3, 7, 6, 4u64])?;
-    /// let output = ArrayShape::new(PrimitiveType::F32, [3, 6, 4, 7u64])?;
+    /// use tilework::{Element, xla::{ArrayShape, Bitcast, Layout}};
+    /// let input = ArrayShape::new(Element::F32, [3, 7, 6, 4u64])?;
+    /// let output = ArrayShape::new(Element::F32, [3, 6, 4, 7u64])?;
     /// let output = output.with_layout(Layout::new([2, 1, 3, 0])?)?;
     /// assert_eq!(input.decompose_bitcast(&output)?, Some(Bitcast::Transpose { dims: vec![0, 2, 3, 1] }));
     /// # Ok::<(), tilework::Error>(())

@@ -7,9 +7,9 @@ impl ArrayShape {
     /// XLA's `ShapeUtil::CopyDynamicDimensions`: the same sizes, dynamic where the dimensions of `from` are.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Dim, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [2, 3u64])?;
-    /// let from = ArrayShape::new(PrimitiveType::F32, [Dim::Static(7), Dim::Bounded(8)])?;
+    /// use tilework::{Element, xla::{ArrayShape, Dim}};
+    /// let shape = ArrayShape::new(Element::F32, [2, 3u64])?;
+    /// let from = ArrayShape::new(Element::F32, [Dim::Static(7), Dim::Bounded(8)])?;
     /// assert_eq!(shape.copy_dynamic_dimensions(&from)?.dims(), [Dim::Static(2), Dim::Bounded(3)]);
     /// # Ok::<(), tilework::Error>(())
     /// ```

@@ -1,7 +1,8 @@
 //! Equality of shapes and layouts with chosen differences overlooked: XLA's `Shape::Equal` and `Layout::Equal`.
 
-use crate::xla::value::element::PrimitiveType;
+use crate::element::Element;
 use crate::xla::value::layout::Layout;
+use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
 
 /// XLA's `Layout::Equal`: compares layouts, save for the fields that are ignored.
@@ -119,9 +120,9 @@ fn physical_shapes_equal(lhs: &Layout, rhs: &Layout) -> bool {
 /// XLA's `Shape::Equal`: compares shapes, save for what is ignored.
 ///
 /// ```
-/// use tilework::xla::{Equal, Layout, PrimitiveType, Shape};
-/// let rows = Shape::array(PrimitiveType::F32, [2, 3u64])?;
-/// let bf16 = Shape::array(PrimitiveType::Bf16, [2, 3u64])?;
+/// use tilework::{Element, xla::{Equal, Layout, Shape}};
+/// let rows = Shape::array(Element::F32, [2, 3u64])?;
+/// let bf16 = Shape::array(Element::Bf16, [2, 3u64])?;
 /// assert!(!rows.equal(&bf16));
 /// assert!(Equal::new().ignore_fp_precision().equal(&rows, &bf16));
 /// # Ok::<(), tilework::Error>(())
@@ -222,8 +223,13 @@ fn layouts_equal(equal: &LayoutEqual, lhs: &ArrayShape, rhs: &ArrayShape) -> boo
     }
 }
 
-fn same_element_type_ignoring_fp_precision(lhs: PrimitiveType, rhs: PrimitiveType) -> bool {
-    lhs == rhs || lhs.is_floating_point() && rhs.is_floating_point()
+fn same_element_type_ignoring_fp_precision(
+    lhs: impl Into<PrimitiveType>,
+    rhs: impl Into<PrimitiveType>,
+) -> bool {
+    let (lhs, rhs) = (lhs.into(), rhs.into());
+    let is_float = |kind: PrimitiveType| kind.element().is_some_and(Element::is_float);
+    lhs == rhs || is_float(lhs) && is_float(rhs)
 }
 
 /// Whether the two trees have tuples of the same length at the same places and `leaves_equal` everywhere else.

@@ -16,9 +16,9 @@ impl ArrayShape {
     /// dimension ignores too.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType, Tile};
+    /// use tilework::{Element, xla::{ArrayShape, Layout, Tile}};
     /// let layout = Layout::new([1, 0])?.with_tiles([Tile::new([2, 2])?])?;
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [3, 5u64])?.with_layout(layout)?;
+    /// let shape = ArrayShape::new(Element::F32, [3, 5u64])?.with_layout(layout)?;
     /// assert_eq!(shape.linear_index_by_first_tile(&[2, 3])?, 17);
     /// # Ok::<(), tilework::Error>(())
     /// ```

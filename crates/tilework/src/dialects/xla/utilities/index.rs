@@ -15,8 +15,8 @@ impl ArrayShape {
     /// XLA's `IndexUtil::MultidimensionalIndexToLinearIndex`: the place of an element when the tiles are ignored.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [10, 20u64])?.with_layout(Layout::new([0, 1])?)?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let shape = ArrayShape::new(Element::F32, [10, 20u64])?.with_layout(Layout::new([0, 1])?)?;
     /// assert_eq!(shape.linear_index_untiled(&[3, 5])?, 53);
     /// # Ok::<(), tilework::Error>(())
     /// ```
@@ -74,8 +74,8 @@ impl ArrayShape {
     /// False at the last index, which then stays as it is. Of an array without elements always false.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [2, 3u64])?;
+    /// use tilework::{Element, xla::ArrayShape};
+    /// let shape = ArrayShape::new(Element::F32, [2, 3u64])?;
     /// let mut index = [0, 2];
     /// assert!(shape.bump_indices(&mut index)?);
     /// assert_eq!(index, [1, 0]);

@@ -16,8 +16,8 @@ impl ArrayShape {
     ///
     /// ```
     /// use std::ops::ControlFlow;
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [2, 2u64])?.with_layout(Layout::new([0, 1])?)?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let shape = ArrayShape::new(Element::F32, [2, 2u64])?.with_layout(Layout::new([0, 1])?)?;
     /// let mut seen = Vec::new();
     /// let end = shape.for_each_index(&[0, 0], &[2, 2], &[1, 1], |index| {
     ///     seen.push(index.to_vec());

@@ -2,20 +2,12 @@
 
 use smallvec::SmallVec;
 
+use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
 
 impl Shape {
-    /// An array without dimensions: XLA's `ShapeUtil::MakeScalarShape`.
-    ///
-    /// # Errors
-    /// An element type without elements.
-    pub fn scalar(element: PrimitiveType) -> Result<Shape> {
-        Shape::array(element, [] as [u64; 0])
-    }
-
     /// The tuple of these shapes: XLA's `ShapeUtil::MakeTupleShape`.
     pub fn tuple(elements: impl IntoIterator<Item = Shape>) -> Shape {
         Shape::Tuple(elements.into_iter().collect())
@@ -59,9 +51,8 @@ impl Shape {
     /// See [`ArrayShape::with_element_type`].
     ///
     /// # Errors
-    /// A type without elements, an array that grows past 63 bits of bytes.
-    pub fn with_element_type(self, element: PrimitiveType) -> Result<Shape> {
-        element.require_bits()?;
+    /// An array that grows past 63 bits of bytes.
+    pub fn with_element_type(self, element: Element) -> Result<Shape> {
         self.map_arrays(|array| array.with_element_type(element))
     }
 
@@ -101,8 +92,8 @@ impl Shape {
     pub fn with_updated_element_size_in_bits(mut self, pack_subbyte_types: bool) -> Shape {
         for array in self.arrays_mut() {
             let element = array.element_type();
-            let packed = pack_subbyte_types && element.is_sub_byte_non_pred();
-            let bits = element.bit_width().filter(|_| packed).unwrap_or(0);
+            let packed = pack_subbyte_types && element.is_sub_byte_number();
+            let bits = if packed { element.bits() } else { 0 };
             array.change_layout(|layout| Some(layout?.with_element_size_in_bits(bits)));
         }
         self
@@ -149,13 +140,12 @@ impl ArrayShape {
     /// # Errors
     /// See [`ArrayShape::new`] and [`ArrayShape::with_layout`].
     pub fn with_dense_layout(
-        element: PrimitiveType,
+        element: Element,
         dims: impl IntoIterator<Item = impl Into<Dim>>,
         layout: Layout,
     ) -> Result<ArrayShape> {
         let array = ArrayShape::new(element, dims)?;
-        let says_nothing =
-            element.byte_width().is_some_and(|bytes| layout.element_size_in_bits() == 8 * bytes);
+        let says_nothing = layout.element_size_in_bits() == 8 * element.bytes();
         array.with_layout(if says_nothing { layout.with_element_size_in_bits(0) } else { layout })
     }
 
@@ -163,18 +153,18 @@ impl ArrayShape {
     /// [`PrimitiveType::is_sub_byte_non_pred`].
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
     /// let layout = Layout::new([1, 0])?.with_element_size_in_bits(4);
-    /// let packed = ArrayShape::new(PrimitiveType::S4, [64, 128u64])?.with_layout(layout)?;
-    /// let bools = packed.with_element_type(PrimitiveType::Pred)?;
+    /// let packed = ArrayShape::new(Element::S4, [64, 128u64])?.with_layout(layout)?;
+    /// let bools = packed.with_element_type(Element::Pred)?;
     /// assert_eq!(bools.layout().unwrap().element_size_in_bits(), 0);
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///
     /// # Errors
-    /// A type without elements, or more bytes than 63 bits can count.
-    pub fn with_element_type(self, element: PrimitiveType) -> Result<ArrayShape> {
-        let layout = self.layout().map(|layout| match element.is_sub_byte_non_pred() {
+    /// More bytes than 63 bits can count.
+    pub fn with_element_type(self, element: Element) -> Result<ArrayShape> {
+        let layout = self.layout().map(|layout| match element.is_sub_byte_number() {
             true => layout.clone(),
             false => layout.clone().with_element_size_in_bits(0),
         });
@@ -196,7 +186,7 @@ impl ArrayShape {
 
     /// The array with this layout, or with none at all.
     pub(crate) fn of(
-        element: PrimitiveType,
+        element: Element,
         dims: impl IntoIterator<Item = impl Into<Dim>>,
         layout: Option<Layout>,
     ) -> Result<ArrayShape> {

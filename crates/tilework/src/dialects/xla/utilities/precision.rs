@@ -1,51 +1,16 @@
 //! Which of two element types holds more: XLA's `HigherPrecisionType`.
 
+use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::xla::value::element::PrimitiveType;
-
-use PrimitiveType as P;
-
-/// One row a floating-point type: the smallest power of two that overflows, and the digits of the significand with
-/// the hidden one. They are `max_exponent` and `digits` of C++'s `numeric_limits`.
-const FLOATS: [(PrimitiveType, i32, i32); 15] = [
-    (P::F16, 16, 11),
-    (P::F32, 128, 24),
-    (P::F64, 1024, 53),
-    (P::Bf16, 128, 8),
-    (P::F8e5m2, 16, 3),
-    (P::F8e4m3fn, 9, 4),
-    (P::F8e4m3b11fnuz, 5, 4),
-    (P::F8e5m2fnuz, 16, 3),
-    (P::F8e4m3fnuz, 8, 4),
-    (P::F8e4m3, 8, 4),
-    (P::F8e3m4, 4, 5),
-    (P::F4e2m1fn, 3, 2),
-    (P::F8e8m0fnu, 128, 1),
-    (P::F6e3m2fn, 5, 3),
-    (P::F6e2m3fn, 3, 4),
-];
+use crate::xla::value::primitive::PrimitiveType;
 
 impl PrimitiveType {
-    /// XLA's `OverflowExponent`: the smallest power of two above every value; none for types that are not floats.
-    ///
-    /// ```
-    /// use tilework::xla::PrimitiveType;
-    /// assert_eq!(PrimitiveType::F8e4m3fn.overflow_exponent(), Some(9)); // at most 448
-    /// ```
-    pub fn overflow_exponent(self) -> Option<i32> {
-        FLOATS.iter().find(|row| row.0 == self).map(|row| row.1)
-    }
-
-    /// XLA's `SignificandWidth`: digits of the significand, the hidden one included; none for types that are not floats.
-    pub fn significand_width(self) -> Option<i32> {
-        FLOATS.iter().find(|row| row.0 == self).map(|row| row.2)
-    }
-
     /// XLA's `HigherPrecisionType`: complex before real, then range, digits, bits, and signed before unsigned.
     ///
     /// ```
-    /// use tilework::xla::PrimitiveType;
-    /// assert_eq!(PrimitiveType::F16.higher_precision(PrimitiveType::Bf16)?, PrimitiveType::Bf16);
+    /// use tilework::{Element, xla::PrimitiveType};
+    /// let [f16, bf16] = [Element::F16, Element::Bf16].map(PrimitiveType::from);
+    /// assert_eq!(f16.higher_precision(bf16)?, bf16);
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///
@@ -73,15 +38,16 @@ impl PrimitiveType {
         Ok(self.higher_precision(to)? == to)
     }
 
-    /// The properties in the order of their weight.
-    fn precision(self) -> Result<(bool, i32, i32, u32, bool)> {
-        let component = self.complex_component().unwrap_or(self);
+    /// The properties in the order of their weight: a float's range and digits, of which other types have none.
+    fn precision(self) -> Result<(bool, Option<(i32, u32)>, u32, bool)> {
+        let element = Element::try_from(self)?;
+        let component = element.complex_component().unwrap_or(element);
+        let float = component.float_format();
         Ok((
-            self.is_complex(),
-            component.overflow_exponent().unwrap_or(-1),
-            component.significand_width().unwrap_or(-1),
-            component.require_bits()?,
-            component.is_signed_integral(),
+            element.is_complex(),
+            float.map(|float| (float.overflow_exponent(), float.significand_width())),
+            component.bits(),
+            component.is_signed_integer(),
         ))
     }
 }
@@ -89,33 +55,58 @@ impl PrimitiveType {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Element as P;
+
+    fn higher(a: impl Into<PrimitiveType>, b: impl Into<PrimitiveType>) -> Option<Element> {
+        a.into().higher_precision(b.into()).ok()?.element()
+    }
 
     #[test]
-    fn every_float_has_a_range_and_digits_and_nothing_else_has() {
-        for element in P::all() {
-            assert_eq!(element.overflow_exponent().is_some(), element.is_floating_point(), "{element}");
+    fn ranges_and_digits_are_those_of_numeric_limits_in_cpp() {
+        for (element, max_exponent, digits) in [
+            (P::F16, 16, 11),
+            (P::F32, 128, 24),
+            (P::F64, 1024, 53),
+            (P::Bf16, 128, 8),
+            (P::F8e5m2, 16, 3),
+            (P::F8e4m3fn, 9, 4),
+            (P::F8e4m3b11fnuz, 5, 4),
+            (P::F8e5m2fnuz, 16, 3),
+            (P::F8e4m3fnuz, 8, 4),
+            (P::F8e4m3, 8, 4),
+            (P::F8e3m4, 4, 5),
+            (P::F4e2m1fn, 3, 2),
+            (P::F8e8m0fnu, 128, 1),
+            (P::F6e3m2fn, 5, 3),
+            (P::F6e2m3fn, 3, 4),
+        ] {
+            let float = element.float_format().unwrap();
+            assert_eq!(
+                (float.overflow_exponent(), float.significand_width()),
+                (max_exponent, digits),
+                "{element}"
+            );
         }
     }
 
     #[test]
     fn the_higher_of_two_types_is_complex_then_wide_in_range_then_exact_then_signed() {
-        let higher = |a: P, b: P| a.higher_precision(b).unwrap();
-        assert_eq!(higher(P::C64, P::F64), P::C64);
-        assert_eq!(higher(P::S64, P::F16), P::F16);
-        assert_eq!(higher(P::F32, P::Bf16), P::F32);
-        assert_eq!(higher(P::F8e5m2, P::F8e4m3fn), P::F8e5m2);
-        assert_eq!(higher(P::U8, P::S8), P::S8);
-        assert_eq!(higher(P::S8, P::U16), P::U16);
-        assert_eq!(higher(P::F32, P::F32), P::F32);
-        assert!(P::Bf16.can_upcast_to(P::F32).unwrap());
-        assert!(!P::F32.can_upcast_to(P::Bf16).unwrap());
+        assert_eq!(higher(P::C64, P::F64), Some(P::C64));
+        assert_eq!(higher(P::S64, P::F16), Some(P::F16));
+        assert_eq!(higher(P::F32, P::Bf16), Some(P::F32));
+        assert_eq!(higher(P::F8e5m2, P::F8e4m3fn), Some(P::F8e5m2));
+        assert_eq!(higher(P::U8, P::S8), Some(P::S8));
+        assert_eq!(higher(P::S8, P::U16), Some(P::U16));
+        assert_eq!(higher(P::F32, P::F32), Some(P::F32));
+        assert!(PrimitiveType::from(P::Bf16).can_upcast_to(P::F32.into()).unwrap());
+        assert!(!PrimitiveType::from(P::F32).can_upcast_to(P::Bf16.into()).unwrap());
     }
 
     #[test]
     fn a_tie_and_a_type_without_elements_are_errors() {
-        assert!(P::F8e5m2.higher_precision(P::F8e5m2fnuz).is_err());
-        assert!(P::Pred.higher_precision(P::U1).is_err());
-        assert!(P::Token.higher_precision(P::F32).is_err());
-        assert!(P::Tuple.higher_precision(P::Tuple).is_err());
+        assert_eq!(higher(P::F8e5m2, P::F8e5m2fnuz), None);
+        assert_eq!(higher(P::Pred, P::U1), None);
+        assert_eq!(higher(PrimitiveType::Token, P::F32), None);
+        assert_eq!(higher(PrimitiveType::Tuple, PrimitiveType::Tuple), None);
     }
 }

@@ -3,11 +3,11 @@
 //! XLA's byte sizes count elements and know nothing of tiles, `L`, `M` and `SC`; the older layout's padded dimensions
 //! they do count. XLA's two functions that look at a tile are in `first_tile`.
 
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::xla::utilities::index::{add, multiply, product, too_many};
 use crate::xla::utilities::make::unbounded;
 use crate::xla::value::dims::check_dimension;
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::Layout;
 use crate::xla::value::shape::{ArrayShape, Shape};
 
@@ -69,7 +69,7 @@ impl ArrayShape {
 
     /// Bytes of one element that no layout packs.
     pub(crate) fn element_bytes(&self) -> u32 {
-        self.element_type().byte_width().unwrap_or(0) // never 0: the type of an array has elements
+        self.element_type().bytes()
     }
 
     /// XLA's `ShapeUtil::ByteSizeOfElements`: bytes of the elements, and of the padding by `padded_dimensions`.
@@ -77,9 +77,9 @@ impl ArrayShape {
     /// XLA leaves out tiles, `L`, `M` and `SC` here, and so does this; free strides are left out too.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
     /// let layout = Layout::new([0])?.with_element_size_in_bits(4);
-    /// let shape = ArrayShape::new(PrimitiveType::S4, [9u64])?.with_layout(layout)?;
+    /// let shape = ArrayShape::new(Element::S4, [9u64])?.with_layout(layout)?;
     /// assert_eq!(shape.byte_size_of_elements()?, 5);
     /// # Ok::<(), tilework::Error>(())
     /// ```
@@ -119,8 +119,8 @@ impl ArrayShape {
     /// ignored.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F16, [5, 7, 9u64])?;
+    /// use tilework::{Element, xla::ArrayShape};
+    /// let shape = ArrayShape::new(Element::F16, [5, 7, 9u64])?;
     /// assert_eq!(shape.byte_strides_untiled()?, [126, 18, 2]);
     /// # Ok::<(), tilework::Error>(())
     /// ```
@@ -225,9 +225,9 @@ impl Shape {
             };
             let element = array.element_type();
             let data = match element {
-                PrimitiveType::Pred => array.elements_in()?.div_ceil(8),
-                _ if element.is_sub_byte_non_pred() => {
-                    array.elements_in()?.div_ceil(u64::from(8 / element.require_bits()?))
+                Element::Pred => array.elements_in()?.div_ceil(8),
+                _ if element.is_sub_byte_number() => {
+                    array.elements_in()?.div_ceil(u64::from(8 / element.bits()))
                 }
                 _ => array.byte_size_of_elements()?,
             };
@@ -244,18 +244,14 @@ fn dynamic_sizes(array: &ArrayShape) -> u64 {
 /// XLA's `LayoutUtil::ByteStridesIsMajorToMinor`: these strides in bytes are those of a packed row-major array.
 ///
 /// # Errors
-/// Another number of strides than dimensions, or a type without elements.
-pub fn byte_strides_is_major_to_minor(
-    byte_strides: &[i64],
-    dims: &[u64],
-    element: PrimitiveType,
-) -> Result<bool> {
+/// Another number of strides than dimensions.
+pub fn byte_strides_is_major_to_minor(byte_strides: &[i64], dims: &[u64], element: Element) -> Result<bool> {
     if byte_strides.len() != dims.len() {
         return Err(Error::new(format!("{} byte strides for {} dimensions", byte_strides.len(), dims.len()))
             .field("byte strides")
             .rule("every dimension has one stride"));
     }
-    let mut expected = Some(u64::from(element.require_bits()?.div_ceil(8)));
+    let mut expected = Some(u64::from(element.bytes()));
     for (&stride, &size) in byte_strides.iter().zip(dims).rev() {
         if u64::try_from(stride).ok() != expected || expected.is_none() {
             return Ok(false);

@@ -102,8 +102,8 @@ impl ArrayShape {
     /// of TensorFlow the argument meant the inverse permutation.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [10, 100, 1000u64])?.with_layout(Layout::new([0, 2, 1])?)?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let shape = ArrayShape::new(Element::F32, [10, 100, 1000u64])?.with_layout(Layout::new([0, 2, 1])?)?;
     /// let permuted = shape.permute_dimensions(&[1, 2, 0])?;
     /// assert_eq!(permuted.dims(), [100.into(), 1000.into(), 10.into()]);
     /// assert_eq!(permuted.layout().unwrap().minor_to_major(), [2, 1, 0]);
@@ -160,10 +160,10 @@ impl ArrayShape {
     /// Tiles, `E`, `L`, `S`, padded dimensions and dynamic sizes stay; `SC`, `M`, `P` and the sparse types are dropped.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [2, 3, 5u64])?.with_layout(Layout::new([0, 2, 1])?)?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let shape = ArrayShape::new(Element::F32, [2, 3, 5u64])?.with_layout(Layout::new([0, 2, 1])?)?;
     /// let physical = shape.make_shape_with_descending_layout_and_same_physical_layout()?;
-    /// assert_eq!(physical, ArrayShape::new(PrimitiveType::F32, [3, 5, 2u64])?);
+    /// assert_eq!(physical, ArrayShape::new(Element::F32, [3, 5, 2u64])?);
     /// # Ok::<(), tilework::Error>(())
     /// ```
     ///

@@ -22,8 +22,8 @@ impl ArrayShape {
     /// XLA's `ShapeUtil::GetDimensionNumber`: the dimension with this number, where -1 is the last.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Dim, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [1, 2, 3, 4u64])?;
+    /// use tilework::{Element, xla::{ArrayShape, Dim}};
+    /// let shape = ArrayShape::new(Element::F32, [1, 2, 3, 4u64])?;
     /// assert_eq!((shape.dimension_number(-1)?, shape.dimension(-1)?), (3, Dim::Static(4)));
     /// # Ok::<(), tilework::Error>(())
     /// ```
@@ -59,8 +59,8 @@ impl ArrayShape {
     /// The letter of a dimension in XLA's document on shapes: y x, z y x, or p z y x.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [2, 3, 5u64])?;
+    /// use tilework::{Element, xla::ArrayShape};
+    /// let shape = ArrayShape::new(Element::F32, [2, 3, 5u64])?;
     /// assert_eq!((shape.dimension_letter(0)?, shape.dimension_letter(-1)?), ('z', 'x'));
     /// assert_eq!(shape.dimension_of_letter('y')?, 1);
     /// # Ok::<(), tilework::Error>(())
@@ -105,8 +105,8 @@ impl ArrayShape {
     /// XLA's `ShapeUtil::IsEffectivelyMostMajorDimension`: every dimension more major than this one has size 1.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType};
-    /// let shape = ArrayShape::new(PrimitiveType::F32, [1, 1, 16, 1, 279u64])?;
+    /// use tilework::{Element, xla::{ArrayShape, Layout}};
+    /// let shape = ArrayShape::new(Element::F32, [1, 1, 16, 1, 279u64])?;
     /// let shape = shape.with_layout(Layout::new([4, 1, 2, 3, 0])?)?;
     /// assert!(shape.is_effectively_most_major_dimension(2)?);
     /// assert!(!shape.is_effectively_most_major_dimension(4)?);
@@ -175,10 +175,10 @@ pub(crate) fn check_dimension(dim: usize, rank: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::xla::PrimitiveType;
+    use crate::element::Element;
 
     fn array(dims: &[u64]) -> ArrayShape {
-        ArrayShape::new(PrimitiveType::F32, dims.iter().copied()).unwrap()
+        ArrayShape::new(Element::F32, dims.iter().copied()).unwrap()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
+use crate::element::Element;
 use crate::error::{Error, Result, counted};
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::padding::{Padding, Strides};
 use crate::xla::value::shape::Shape;
 use crate::xla::value::tile::Tile;
@@ -34,8 +34,8 @@ pub struct Layout {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Rare {
     tail_padding_alignment: u64,
-    index_primitive_type: Option<PrimitiveType>,
-    pointer_primitive_type: Option<PrimitiveType>,
+    index_primitive_type: Option<Element>,
+    pointer_primitive_type: Option<Element>,
     split_configs: Vec<SplitConfig>,
     physical_shape: Option<Shape>,
     metadata_prefix_bytes: u64,
@@ -274,12 +274,12 @@ impl Layout {
     }
 
     /// `#(type)`: the index type of sparse storage.
-    pub fn index_primitive_type(&self) -> Option<PrimitiveType> {
+    pub fn index_primitive_type(&self) -> Option<Element> {
         self.rare.as_ref()?.index_primitive_type
     }
 
     /// `*(type)`: the pointer type of sparse storage.
-    pub fn pointer_primitive_type(&self) -> Option<PrimitiveType> {
+    pub fn pointer_primitive_type(&self) -> Option<Element> {
         self.rare.as_ref()?.pointer_primitive_type
     }
 
@@ -287,14 +287,10 @@ impl Layout {
     ///
     /// # Errors
     /// A type that is not an unsigned integer type.
-    pub fn with_sparse_types(
-        mut self,
-        index: Option<PrimitiveType>,
-        pointer: Option<PrimitiveType>,
-    ) -> Result<Layout> {
+    pub fn with_sparse_types(mut self, index: Option<Element>, pointer: Option<Element>) -> Result<Layout> {
         for (field, value) in [("index_primitive_type", index), ("pointer_primitive_type", pointer)] {
             if let Some(kind) = value
-                && !kind.is_integral()
+                && !kind.is_integer()
             {
                 return Err(Error::new(format!("{kind} is not an integer type"))
                     .field(field)

@@ -1,12 +1,11 @@
 //! Shapes, layouts and tiles as values, and how they become a `Layout`.
 
 pub(crate) mod dims;
-pub(crate) mod element;
 pub(crate) mod layout;
 pub(crate) mod lower;
 pub(crate) mod padding;
+pub(crate) mod primitive;
 pub(crate) mod program;
-pub(crate) mod scalar;
 pub(crate) mod shape;
 pub(crate) mod tile;
 pub(crate) mod tuple;

@@ -3,15 +3,15 @@
 use smallvec::SmallVec;
 
 pub use crate::dialect::Dim;
+use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, counted};
-use crate::xla::value::element::PrimitiveType;
 use crate::xla::value::layout::{Layout, accepted_numbers};
 
 /// Any value's shape, in XLA's words.
 ///
 /// ```
-/// use tilework::xla::{PrimitiveType, Shape};
-/// let shape = Shape::array(PrimitiveType::F32, [3, 5])?;
+/// use tilework::{Element, xla::Shape};
+/// let shape = Shape::array(Element::F32, [3, 5])?;
 /// assert_eq!(shape.to_string(), "f32[3,5]{1,0}");
 /// # Ok::<(), tilework::Error>(())
 /// ```
@@ -31,11 +31,11 @@ pub enum Shape {
 
 /// The shape of an array: element type, dimensions, and how it lies in memory.
 ///
-/// A value is valid: the element type has elements, the number of elements and their bytes fit 63 bits, and the
+/// A value is valid: the number of elements and their bytes fit 63 bits, and the
 /// layout fits the dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayShape {
-    element: PrimitiveType,
+    element: Element,
     dims: SmallVec<[Dim; 6]>,
     layout: Option<Layout>,
 }
@@ -45,8 +45,14 @@ impl Shape {
     ///
     /// # Errors
     /// See [`ArrayShape::new`].
-    pub fn array(element: PrimitiveType, dims: impl IntoIterator<Item = impl Into<Dim>>) -> Result<Shape> {
+    pub fn array(element: Element, dims: impl IntoIterator<Item = impl Into<Dim>>) -> Result<Shape> {
         ArrayShape::new(element, dims).map(Shape::Array)
+    }
+
+    /// An array without dimensions: XLA's `ShapeUtil::MakeScalarShape`.
+    pub fn scalar(element: Element) -> Shape {
+        let layout = Some(Layout::descending(0));
+        Shape::Array(ArrayShape { element, dims: SmallVec::new(), layout })
     }
 
     /// The array of this shape, if it is one; of a buffer, the array that it holds.
@@ -68,11 +74,10 @@ impl ArrayShape {
     /// An array with XLA's default layout, row-major.
     ///
     /// # Errors
-    /// An element type without elements, a size above `i64::MAX`, or more bytes than 63 bits can count.
-    pub fn new(element: PrimitiveType, dims: impl IntoIterator<Item = impl Into<Dim>>) -> Result<ArrayShape> {
+    /// A size above `i64::MAX`, or more bytes than 63 bits can count.
+    pub fn new(element: Element, dims: impl IntoIterator<Item = impl Into<Dim>>) -> Result<ArrayShape> {
         let dims: SmallVec<[Dim; 6]> = dims.into_iter().map(Into::into).collect();
-        let bits = element.require_bits()?;
-        check_sizes(&dims, bits.div_ceil(8))?;
+        check_sizes(&dims, element.bytes())?;
         let layout = Some(Layout::descending(dims.len()));
         Ok(ArrayShape { element, dims, layout })
     }
@@ -96,14 +101,13 @@ impl ArrayShape {
     #[inline]
     pub(crate) fn read_into(
         out: &mut Shape,
-        element: PrimitiveType,
+        element: Element,
         read: impl FnOnce(&mut SmallVec<[Dim; 6]>, &mut Option<Layout>) -> Result<()>,
     ) -> Result<()> {
-        let bits = element.require_bits()?;
         *out = Shape::Array(ArrayShape { element, dims: SmallVec::new(), layout: None });
         let Shape::Array(array) = out else { unreachable!("an array was just put there") };
         read(&mut array.dims, &mut array.layout)?;
-        check_sizes(&array.dims, bits.div_ceil(8))?;
+        check_sizes(&array.dims, element.bytes())?;
         match &array.layout {
             Some(layout) => check_layout(&array.dims, layout),
             None => Ok(()),
@@ -123,7 +127,7 @@ impl ArrayShape {
     }
 
     /// The type of the elements.
-    pub fn element_type(&self) -> PrimitiveType {
+    pub fn element_type(&self) -> Element {
         self.element
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 
 use crate::error::{Error, Result};
-use crate::xla::value::element::PrimitiveType;
+use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
 
 /// XLA's `ShapeIndex`: the path to a shape inside tuples, from the outermost; empty for the shape itself.
@@ -48,7 +48,7 @@ impl Shape {
     /// Of a buffer, the type of the elements of the array that it holds.
     pub fn element_type(&self) -> PrimitiveType {
         match self {
-            Shape::Array(array) | Shape::Buffer(array) => array.element_type(),
+            Shape::Array(array) | Shape::Buffer(array) => array.element_type().into(),
             Shape::Tuple(_) => PrimitiveType::Tuple,
             Shape::Token => PrimitiveType::Token,
             Shape::Opaque => PrimitiveType::Opaque,
@@ -76,8 +76,8 @@ impl Shape {
     /// XLA's `ShapeUtil::TryGetSubshape`: the shape at a path.
     ///
     /// ```
-    /// use tilework::xla::{PrimitiveType, Shape};
-    /// let pair = Shape::tuple([Shape::scalar(PrimitiveType::F32)?, Shape::nil()]);
+    /// use tilework::{Element, xla::Shape};
+    /// let pair = Shape::tuple([Shape::scalar(Element::F32), Shape::nil()]);
     /// assert_eq!(pair.subshape(&[1])?, &Shape::nil());
     /// assert!(pair.subshape(&[2]).is_err());
     /// # Ok::<(), tilework::Error>(())
@@ -167,8 +167,8 @@ impl Shape {
     /// XLA's `ShapeUtil::ForEachSubshape`: this shape and all in it with their paths, a tuple before its elements.
     ///
     /// ```
-    /// use tilework::xla::{PrimitiveType, Shape};
-    /// let f32 = Shape::scalar(PrimitiveType::F32)?;
+    /// use tilework::{Element, xla::Shape};
+    /// let f32 = Shape::scalar(Element::F32);
     /// let shape = Shape::tuple([Shape::tuple([f32.clone()]), f32]);
     /// let paths: Vec<String> = shape.subshapes().map(|(path, _)| path.to_string()).collect();
     /// assert_eq!(paths, ["{}", "{0}", "{0,0}", "{1}"]);
@@ -232,13 +232,14 @@ impl Shape {
     }
 
     /// XLA's `ShapeUtil::HasPrimitiveType`: this shape or one in it is of this type.
-    pub fn has_primitive_type(&self, element: PrimitiveType) -> bool {
-        self.all_shapes().any(|shape| shape.element_type() == element)
+    pub fn has_primitive_type(&self, kind: impl Into<PrimitiveType>) -> bool {
+        let kind = kind.into();
+        self.all_shapes().any(|shape| shape.element_type() == kind)
     }
 
     /// XLA's `Shape::AreAllLeavesIntegers`: every shape that is not a tuple has integer elements.
     pub fn are_all_leaves_integers(&self) -> bool {
-        self.leaves().all(|shape| shape.element_type().is_integral())
+        self.leaves().all(|shape| shape.as_array().is_some_and(|array| array.element_type().is_integer()))
     }
 
     /// XLA's `Shape::is_static`: no dimension anywhere is dynamic.

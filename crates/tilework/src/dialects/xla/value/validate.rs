@@ -16,8 +16,8 @@ impl Shape {
     /// see [`ArrayShape::validate_sizes_as_xla`].
     ///
     /// ```
-    /// use tilework::xla::{PrimitiveType, Shape};
-    /// let shape = Shape::array(PrimitiveType::F32, [2, 3u64])?;
+    /// use tilework::{Element, xla::Shape};
+    /// let shape = Shape::array(Element::F32, [2, 3u64])?;
     /// assert!(shape.validate().is_ok());
     /// let error = shape.without_layout().validate().unwrap_err();
     /// assert_eq!(error.found(), "shape f32[2,3] does not have a layout");
@@ -60,8 +60,8 @@ impl Layout {
     /// [`Error::found`] is XLA's message. That about padding is from the XLA that had padded dimensions.
     ///
     /// ```
-    /// use tilework::xla::{Layout, PrimitiveType, Shape};
-    /// let error = Layout::new([0])?.validate_for_shape(&Shape::array(PrimitiveType::F32, [2, 3u64])?).unwrap_err();
+    /// use tilework::{Element, xla::{Layout, Shape}};
+    /// let error = Layout::new([0])?.validate_for_shape(&Shape::array(Element::F32, [2, 3u64])?).unwrap_err();
     /// assert_eq!(
     ///     error.found(),
     ///     "layout minor_to_major field contains 1 elements, but shape has 2 dimensions: {0}; shape: f32[2,3]"
@@ -164,10 +164,10 @@ impl ArrayShape {
     /// XLA's `ShapeUtil::PackedFactorFor1DInterleavedArray`: how many rows the innermost tile of a tiled vector interleaves.
     ///
     /// ```
-    /// use tilework::xla::{ArrayShape, Layout, PrimitiveType, Tile};
+    /// use tilework::{Element, xla::{ArrayShape, Layout, Tile}};
     /// let tiles = [Tile::new([1024])?, Tile::new([128])?, Tile::new([2, 1])?];
     /// let layout = Layout::new([0])?.with_tiles(tiles)?;
-    /// let shape = ArrayShape::new(PrimitiveType::Bf16, [1024u64])?.with_layout(layout)?;
+    /// let shape = ArrayShape::new(Element::Bf16, [1024u64])?.with_layout(layout)?;
     /// assert_eq!(shape.packed_factor_for_1d_interleaved_array()?, 2);
     /// # Ok::<(), tilework::Error>(())
     /// ```
