@@ -160,6 +160,7 @@ pub use dialects::{directml, xla};
 pub use error::{Error, Result};
 pub use layout::build::Builder;
 pub use layout::parts::{Axis, Part, PartKind};
+pub use layout::terms::{Term, Terms};
 pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
 pub use spelling::nearest;
