@@ -1,6 +1,6 @@
 //! How tensors lie in memory: where is element (i, j, …), what stands at a place, and are two arrangements the same?
 //!
-//! Notations go in (XLA's in [`xla`], DirectML's in [`directml`]), all of them become one [`Layout`], and every question is asked of that.
+//! Notations go in (XLA's in [`xla`], DirectML's in [`directml`], MLIR's in [`mlir`]), all of them become one [`Layout`], and every question is asked of that.
 //!
 //! # A first layout
 //!
@@ -156,7 +156,7 @@ pub use ask::compare::{TABLE_LIMIT, Verdict};
 pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use ask::measure::Growth;
 pub use ask::walk::Run;
-pub use dialects::{directml, xla};
+pub use dialects::{directml, mlir, xla};
 pub use error::{Error, Result};
 pub use layout::build::Builder;
 pub use layout::parts::{Axis, Part, PartKind};

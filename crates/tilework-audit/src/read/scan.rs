@@ -40,25 +40,32 @@ impl Audit {
         for open in memchr_iter(b'<', line) {
             let is_memory = line[..open].ends_with(b"memref");
             if is_memory || line[..open].ends_with(b"tensor") {
-                self.loose_type(number, &line[open + 1..line.len().min(open + LONGEST)], is_memory);
+                self.loose_type(number, &line[..line.len().min(open + LONGEST)], open, is_memory);
             }
         }
     }
 
-    /// A type of MLIR. The same few stand on every line, so they are known by what is written.
-    fn loose_type(&mut self, number: u64, text: &[u8], is_memory: bool) {
+    /// A type of MLIR whose sizes are behind `open`. The same few stand on every line, so they are known by what is written.
+    fn loose_type(&mut self, number: u64, line: &[u8], open: usize, is_memory: bool) {
+        let text = &line[open + 1..];
         let end = mlir::end_of_type(text);
         let types = &self.types[usize::from(is_memory)];
-        if let Some(&shape) = types.get(&text[..end]) {
-            return self.loose_shape(number, shape);
-        }
-        if let Some(shape) = mlir::shape(text, is_memory)
-            && let Some(shape) = self.loose(number, shape.as_bytes())
-        {
-            let types = &mut self.types[usize::from(is_memory)];
-            if types.len() < TYPES {
-                types.insert(text[..end].into(), shape);
-            }
+        let known = match types.get(&text[..end]) {
+            Some(&Some(shape)) => return self.loose_shape(number, shape),
+            Some(None) => return,
+            None if end == text.len() => return, // it does not end here
+            None => mlir::shape(&line[open - "memref".len()..open + end + 2]),
+        };
+        let shape = match known {
+            Some(shape) => match self.loose(number, shape.as_bytes()) {
+                None => return, // said to be unread each time
+                shape => shape,
+            },
+            None => None,
+        };
+        let types = &mut self.types[usize::from(is_memory)];
+        if types.len() < TYPES {
+            types.insert(text[..end].into(), shape);
         }
     }
 

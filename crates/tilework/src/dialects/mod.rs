@@ -1,6 +1,7 @@
 //! The notations. Each reads, checks and prints its own faithful type, which lowers into a `Layout`; none knows another.
 
 pub mod directml;
+pub mod mlir;
 pub mod xla;
 
 use crate::dialect::Dialect;
