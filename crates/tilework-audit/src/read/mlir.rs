@@ -12,7 +12,8 @@
 
 use std::fmt::Write;
 
-use tilework::mlir::{Arrangement, Dim, Kind, Type};
+use tilework::dialect::Dim;
+use tilework::mlir::{Arrangement, Kind, Type};
 
 /// XLA's text of a type; none if that is no memory with a size of its own.
 pub(crate) fn shape(text: &[u8]) -> Option<String> {
@@ -22,11 +23,7 @@ pub(crate) fn shape(text: &[u8]) -> Option<String> {
         Kind::Memref => layout(&found, &sizes)?,
         Kind::Tensor => is_dense(&found).then(String::new)?,
     };
-    let dims = found.dims().iter().map(|dim| match dim {
-        Dim::Size(size) => size.to_string(),
-        Dim::Bounded(bound) => format!("<={bound}"),
-        Dim::Dynamic => "?".to_owned(),
-    });
+    let dims = found.dims().iter().map(Dim::to_string);
     // Of vectors in memory, the elements of each are neighbours.
     let vector = found.element().vector().iter().map(u64::to_string);
     let sizes: Vec<String> = dims.chain(vector).collect();
@@ -35,7 +32,7 @@ pub(crate) fn shape(text: &[u8]) -> Option<String> {
 
 fn size(dim: &Dim) -> Option<u64> {
     match dim {
-        Dim::Size(size) => Some(*size),
+        Dim::Static(size) => Some(*size),
         _ => None,
     }
 }

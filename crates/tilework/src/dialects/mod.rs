@@ -7,4 +7,4 @@ pub mod xla;
 use crate::dialect::Dialect;
 
 /// Every notation, in the order in which they are tried.
-pub(crate) static DIALECTS: &[&Dialect] = &[&xla::DIALECT, &directml::DIALECT];
+pub(crate) static DIALECTS: &[&Dialect] = &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT];

@@ -1,7 +1,8 @@
 //! Types as layouts.
 
 use super::affine_lower;
-use super::value::{Arrangement, Dim, Type};
+use super::value::{Arrangement, Type};
+use crate::dialect::Dim;
 use crate::error::{Error, Result, quoted};
 use crate::layout::Layout;
 use crate::layout::terms::Term;
@@ -16,8 +17,8 @@ impl Type {
         let mut dims = Vec::with_capacity(self.dims.len() + self.element.vector().len());
         for (number, dim) in self.dims.iter().enumerate() {
             match dim {
-                Dim::Size(size) | Dim::Bounded(size) => dims.push(*size),
-                Dim::Dynamic => return Err(at_run_time(format!("dimension {number} is ?"), "sizes")),
+                Dim::Static(size) | Dim::Bounded(size) => dims.push(*size),
+                Dim::Unbounded => return Err(at_run_time(format!("dimension {number} is ?"), "sizes")),
             }
         }
         let inner: u64 =

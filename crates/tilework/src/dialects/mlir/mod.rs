@@ -52,17 +52,18 @@
 
 mod affine;
 mod affine_lower;
+mod dialect;
 mod element;
 mod lex;
 mod lower;
-mod parts;
 mod read;
 mod say;
 mod value;
 
 pub use affine::AffineMap;
+pub use dialect::DIALECT;
 pub use element::ElementType;
-pub use value::{Arrangement, Bounds, Dim, Kind, Type};
+pub use value::{Arrangement, Bounds, Kind, Type};
 
 /// The most dimensions, of types, vectors and maps.
 const MAX_DIMS: usize = 64;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::affine::AffineMap;
 use super::element::ElementType;
 use super::lex::Reader;
-use super::value::{Arrangement, Bounds, Dim, Kind, Type};
+use super::value::{Arrangement, Bounds, Kind, Type};
+use crate::dialect::Dim;
 use crate::error::{Error, Result, counted, quoted};
 use crate::spelling::nearest;
 
@@ -83,8 +84,8 @@ fn sizes(reader: &mut Reader) -> Result<Vec<Dim>> {
                 .accepts("fewer dimensions"));
         }
         dims.push(match reader.eat("?") {
-            true => Dim::Dynamic,
-            false => Dim::Size(reader.number("a size")?),
+            true => Dim::Unbounded,
+            false => Dim::Static(reader.number("a size")?),
         });
         reader.expect("x", "`x` behind a size, and the next size or the element type")?;
     }
@@ -244,7 +245,7 @@ fn bounds(reader: &mut Reader, found: &mut Type, close: &str) -> Result<()> {
             false => Some(reader.number("a bound or ?")?),
         };
         if let (Some(bound), Some(dim)) = (bound, dims.get_mut(number)) {
-            if *dim != Dim::Dynamic {
+            if *dim != Dim::Unbounded {
                 return Err(Error::new(format!("bound {bound} of dimension {number}"))
                     .at(at)
                     .rule("a static dimension cannot have a bound")

@@ -11,7 +11,8 @@
 
 use super::affine::{AffineMap, Expr, Op, make};
 use super::element::{Element, ElementType};
-use super::value::{Arrangement, Dim, Kind, Type};
+use super::value::{Arrangement, Kind, Type};
+use crate::dialect::Dim;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::layout::expr;
@@ -48,7 +49,7 @@ impl Type {
                 .field("dimensions")
                 .accepts(format!("up to {}", super::MAX_DIMS)));
         }
-        let dims = layout.dims().iter().map(|&size| Dim::Size(size)).collect();
+        let dims = layout.dims().iter().map(|&size| Dim::Static(size)).collect();
         let plain =
             Type { kind: Kind::Memref, dims, element, arrangement: Arrangement::RowMajor, space: None };
         let mut why = None;

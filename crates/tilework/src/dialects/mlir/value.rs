@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::affine::AffineMap;
 use super::element::ElementType;
+use crate::dialect::Dim;
 
 /// The type of a tensor or of a memory.
 ///
@@ -24,17 +25,6 @@ pub enum Kind {
     Tensor,
     /// `memref<…>`: a memory.
     Memref,
-}
-
-/// The size of a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dim {
-    /// A size.
-    Size(u64),
-    /// `?`, known only when the program runs.
-    Dynamic,
-    /// `?`, and at most this, as an encoding says.
-    Bounded(u64),
 }
 
 /// How the elements are arranged: the encoding of a tensor, or the layout of a memory.
@@ -103,12 +93,18 @@ impl Type {
     }
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
             Kind::Tensor => "tensor",
             Kind::Memref => "memref",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
     }
 }
 
@@ -117,8 +113,8 @@ impl fmt::Display for Type {
         write!(f, "{}<", self.kind)?;
         for dim in &self.dims {
             match dim {
-                Dim::Size(size) => write!(f, "{size}x")?,
-                Dim::Dynamic | Dim::Bounded(_) => f.write_str("?x")?,
+                Dim::Static(size) => write!(f, "{size}x")?,
+                Dim::Unbounded | Dim::Bounded(_) => f.write_str("?x")?,
             }
         }
         write!(f, "{}", self.element)?;
