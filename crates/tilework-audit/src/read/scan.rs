@@ -205,7 +205,8 @@ mod tests {
             "tensor<2x?xf32, #stablehlo.bounds<?, 4>> tensor<?x3xi8, #mhlo.type_extensions<bounds = [9, ?]>>";
         assert_eq!(found(bounds), ["f32[2,<=4]{1,0}", "s8[<=9,3]{1,0}"]);
         let none = "tensor<2x*xf32> tensor<*xf32> tensor< tensor<2x!tf_type.string> tensor<2xtf32> vector<8x128xf32> \
-                    tensor<3xcomplex<i8>> tensor<4xf32 tensor<!quant tensor<2x!quant.uniform<";
+                    tensor<3xcomplex<i8>> tensor<4xf32 tensor<!quant tensor<2x!quant.uniform< \
+                    tensor<64x64xf16, #ttg.blocked<{order = [1, 0]}>> tensor<8xf32, #sparse_tensor.encoding<{}>>";
         assert_eq!(found(none), Vec::<String>::new());
     }
 
@@ -226,6 +227,8 @@ mod tests {
         let strided = "memref<32x24x1xf32, strided<[1, 32, 1], offset: 0>> memref<2x8xvector<4xf32>>\
                        memref<5x2xf32, strided<[2, 1]>, #gpu.address_space<workgroup>>";
         assert_eq!(found(strided), ["f32[32,24,1]{2,0,1}", "f32[2,8,4]{2,1,0}", "f32[5,2]{1,0}"]);
+        let again = "tensor<2x3xf32> tensor<*xf32> memref<8xf32, strided<[2]>> tensor<2x3xf32> tensor<*xf32>";
+        assert_eq!(found(&format!("{again}\n{again}")), ["f32[2,3]{1,0}"]);
         let parts = "memref<32x24xf32, strided<[48, 1]>> memref<4xf32, strided<[1], offset: 8>> \
                      memref<4xf32, strided<[?], offset: ?>> memref<16x256xf32, #tpu.tiled<(8,128),[4,1]>> \
                      memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>> memref<2x!tpu.semaphore> \

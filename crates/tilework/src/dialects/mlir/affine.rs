@@ -255,7 +255,6 @@ impl Scope<'_> {
                 Err(Error::new(format!("use of undeclared identifier {}", quoted(word))).at(at).accepts(
                     match names.as_slice() {
                         [] => "a constant: the map has no dimensions".to_owned(),
-                        [names @ .., last] if names.is_empty() => (*last).to_owned(),
                         names => names[..names.len().min(16)].join(", "),
                     },
                 ))

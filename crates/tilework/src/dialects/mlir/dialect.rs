@@ -180,7 +180,7 @@ impl Described for Type {
 impl Type {
     fn element_words(&self) -> String {
         let stored = self.element.stored();
-        let what = words::element(stored, 8 * stored.byte_width().unwrap_or(0));
+        let what = words::element(stored, self.element.bits());
         match self.element.vector() {
             [] if self.element.is_quantised() => {
                 format!("quantised numbers, each stored as {stored}: {what}")

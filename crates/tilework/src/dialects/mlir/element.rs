@@ -46,6 +46,11 @@ impl ElementType {
         self.stored
     }
 
+    /// Bits of one stored element, which has bytes of its own.
+    pub fn bits(&self) -> u32 {
+        8 * self.stored.byte_width().unwrap_or(0)
+    }
+
     /// The sizes of a vector, whose elements are neighbours; empty for other types.
     pub fn vector(&self) -> &[u64] {
         &self.vector

@@ -24,7 +24,7 @@ impl Type {
         let inner: u64 =
             self.element.vector().iter().fold(1, |product: u64, &size| product.saturating_mul(size));
         dims.extend(self.element.vector());
-        let bits = 8 * self.element.stored().byte_width().unwrap_or(0);
+        let bits = self.element.bits();
         let row_major = |dims: &[u64]| -> Vec<i64> {
             let mut stride = 1_i64;
             let step = |&size: &u64| {

@@ -34,10 +34,9 @@ impl Type {
     /// Elements that do not have whole bytes of their own, padding that neither strides nor a map can say, or a function
     /// that affine maps here cannot (one that uses a dimension twice).
     pub fn of_layout(layout: &Layout, element: Element) -> Result<Type> {
-        let kind = element;
         let element = ElementType::of(element)
             .ok_or_else(|| Error::new(format!("MLIR has no element type {element}")).field("element type"))?;
-        let bits = 8 * kind.byte_width().unwrap_or(0);
+        let bits = element.bits();
         if layout.bits() != bits {
             return Err(Error::new(format!("{} bits for each {element}", layout.bits()))
                 .field("element bits")
