@@ -29,8 +29,8 @@ pub struct Audit {
     pub(crate) seed: Seed,
     pub(crate) budget: Budget,
     pub(crate) shapes: Shapes,
-    /// What types of MLIR are: those of tensors, and those of memories.
-    pub(crate) types: [Map<Box<[u8]>, ShapeId>; 2],
+    /// What types of MLIR are: those of tensors, and those of memories. None for those that are no memory of their own.
+    pub(crate) types: [Map<Box<[u8]>, Option<ShapeId>>; 2],
     pub(crate) texts: Texts,
     pub(crate) sources: Sources,
     pub(crate) programs: Vec<Program>,

@@ -1,6 +1,6 @@
 //! How tensors lie in memory: where is element (i, j, …), what stands at a place, and are two arrangements the same?
 //!
-//! Notations go in (XLA's in [`xla`], DirectML's in [`directml`]), all of them become one [`Layout`], and every question is asked of that.
+//! Notations go in (XLA's in [`xla`], DirectML's in [`directml`], MLIR's in [`mlir`]), all of them become one [`Layout`], and every question is asked of that.
 //!
 //! # A first layout
 //!
@@ -160,13 +160,14 @@ pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use ask::measure::Growth;
 pub use ask::verdict::{Difference, Verdict};
 pub use ask::walk::Run;
-pub use dialects::{directml, xla};
+pub use dialects::{directml, mlir, xla};
 pub use element::{Class, Element, FloatFormat, Nan, System};
 pub use error::{Error, ErrorKind, Result};
 pub use few::{Entries, Few};
 pub use layout::build::Builder;
 pub use layout::parts::{Axis, Part, PartKind};
 pub use layout::strided::Strided;
+pub use layout::terms::{Term, Terms};
 pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
 pub use printable::printable;

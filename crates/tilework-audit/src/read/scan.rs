@@ -44,25 +44,32 @@ impl Audit {
         for open in memchr_iter(b'<', line) {
             let is_memory = line[..open].ends_with(b"memref");
             if is_memory || line[..open].ends_with(b"tensor") {
-                self.loose_type(number, &line[open + 1..line.len().min(open + LONGEST)], is_memory);
+                self.loose_type(number, &line[..line.len().min(open + LONGEST)], open, is_memory);
             }
         }
     }
 
-    /// A type of MLIR. The same few stand on every line, so they are known by what is written.
-    fn loose_type(&mut self, number: u64, text: &[u8], is_memory: bool) {
+    /// A type of MLIR whose sizes are behind `open`. The same few stand on every line, so they are known by what is written.
+    fn loose_type(&mut self, number: u64, line: &[u8], open: usize, is_memory: bool) {
+        let text = &line[open + 1..];
         let end = mlir::end_of_type(text);
         let types = &self.types[usize::from(is_memory)];
-        if let Some(&shape) = types.get(&text[..end]) {
-            return self.loose_shape(number, shape);
-        }
-        if let Some(shape) = mlir::shape(text, is_memory)
-            && let Some(shape) = self.loose(number, shape.as_bytes())
-        {
-            let types = &mut self.types[usize::from(is_memory)];
-            if types.len() < TYPES && self.budget.for_entry(types) && self.budget.take(end + PIECE) {
-                types.insert(text[..end].into(), shape);
-            }
+        let known = match types.get(&text[..end]) {
+            Some(&Some(shape)) => return self.loose_shape(number, shape),
+            Some(None) => return,
+            None if end == text.len() => return, // it does not end here
+            None => mlir::shape(&line[open - "memref".len()..open + end + 2]),
+        };
+        let shape = match known {
+            Some(shape) => match self.loose(number, shape.as_bytes()) {
+                None => return, // said to be unread each time
+                shape => shape,
+            },
+            None => None,
+        };
+        let types = &mut self.types[usize::from(is_memory)];
+        if types.len() < TYPES && self.budget.for_entry(types) && self.budget.take(end + PIECE) {
+            types.insert(text[..end].into(), shape);
         }
     }
 
@@ -188,7 +195,8 @@ mod tests {
             "tensor<2x?xf32, #stablehlo.bounds<?, 4>> tensor<?x3xi8, #mhlo.type_extensions<bounds = [9, ?]>>";
         assert_eq!(found(bounds), ["f32[2,<=4]{1,0}", "s8[<=9,3]{1,0}"]);
         let none = "tensor<2x*xf32> tensor<*xf32> tensor< tensor<2x!tf_type.string> tensor<2xtf32> vector<8x128xf32> \
-                    tensor<3xcomplex<i8>> tensor<4xf32 tensor<!quant tensor<2x!quant.uniform<";
+                    tensor<3xcomplex<i8>> tensor<4xf32 tensor<!quant tensor<2x!quant.uniform< \
+                    tensor<64x64xf16, #ttg.blocked<{order = [1, 0]}>> tensor<8xf32, #sparse_tensor.encoding<{}>>";
         assert_eq!(found(none), Vec::<String>::new());
     }
 
@@ -209,6 +217,8 @@ mod tests {
         let strided = "memref<32x24x1xf32, strided<[1, 32, 1], offset: 0>> memref<2x8xvector<4xf32>>\
                        memref<5x2xf32, strided<[2, 1]>, #gpu.address_space<workgroup>>";
         assert_eq!(found(strided), ["f32[32,24,1]{2,0,1}", "f32[2,8,4]{2,1,0}", "f32[5,2]{1,0}"]);
+        let again = "tensor<2x3xf32> tensor<*xf32> memref<8xf32, strided<[2]>> tensor<2x3xf32> tensor<*xf32>";
+        assert_eq!(found(&format!("{again}\n{again}")), ["f32[2,3]{1,0}"]);
         let parts = "memref<32x24xf32, strided<[48, 1]>> memref<4xf32, strided<[1], offset: 8>> \
                      memref<4xf32, strided<[?], offset: ?>> memref<16x256xf32, #tpu.tiled<(8,128),[4,1]>> \
                      memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>> memref<2x!tpu.semaphore> \

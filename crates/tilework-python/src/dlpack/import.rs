@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError}
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tilework::Error;
 use tilework::Element;
+use tilework::Error;
 
 use super::{Form, HOST, Managed, READ_ONLY, Tensor, Versioned, element};
 use crate::array::{self, Array};

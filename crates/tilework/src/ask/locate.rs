@@ -159,6 +159,10 @@ impl Layout {
     fn element_of(&self, values: &[u64], index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
         match self.walk_back(values, &[], index) {
             Some(hole @ Hole::View { .. }) => self.search_free(values, index, hole),
+            // What is padded can be padding for the 0 that stands for what is not known, and no padding for another value.
+            Some(hole @ (Hole::Tile { .. } | Hole::Padded { .. })) if !self.hides_no_part() => {
+                self.search_free(values, index, hole)
+            }
             None if self.is_empty() => Ok(Some(Hole::Empty)),
             found => Ok(found),
         }

@@ -57,13 +57,21 @@ impl Layout {
         // Where nothing is allocated, nothing grew.
         let nodes = if self.size() > self.tail() { self.nodes() } else { &[] };
         for (id, node) in nodes.iter().enumerate() {
-            // A view puts other expressions in the place of a dimension.
-            if node.expr.tile() == 0 && !matches!(node.expr, Expr::Merge { .. }) {
+            // A view puts other expressions in the place of a dimension. What is padded below a shift counts there.
+            let is_padded_below = match node.expr {
+                Expr::Merge { .. } => true,
+                Expr::Shift { of, .. } => nodes[of as usize].extent > nodes[of as usize].reach,
+                _ => false,
+            };
+            if node.expr.tile() == 0 && !is_padded_below {
                 grows(Level::PaddedDimensions, dims_under(nodes, id as u32), node.reach, node.extent);
             }
         }
         for node in nodes.iter().filter(|node| node.expr.tile() > 0) {
-            if let Expr::Mod { of, tile, by } = node.expr {
+            // A remainder that no place depends on is not padded.
+            if let Expr::Mod { of, tile, by } = node.expr
+                && node.extent == by
+            {
                 let extent = nodes[of as usize].extent;
                 let whole = extent.div_ceil(by).saturating_mul(by);
                 grows(Level::Tile(u32::from(tile)), dims_under(nodes, of), extent, whole);
@@ -206,11 +214,13 @@ impl Layout {
             .map(|(id, _)| id)
     }
 
-    /// Whether no view has narrowed the values of the axes.
+    /// Whether the indices give the axes every value that places are allocated for: no view has narrowed them, and nothing
+    /// is padded.
     fn shows_all(&self) -> bool {
-        self.nodes()
-            .iter()
-            .all(|node| !matches!(node.expr, Expr::Shift { .. } | Expr::Mod { .. } | Expr::Div { .. }))
+        self.nodes().iter().all(|node| {
+            node.reach == node.extent
+                && !matches!(node.expr, Expr::Shift { .. } | Expr::Mod { .. } | Expr::Div { .. })
+        })
     }
 
     fn injective_by_table(&self) -> Option<bool> {

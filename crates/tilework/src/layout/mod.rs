@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod expr;
 pub(crate) mod parts;
 pub(crate) mod strided;
+pub(crate) mod terms;
 pub(crate) mod view;
 
 use std::fmt;
@@ -92,7 +93,7 @@ pub(crate) struct Parts {
     pub(crate) nodes: Nodes,
     /// What is summed, from the largest stride to the smallest. Axes of extent 1 add nothing and are left out.
     pub(crate) axes: Axes,
-    base: u64,
+    pub(crate) base: u64,
     pub(crate) size: u64,
     /// Elements that `L(n)` or an explicit size added behind the last place of the axes.
     pub(crate) tail: u64,
@@ -364,7 +365,7 @@ impl Layout {
     }
 
     /// R12 on free strides: `stride·(start + step·x)` is a stride and a base.
-    fn dissolve_shifts(&mut self) {
+    pub(crate) fn dissolve_shifts(&mut self) {
         for axis in &mut self.0.axes {
             while let Node { expr: Expr::Shift { of, start, step }, .. } = self.0.nodes[axis.node as usize] {
                 let node = self.0.nodes[of as usize];

@@ -15,7 +15,7 @@ use crate::layout::{Layout, MAX_RANK};
 
 /// The most expressions within one another, which keeps walks over them within any thread's stack. Tiles alone, at their
 /// most, nest less deep.
-const MAX_DEPTH: usize = 1024;
+pub(crate) const MAX_DEPTH: usize = 1024;
 
 impl Layout {
     /// The dimensions in another order: dimension `k` of the view is dimension `order[k]` of this layout.

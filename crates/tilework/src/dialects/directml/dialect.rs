@@ -25,7 +25,7 @@ pub static DIALECT: Dialect = Dialect {
 const EXAMPLES: &[Example] = &[
     Example { text: "FLOAT32 [1,2,3,5]", shows: "packed", offsets: &[(&[0, 1, 2, 3], 28)], size: 30 },
     Example { text: "UINT8 [2,3] strides [5,1]", shows: "rows padded", offsets: &[(&[1, 2], 7)], size: 8 },
-    Example { text: "UINT8 [2,3] strides [0,1]", shows: "a row repeated", offsets: &[(&[1, 2], 2)], size: 4 },
+    Example { text: "UINT8 [2,3] strides [0,1]", shows: "a row repeated", offsets: &[(&[1, 2], 2)], size: 3 },
     Example {
         text: "FLOAT16 NHWC [1,64,56,56]",
         shows: "a layout by its name",
