@@ -2,9 +2,11 @@
 
 pub mod directml;
 pub mod mlir;
+pub mod numpy;
 pub mod xla;
 
 use crate::dialect::Dialect;
 
 /// Every notation, in the order in which they are tried.
-pub(crate) static DIALECTS: &[&Dialect] = &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT];
+pub(crate) static DIALECTS: &[&Dialect] =
+    &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT, &numpy::DIALECT];
