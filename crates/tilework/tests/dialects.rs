@@ -1,7 +1,9 @@
 //! Every example of every notation: recognised, read, printed, lowered and said again. A notation without examples fails.
 
-use tilework::dialect::{self, Confidence, Dialect, Reading, Said};
-use tilework::{Layout, Place, Result};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use tilework::dialect::{self, Confidence, Dialect, Known, Reading, Said};
+use tilework::{Element, Layout, Place, Result};
 
 /// Calls `test` with every example.
 fn each(mut test: impl FnMut(&'static Dialect, &'static dialect::Example)) {
@@ -126,4 +128,66 @@ fn a_text_that_ends_early_or_is_changed_is_read_or_refused_with_a_place_in_it() 
             }
         }
     });
+}
+
+/// The words, numbers and marks of a text.
+fn tokens(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = match in_word(first) {
+            true => rest.find(|c| !in_word(c)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        rest = after;
+        Some(token)
+    })
+}
+
+/// What numbers are replaced by, and what no notation knows.
+const LIMITS: [&str; 7] =
+    ["0", "-1", "-", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "é"];
+
+/// A notation, and an example of it in which tokens are replaced, removed or added by others.
+fn shaken() -> impl Strategy<Value = (&'static Dialect, String)> {
+    select(dialect::all()).prop_flat_map(|dialect| {
+        let words: Vec<&str> = dialect.examples.iter().flat_map(|example| tokens(example.text)).collect();
+        let word = prop_oneof![3 => select(words), 1 => select(&LIMITS[..])];
+        let changes = prop::collection::vec((any::<Index>(), 0..2_usize, prop::option::of(word)), 1..5);
+        (select(dialect.examples), changes).prop_map(move |(example, changes)| {
+            let mut text: Vec<&str> = tokens(example.text).collect();
+            for (at, removed, added) in changes {
+                let at = at.index(text.len() + 1);
+                text.splice(at..(at + removed).min(text.len()), added);
+            }
+            (dialect, text.concat())
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn a_text_with_some_words_changed_is_refused_or_reads_back((dialect, text) in shaken()) {
+        let known = Known::array(&[3, 5], Element::F32);
+        for dialect in [None, Some(dialect)] {
+            match (Reading { dialect, known }).read(&text) {
+                Err(error) => {
+                    let span = error.span().unwrap_or(0..0);
+                    prop_assert!(span.start <= span.end && span.end <= text.len().max(1), "{text}: {error}");
+                }
+                Ok(found) => for found in found {
+                    let Ok(layout) = found.said.layout() else { continue };
+                    let printed = found.said.to_string();
+                    let again = (Reading { dialect: Some(found.said.dialect()), known }).read_one(&printed);
+                    let again = again.map_err(|error| TestCaseError::fail(format!("{text}: {}", error.report(&printed))))?;
+                    prop_assert_eq!(again.to_string(), printed);
+                    prop_assert_eq!((again.layout(), again.element()), (Ok(layout), found.said.element()), "{}", text);
+                },
+            }
+        }
+    }
 }

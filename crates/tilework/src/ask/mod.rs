@@ -4,5 +4,6 @@
 pub(crate) mod compare;
 pub(crate) mod locate;
 pub(crate) mod measure;
+pub(crate) mod tiles;
 pub(crate) mod verdict;
 pub(crate) mod walk;

@@ -17,6 +17,7 @@
 
 mod dim;
 mod fact;
+pub(crate) mod python;
 mod read;
 mod sized;
 pub(crate) mod words;

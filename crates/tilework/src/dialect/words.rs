@@ -2,6 +2,7 @@
 
 use crate::Element;
 use crate::dialect::{Dim, Part};
+use crate::layout::parts::{Part as Piece, PartKind};
 
 /// The most of anything that is named one by one.
 pub(crate) const MOST: usize = 8;
@@ -87,16 +88,22 @@ pub(crate) fn order(minor_to_major: &[usize]) -> Option<String> {
 
 /// What strides in elements say: `one step moves 5 elements along dimension 0, 0 (broadcast) along 1`
 pub(crate) fn steps(strides: &[i64]) -> String {
+    steps_in(strides, "element")
+}
+
+/// What strides in some unit say.
+pub(crate) fn steps_in(strides: &[i64], unit: &str) -> String {
     let mut steps: Vec<String> = Vec::new();
     for (dim, stride) in strides.iter().enumerate().take(MOST) {
-        let elements = if stride.unsigned_abs() == 1 { " element" } else { " elements" };
-        let (elements, dimension) = if dim == 0 { (elements, "dimension ") } else { ("", "") };
+        let plural = if stride.unsigned_abs() == 1 { "" } else { "s" };
+        let (units, dimension) =
+            if dim == 0 { (format!(" {unit}{plural}"), "dimension ") } else { (String::new(), "") };
         let kind = match stride {
             0 => " (broadcast)",
             ..0 => " (backward)",
             _ => "",
         };
-        steps.push(format!("{stride}{elements}{kind} along {dimension}{dim}"));
+        steps.push(format!("{stride}{units}{kind} along {dimension}{dim}"));
     }
     if strides.len() > MOST {
         steps.push("…".to_owned());
@@ -105,6 +112,69 @@ pub(crate) fn steps(strides: &[i64]) -> String {
         true => "a scalar has no steps".to_owned(),
         false => format!("one step moves {}", steps.join(", ")),
     }
+}
+
+/// What the tile of this number cuts, and into what. `star` is what combines dimensions in it.
+pub(crate) fn tile(number: u32, star: Option<&str>, pieces: Option<&[Piece]>) -> String {
+    let star = star.map(|star| format!("; {star} combines a dimension with the next more minor one"));
+    let star = star.unwrap_or_default();
+    let Some(pieces) = pieces else {
+        return format!("tile {number}: the number of tiles is known at run time only{star}");
+    };
+    let mut cuts: Vec<String> = Vec::new();
+    for piece in pieces {
+        let PartKind::Tiles { of, by, tile } = piece.kind else { continue };
+        if tile == number {
+            let (whole, count) = (pieces[of].extent, piece.extent);
+            let tiles = if count == 1 { "tile" } else { "tiles" };
+            let mut cut = format!("{} ({whole}) into {count} {tiles} of {by}", piece_words(pieces, of));
+            if !whole.is_multiple_of(by) {
+                cut.push_str(&format!(", padded to {}", u128::from(count) * u128::from(by)));
+            }
+            cuts.push(cut);
+        }
+    }
+    if cuts.is_empty() {
+        return format!("tile {number} cuts nothing{star}");
+    }
+    if cuts.len() > MOST {
+        cuts.truncate(MOST);
+        cuts.push("…".to_owned());
+    }
+    format!("tile {number} cuts {}{star}", cuts.join("; "))
+}
+
+/// A part of the index in words.
+fn piece_words(pieces: &[Piece], of: usize) -> String {
+    let dims = dims_under(pieces, of);
+    let name = if dims.is_empty() { "a missing dimension".to_owned() } else { combined(&dims) };
+    match pieces[of].kind {
+        PartKind::Tiles { tile, .. } if tile > 0 => format!("the number of tile {tile} in {name}"),
+        PartKind::Within { tile, .. } if tile > 0 => format!("{name} within tile {tile}"),
+        _ => name,
+    }
+}
+
+/// The dimensions that a part is made of.
+fn dims_under(pieces: &[Piece], of: usize) -> Vec<usize> {
+    let mut seen = vec![false; pieces.len()];
+    seen[of] = true;
+    let mut dims = Vec::new();
+    for id in (0..=of).rev() {
+        if !seen[id] {
+            continue;
+        }
+        match pieces[id].kind {
+            PartKind::Unit => {}
+            PartKind::Dim(dim) => dims.push(dim),
+            PartKind::Tiles { of, .. } | PartKind::Within { of, .. } | PartKind::Moved { of, .. } => {
+                seen[of] = true
+            }
+            PartKind::Combined { major, minor, .. } => (seen[major], seen[minor]) = (true, true),
+        }
+    }
+    dims.sort_unstable();
+    dims
 }
 
 /// `dimension 1`, or `dimensions 0 and 1 combined`.

@@ -1,10 +1,13 @@
 //! The notations. Each reads, checks and prints its own faithful type, which lowers into a `Layout`; none knows another.
 
 pub mod directml;
+pub mod jax;
 pub mod mlir;
+pub mod numpy;
 pub mod xla;
 
 use crate::dialect::Dialect;
 
 /// Every notation, in the order in which they are tried.
-pub(crate) static DIALECTS: &[&Dialect] = &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT];
+pub(crate) static DIALECTS: &[&Dialect] =
+    &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT, &numpy::DIALECT, &jax::DIALECT];

@@ -75,7 +75,7 @@ const EXAMPLES: &[Example] = &[
 /// An instruction of HLO begins with a name and an equals sign.
 fn recognise(text: &str) -> Option<Confidence> {
     if let Some(braces) = text.strip_prefix('{') {
-        return (!braces.trim_start().starts_with(['"', '['])).then_some(Confidence::Certain);
+        return (!braces.trim_start().starts_with(['"', '\'', '['])).then_some(Confidence::Certain);
     }
     let text = &text[instruction(text)?.start..];
     let inner = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());

@@ -2,7 +2,6 @@
 
 use crate::dialect::{Part, words};
 use crate::layout::Layout;
-use crate::layout::parts::{Part as Piece, PartKind};
 use crate::xla::value::layout::Layout as Written;
 use crate::xla::value::shape::{ArrayShape, Shape};
 use crate::xla::value::tile::Tile;
@@ -94,72 +93,11 @@ pub(crate) fn parts(array: &ArrayShape, layout: Option<&Layout>) -> Vec<Part> {
     let pieces = layout.map(Layout::index_parts);
     for (number, tile) in (1..).zip(written.tiles()) {
         let text = format!("{}{tile}", if number == 1 { "T" } else { "" });
-        parts.push(Part::new("tiles", text, tile_words(number, tile, pieces.as_deref())));
+        let star = tile.combines().then_some("*");
+        parts.push(Part::new("tiles", text, words::tile(number, star, pieces.as_deref())));
     }
     parts.extend(qualifiers(written));
     parts
-}
-
-/// What a tile cuts, and into what.
-fn tile_words(number: u32, tile: &Tile, pieces: Option<&[Piece]>) -> String {
-    let star = if tile.combines() { "; * combines a dimension with the next more minor one" } else { "" };
-    let Some(pieces) = pieces else {
-        return format!("tile {number}: the number of tiles is known at run time only{star}");
-    };
-    let mut cuts: Vec<String> = Vec::new();
-    for piece in pieces {
-        let PartKind::Tiles { of, by, tile } = piece.kind else { continue };
-        if tile == number {
-            let (whole, count) = (pieces[of].extent, piece.extent);
-            let tiles = if count == 1 { "tile" } else { "tiles" };
-            let mut cut = format!("{} ({whole}) into {count} {tiles} of {by}", piece_words(pieces, of));
-            if !whole.is_multiple_of(by) {
-                cut.push_str(&format!(", padded to {}", u128::from(count) * u128::from(by)));
-            }
-            cuts.push(cut);
-        }
-    }
-    if cuts.is_empty() {
-        return format!("tile {number} cuts nothing{star}");
-    }
-    if cuts.len() > MOST {
-        cuts.truncate(MOST);
-        cuts.push("…".to_owned());
-    }
-    format!("tile {number} cuts {}{star}", cuts.join("; "))
-}
-
-/// A part of the index in words.
-fn piece_words(pieces: &[Piece], of: usize) -> String {
-    let dims = dims_under(pieces, of);
-    let name = if dims.is_empty() { "a missing dimension".to_owned() } else { words::combined(&dims) };
-    match pieces[of].kind {
-        PartKind::Tiles { tile, .. } if tile > 0 => format!("the number of tile {tile} in {name}"),
-        PartKind::Within { tile, .. } if tile > 0 => format!("{name} within tile {tile}"),
-        _ => name,
-    }
-}
-
-/// The dimensions that a part is made of.
-fn dims_under(pieces: &[Piece], of: usize) -> Vec<usize> {
-    let mut seen = vec![false; pieces.len()];
-    seen[of] = true;
-    let mut dims = Vec::new();
-    for id in (0..=of).rev() {
-        if !seen[id] {
-            continue;
-        }
-        match pieces[id].kind {
-            PartKind::Unit => {}
-            PartKind::Dim(dim) => dims.push(dim),
-            PartKind::Tiles { of, .. } | PartKind::Within { of, .. } | PartKind::Moved { of, .. } => {
-                seen[of] = true
-            }
-            PartKind::Combined { major, minor, .. } => (seen[major], seen[minor]) = (true, true),
-        }
-    }
-    dims.sort_unstable();
-    dims
 }
 
 /// The other words within the braces.

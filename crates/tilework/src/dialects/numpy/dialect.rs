@@ -1,0 +1,232 @@
+//! Arrays of NumPy and PyTorch among the notations.
+
+use std::sync::Arc;
+
+use super::array::{Array, Library, Order};
+use super::read::{is_format, is_known, is_read, is_wrapper, read};
+use super::words;
+use crate::dialect::python::{self, Item, Kind, Value, attribute};
+use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Found, Part, Said};
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::layout::Layout;
+use crate::layout::strided::Strided;
+
+/// Arrays described by type, sizes and strides, as Python's libraries print them.
+pub static DIALECT: Dialect = Dialect {
+    name: "numpy",
+    title: "an array of NumPy or PyTorch",
+    recognise,
+    read: |text, known| read(text, known).map(|array| vec![Found::unnamed(array)]),
+    say: Some(say),
+    examples: EXAMPLES,
+};
+
+const EXAMPLES: &[Example] = &[
+    Example { text: "float32[3,5]", shows: "as JAX prints it", offsets: &[(&[2, 3], 13)], size: 15 },
+    Example { text: "bfloat16 (3, 5)", shows: "as NumPy prints it", offsets: &[(&[2, 3], 13)], size: 15 },
+    Example { text: "float32 ()", shows: "a scalar", offsets: &[(&[], 0)], size: 1 },
+    Example {
+        text: "torch.float16 torch.Size([2, 3])",
+        shows: "as PyTorch prints it",
+        offsets: &[(&[1, 2], 5)],
+        size: 6,
+    },
+    Example {
+        text: "torch.Size([2, 3]) torch.float16",
+        shows: "in the other order",
+        offsets: &[(&[1, 0], 3)],
+        size: 6,
+    },
+    Example { text: "dtype('int8') (3,)", shows: "a dtype in quotes", offsets: &[(&[2], 2)], size: 3 },
+    Example {
+        text: "float32 (10, 20, 30) strides (2400, 120, 4)",
+        shows: "NumPy's strides, in bytes",
+        offsets: &[(&[1, 1, 1], 600 + 30 + 1), (&[9, 19, 29], 5999)],
+        size: 6000,
+    },
+    Example {
+        text: "torch.float32 [2, 3, 4, 5] strides [60, 1, 15, 3]",
+        shows: "PyTorch's strides, in elements",
+        offsets: &[(&[1, 2, 3, 4], 60 + 2 + 45 + 12)],
+        size: 120,
+    },
+    Example {
+        text: "torch.float32 [2, 3, 4, 5] torch.channels_last",
+        shows: "a memory format",
+        offsets: &[(&[1, 2, 3, 4], 119), (&[0, 1, 0, 0], 1), (&[0, 0, 0, 1], 3), (&[0, 0, 1, 0], 15)],
+        size: 120,
+    },
+    Example {
+        text: "torch.int8 [1, 2, 2, 2, 3] torch.channels_last_3d",
+        shows: "a memory format of images in 3-D",
+        offsets: &[
+            (&[0, 1, 0, 0, 0], 1),
+            (&[0, 0, 0, 0, 1], 2),
+            (&[0, 0, 0, 1, 0], 6),
+            (&[0, 0, 1, 0, 0], 12),
+        ],
+        size: 24,
+    },
+    Example {
+        text: "shape=(10, 20), dtype=float32, order='F'",
+        shows: "column-major",
+        offsets: &[(&[1, 0], 1), (&[0, 1], 10)],
+        size: 200,
+    },
+    Example {
+        text: "int16 (2, 3) strides (6, -2) offset 4",
+        shows: "a reversed dimension",
+        offsets: &[(&[0, 0], 2), (&[0, 2], 0), (&[1, 1], 4)],
+        size: 6,
+    },
+    Example {
+        text: "float32 (1, 3) strides (7, 4)",
+        shows: "an arbitrary stride of a dimension of one element",
+        offsets: &[(&[0, 2], 2)],
+        size: 3,
+    },
+    Example {
+        text: "size=(2, 3), stride=(1, 2), dtype=torch.float32, storage_offset=4",
+        shows: "part of a storage",
+        offsets: &[(&[0, 0], 4), (&[1, 2], 4 + 1 + 4)],
+        size: 10,
+    },
+    Example {
+        text: "f32[8, 128][128, 1]cuda:0",
+        shows: "as graphs of PyTorch have it",
+        offsets: &[(&[7, 127], 1023)],
+        size: 1024,
+    },
+    Example {
+        text: "ShapeDtypeStruct(shape=(3, 5), dtype=float32)",
+        shows: "JAX's shape without data",
+        offsets: &[(&[2, 3], 13)],
+        size: 15,
+    },
+    Example {
+        text: "ShapedArray(float32[3,5])",
+        shows: "JAX's abstract value",
+        offsets: &[(&[2, 3], 13)],
+        size: 15,
+    },
+    Example {
+        text: "{'data': (8, False), 'strides': (4, 12), 'descr': [('', '<f4')], 'typestr': '<f4', 'shape': (3, 5), \
+               'version': 3}",
+        shows: "__array_interface__",
+        offsets: &[(&[2, 3], 11)],
+        size: 15,
+    },
+];
+
+/// A text is an array's if each of its parts is something that Python's libraries print of arrays. Brackets after one
+/// of XLA's names, and nothing else, are XLA's.
+fn recognise(text: &str) -> Option<Confidence> {
+    let items = python::values(text, is_read).ok()?;
+    let is_array = match &items[..] {
+        [Item { key: None, value: Value { kind: Kind::Index(name, _) | Kind::Name(name), .. } }]
+            if Element::from_name(name).is_some() =>
+        {
+            false
+        }
+        items => items.iter().all(is_part) && items.iter().any(says_something),
+    };
+    is_array.then_some(Confidence::Certain)
+}
+
+/// Whether this may be part of a text.
+fn is_part(item: &Item) -> bool {
+    match (&item.key, &item.value.kind) {
+        (Some(key), _) => is_known(key),
+        (None, Kind::Name(name)) => {
+            is_read(attribute(name)) || is_format(name) || python::element(name).is_some()
+        }
+        (None, Kind::Text(name)) => python::element(name).is_some(),
+        (None, Kind::Number(_)) => true,
+        (None, Kind::List(items)) => {
+            items.iter().all(|item| item.key.is_none() && matches!(item.value.kind, Kind::Number(_)))
+        }
+        (None, Kind::Dict(items)) => {
+            items.iter().any(|item| item.key.as_ref().is_some_and(|key| key.word().is_some_and(is_read)))
+        }
+        // With a format, JAX says the layout too.
+        (None, Kind::Call(name, items)) if is_wrapper(name) => {
+            !items.iter().any(|item| item.key.as_ref().is_some_and(|key| key.word() == Some("format")))
+        }
+        (None, Kind::Call(name, _)) => {
+            is_read(attribute(name))
+                || matches!(attribute(name), "Size" | "dtype")
+                || python::element(name).is_some()
+        }
+        (None, Kind::Index(name, _)) => python::element(name).is_some(),
+        (None, Kind::Kept(_)) => false,
+    }
+}
+
+/// Whether this is more than numbers.
+fn says_something(item: &Item) -> bool {
+    item.key.is_some() || !matches!(item.value.kind, Kind::Number(_) | Kind::List(_))
+}
+
+/// An array of NumPy with strides, or in row-major order if that is what it is.
+fn say(layout: &Layout, element: Element) -> Result<Said> {
+    let no = |found: String, rule: &str| {
+        Error::new(found).of_kind(ErrorKind::Unsupported).field("layout").rule(rule)
+    };
+    let array = Array {
+        library: Library::Numpy,
+        element,
+        dims: layout.dims().to_vec(),
+        strides: None,
+        order: None,
+        offset: None,
+    };
+    if layout.bits() != 8 * array.itemsize() {
+        return Err(no(
+            format!("elements of {} bits", layout.bits()),
+            "NumPy gives every element whole bytes",
+        ));
+    }
+    let Strided { first, strides, .. } = layout.to_strides()?;
+    let itemsize = u64::from(array.itemsize());
+    let bytes: Option<Vec<i64>> = strides.iter().map(|stride| stride.checked_mul(itemsize as i64)).collect();
+    let offset = first.checked_mul(itemsize);
+    let candidates = [
+        array.clone(),
+        Array { strides: bytes.clone(), ..array.clone() },
+        Array { strides: bytes, offset, ..array },
+    ];
+    let says = |array: &Array| array.lower().is_ok_and(|said| said == *layout);
+    let said = candidates.into_iter().find(says);
+    said.map(|array| Arc::new(array) as Said).ok_or_else(|| {
+        let last = "an array of NumPy ends with its last element";
+        no(format!("{} places behind the last element", layout.tail()), last)
+    })
+}
+
+impl Described for Array {
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn element(&self) -> Option<Element> {
+        Some(self.element)
+    }
+
+    fn layout(&self) -> Result<Layout> {
+        self.lower()
+    }
+
+    fn parts(&self, _: Option<&Layout>) -> Vec<Part> {
+        words::parts(self)
+    }
+
+    fn facts(&self) -> Facts {
+        words::facts(self)
+    }
+
+    fn minor_to_major(&self) -> Option<Vec<usize>> {
+        let order = self.order.unwrap_or(Order::C);
+        self.strides.is_none().then(|| order.minor_to_major(self.dims.len()).ok())?
+    }
+}
