@@ -135,7 +135,7 @@ fn a_comparison_answers_each_sense_by_its_name() -> tilework::Result<()> {
 
 #[test]
 fn tiles_over_an_unbounded_dimension_are_not_said_to_cut_nothing() -> tilework::Result<()> {
-    let lines = texts(&explain(&read("bf16[16,?]{1,0:T(8,128)(2,1)}"), 80, Look::default())?);
+    let lines = texts(&explain(&*read("bf16[16,?]{1,0:T(8,128)(2,1)}"), 80, Look::default())?);
     let said = |tile: u32| format!("tile {tile}: the number of tiles is known at run time only");
     assert!((1..=2).all(|tile| lines.iter().any(|line| line.contains(&said(tile)))), "{lines:#?}");
     assert!(!lines.iter().any(|line| line.contains("cuts nothing")), "{lines:#?}");

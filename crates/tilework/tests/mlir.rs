@@ -6,8 +6,8 @@ use common::{indices, recipe};
 use proptest::prelude::*;
 use tilework::dialect::{Described, Dim};
 use tilework::mlir::{Arrangement, Kind, Type};
-use tilework::xla::{PrimitiveType, Shape};
-use tilework::{Layout, Result};
+use tilework::xla::Shape;
+use tilework::{Element, Layout, Result};
 
 /// A text, an index, the offset of its element, and the allocated elements.
 #[rustfmt::skip]
@@ -313,7 +313,7 @@ proptest! {
     #[test]
     fn every_built_layout_that_is_said_is_itself(recipe in recipe()) {
         let layout = recipe.build().unwrap();
-        if let Ok(found) = Type::of_layout(&layout, PrimitiveType::F32) {
+        if let Ok(found) = Type::of_layout(&layout, Element::F32) {
             let again = Type::parse(&found.to_string()).unwrap();
             prop_assert_eq!(&again, &found);
             let own = again.lower().unwrap();
