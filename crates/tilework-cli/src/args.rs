@@ -16,18 +16,20 @@ pub use suggest::SuggestArgs;
 
 use std::ffi::OsString;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use tilework::dialect::{Dialect, Known, Reading};
+use tilework::dialect::{self, Dialect, Known, Reading};
 use tilework::directml::FeatureLevel;
 use tilework::xla;
 
 /// Explains how tensors lie in memory.
 ///
-/// A SHAPE is written as XLA writes it, for example 'f32[3,5]{1,0:T(2,2)}'. The older written forms are read as well,
-/// and Tilework's own words for what XLA cannot say: pad(..), strides(..), base(..), size(..).
+/// A SHAPE is a text in any of the notations that are listed at --as; the default is to see which one it is. As XLA
+/// writes it, it is for example 'f32[3,5]{1,0:T(2,2)}'. The older written forms are read as well, and Tilework's own
+/// words for what XLA cannot say: pad(..), strides(..), base(..), size(..).
 ///
-/// Where a SHAPE is wanted, a DirectML descriptor is read as well: 'FLOAT32 [1,3,224,224] strides [153228,51076,226,1]',
+/// A DirectML descriptor is for example 'FLOAT32 [1,3,224,224] strides [153228,51076,226,1]',
 /// 'FLOAT16 NHWC [1,64,56,56]', or @FILE.json (one descriptor of several: @FILE.json#NAME). Only an argument names a file,
 /// of up to 64 MiB; a line of standard input never does.
 #[derive(Parser)]
@@ -45,6 +47,7 @@ Examples:
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
   tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'
   tilework show 'FLOAT16 NHWC [1,64,56,56]'       a DirectML descriptor
+  tilework show 'float32 (3, 5) strides (4, 12)'  an array of NumPy
   tilework audit dumps/                           what a program's layouts cost
   tilework check model.json                       every rule that descriptors break
   tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
@@ -60,7 +63,7 @@ pub struct Args {
     pub look: LookArgs,
 
     /// Read shapes in this notation, where a text could be in several
-    #[arg(long = "as", global = true, value_name = "NOTATION", value_parser = Dialect::named)]
+    #[arg(long = "as", global = true, value_name = "NOTATION", value_parser = notations())]
     pub notation: Option<&'static Dialect>,
 
     /// Read XLA's shapes only, and refuse Tilework's own words and the older written forms
@@ -69,6 +72,12 @@ pub struct Args {
 
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The notations by their names.
+fn notations() -> impl TypedValueParser<Value = &'static Dialect> {
+    let name = |dialect: &&Dialect| PossibleValue::new(dialect.name).help(dialect.title);
+    PossibleValuesParser::new(dialect::all().iter().map(name)).try_map(|name| Dialect::named(&name))
 }
 
 impl Args {

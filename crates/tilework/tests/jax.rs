@@ -67,6 +67,8 @@ fn sizes_and_type_are_known_from_elsewhere() -> Result<()> {
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
     for (text, at, found) in [
+        ("f32[3,5] Layout((0, 1)) (2, 2)", "(2", "something after the layout"),
+        ("torch.float23 [3, 5]", "torch", "this is no layout of JAX"),
         ("f32[3] Layout(major_to_minor=(0, 1))", "(0, 1)", "this major_to_minor of 1 dimension"),
         ("f32[3,5] Layout(major_to_minor=(0, 0))", "(0, 0)", "this major_to_minor of 2 dimensions"),
         ("f32[3,5] Layout(major_to_minor=(0, -1))", "-1", "dimension -1"),

@@ -109,6 +109,9 @@ fn what_is_not_said_is_known_from_elsewhere() -> Result<()> {
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
     for (text, at, found) in [
+        ("torch.float23 (3, 5)", "torch", "there is no element type `torch.float23`"),
+        (">f4 (3, 5)", ">f4", "there is no element type `>f4`"),
+        ("bfloat16[3@x,5]", "@", "unexpected `@`"),
         ("float32 (3, 5) strides (20, 3)", "3)", "a stride of 3 bytes for elements of 4"),
         ("float32 (3, 5) strides (4,)", "(4,)", "1 stride for 2 dimensions"),
         ("torch.float32 (3, 5) stride (5, -1)", "-1", "a stride of -1"),

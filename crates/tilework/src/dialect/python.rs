@@ -137,6 +137,12 @@ pub(crate) fn element(name: &str) -> Option<Element> {
     (name.contains('.') || is_python()).then_some(element)
 }
 
+/// Whether this is meant as an element type, be it one or not: by its prefix, or the mark of an order of bytes.
+pub(crate) fn is_type(name: &str) -> bool {
+    const PREFIXES: [&str; 8] = ["torch.", "np.", "numpy.", "jnp.", "jax.numpy.", "ml_dtypes.", "<", ">"];
+    element(name).is_some() || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// What is wrong with a name that is no element's.
 fn unknown_element(name: &str) -> Error {
     let error = Error::new(format!("there is no element type {}", quoted(name)));
@@ -345,6 +351,12 @@ impl<'a> Reader<'a> {
             items.push(self.item()?);
             if self.rest().starts_with(close) {
                 break self.at;
+            }
+            if self.rest().starts_with('@') {
+                // As JAX prints sizes of an array that is sharded: `float32[64@x,300]`.
+                return Err(self
+                    .unexpected("the sizes of one shard, without the names of axes")
+                    .rule("what follows @ is an axis of the mesh, over which the dimension is spread"));
             }
             self.expect(",", &format!("a comma or {close}"))?;
         };

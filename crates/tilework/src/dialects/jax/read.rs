@@ -22,13 +22,15 @@ fn is_read(key: &str) -> bool {
 /// Reads a text; sizes and type are known from elsewhere unless the text is a `ShapeDtypeStruct`.
 pub(super) fn read(text: &str, known: &Known) -> Result<Array> {
     let items = python::values(text, is_read)?;
-    let [Item { key: None, value }] = &items[..] else {
-        let end = items.get(1).map_or(0, |item| item.value.span.start);
-        return Err(Error::new("this is not one Layout of JAX").at(end..text.len()).accepts(EXAMPLE));
+    let Some(Item { key: None, value }) = items.first() else {
+        return Err(Error::new("this is no layout of JAX").at(0..text.len()).accepts(EXAMPLE));
     };
     let mut found =
         Found { dims: known.dims.map(<[u64]>::to_vec), element: known.element, ..Found::default() };
     found.read(value, text)?;
+    if let Some(more) = items.get(1) {
+        return Err(more.value.error("something after the layout").accepts("the end of the text"));
+    }
     let Some((written, at)) = found.layout else {
         return Err(value.error("no layout is said").accepts(EXAMPLE));
     };

@@ -138,9 +138,7 @@ fn recognise(text: &str) -> Option<Confidence> {
 fn is_part(item: &Item) -> bool {
     match (&item.key, &item.value.kind) {
         (Some(key), _) => is_known(key),
-        (None, Kind::Name(name)) => {
-            is_read(attribute(name)) || is_format(name) || python::element(name).is_some()
-        }
+        (None, Kind::Name(name)) => is_read(attribute(name)) || is_format(name) || python::is_type(name),
         (None, Kind::Text(name)) => python::element(name).is_some(),
         (None, Kind::Number(_)) => true,
         (None, Kind::List(items)) => {

@@ -1,7 +1,7 @@
 //! What a text of NumPy or PyTorch means, part by part.
 
 use super::array::{Array, Library};
-use crate::dialect::words::{self, MOST};
+use crate::dialect::words;
 use crate::dialect::{Dim, Fact, Facts, Part};
 
 /// Every part of an array's text.
@@ -14,13 +14,7 @@ pub(super) fn parts(array: &Array) -> Vec<Part> {
         Part { text: array.list(&array.dims), ..words::dims(&dims) },
     ];
     if let Some(strides) = &array.strides {
-        let mut meaning = words::steps_in(strides, array.library.unit());
-        if array.library == Library::Numpy
-            && let Ok(elements) = array.element_strides(strides)
-            && !strides.is_empty()
-        {
-            meaning.push_str(&format!("; in elements {}", words::first(&elements, MOST)));
-        }
+        let meaning = words::steps_in(strides, array.library.unit());
         parts.push(Part::new("strides", format!("strides {}", array.list(strides)), meaning));
     }
     if let Some(order) = array.order {
@@ -39,16 +33,15 @@ pub(super) fn parts(array: &Array) -> Vec<Part> {
 /// The same as values.
 pub(super) fn facts(array: &Array) -> Facts {
     let list = |numbers: &[i64]| numbers.iter().copied().collect::<Fact>();
+    let library = match array.library {
+        Library::Numpy => "numpy",
+        Library::Torch => "torch",
+    };
     Facts::about("array")
-        .with(
-            "library",
-            match array.library {
-                Library::Numpy => "numpy",
-                Library::Torch => "torch",
-            },
-        )
-        .with("dtype", array.library.name(array.element))
-        .with("shape", array.dims.iter().copied().collect::<Fact>())
+        .with("element_type", array.element.name())
+        .with("dimensions", array.dims.iter().copied().collect::<Fact>())
+        .with("library", library)
+        .with("written_type", array.library.name(array.element))
         .with("strides", array.strides.as_deref().map(list))
         .with("unit", array.library.unit())
         .with("order", array.order.map(|order| order.word(array.library)))
