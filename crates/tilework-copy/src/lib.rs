@@ -117,12 +117,12 @@
 //! A [`Conversion`] makes other elements on the way, rounded to nearest, ties to even, with the results of NumPy and `ml_dtypes`:
 //!
 //! ```
-//! use tilework::{PlanOptions, xla::Shape};
+//! use tilework::{Element, PlanOptions, xla::Shape};
 //! use tilework_copy::{Conversion, Relayout};
 //!
 //! let layout = |text: &str| Shape::parse(text)?.as_array().unwrap().lower();
 //! let (from, to) = (layout("f32[2,2]")?, layout("bf16[2,2]{0,1}")?);
-//! let conversion = Conversion::between("f32", "bf16")?;
+//! let conversion = Conversion::between(Element::F32, Element::Bf16)?;
 //! let relayout = Relayout::converting(&from, &to, conversion, &PlanOptions::default())?;
 //! let mut out = [0_u16; 4];
 //! relayout.run_elements(&[1.0_f32, 2.0, 3.0, f32::INFINITY], &mut out)?;

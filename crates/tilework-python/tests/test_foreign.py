@@ -45,6 +45,14 @@ def test_an_array_of_numpy_has_the_layout_of_its_strides(view: Any) -> None:
         np.testing.assert_array_equal(layout.offsets(), steps - steps.min())
 
 
+@given(views())
+def test_what_numpy_prints_of_an_array_is_its_layout(view: Any) -> None:
+    assert tw.Layout(f"{view.dtype!r} {view.shape} strides {view.strides}") == tw.Layout(view)
+    interface = view.__array_interface__
+    if "V" not in interface["typestr"]:
+        assert tw.Layout(str(interface)) == tw.Layout(view)
+
+
 def test_a_scalar_of_numpy_is_an_array_without_dimensions() -> None:
     assert tw.Layout(ml_dtypes.bfloat16(1)) == tw.Layout("bf16[]")
     assert tw.Layout(np.float32(1)) == tw.Layout(np.zeros((), np.float32)) == tw.Layout("f32[]")
@@ -198,8 +206,21 @@ print(tw.Layout(array), tw.Layout(jax.ShapeDtypeStruct((64, 300), "float32", sha
         assert made == tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
         with pytest.raises(TypeError, match="a layout of JAX knows neither dimensions nor dtype"):
             tw.Layout(written)
-        with pytest.raises(tw.LayoutError, match="minor_to_major"):
+        with pytest.raises(tw.LayoutError, match="this major_to_minor of 1 dimension"):
             tw.Layout(written, dims=(64,), dtype="float32")
+
+    def test_what_jax_prints_is_read(self, jax: Any) -> None:
+        from jax.experimental.layout import Format, Layout
+
+        device = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+        written = Format(Layout((0, 1), ((8, 128), (2, 1))), device)
+        shape = jax.ShapeDtypeStruct((64, 300), "bfloat16", sharding=written)
+        expected = tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
+        assert tw.Layout(f"bf16[64,300] {written}") == tw.Layout(f"bf16[64,300] {written.layout}") == expected
+        assert tw.Layout(str(written), dims=(64, 300), dtype="bfloat16") == tw.Layout(repr(shape)) == expected
+        plain = jax.numpy.zeros((3, 5), "bfloat16")
+        for said in (plain.aval, repr(plain.aval), jax.eval_shape(lambda: plain), f"{plain.shape} {plain.dtype}"):
+            assert tw.Layout(str(said)) == tw.Layout("bf16[3,5]")
 
     @given(cases())
     def test_a_layout_goes_to_jax_and_back(self, case: Any) -> None:

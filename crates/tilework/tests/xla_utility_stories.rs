@@ -383,10 +383,7 @@ fn making_and_changing_shapes() {
         assert_eq!(shape(text).with_updated_element_size_in_bits(true), shape(text));
     }
     assert_eq!(shape("u1[3]").with_updated_element_size_in_bits(true), shape("u1[3]{0:E(1)}"));
-    assert_eq!(
-        shape("s4[3]{0:E(4)}").with_element_type(Element::F6e3m2fn).unwrap(),
-        shape("f6e3m2fn[3]")
-    );
+    assert_eq!(shape("s4[3]{0:E(4)}").with_element_type(Element::F6e3m2fn).unwrap(), shape("f6e3m2fn[3]"));
     assert_eq!(shape("f32[2,3]{0,1}").default_layout().unwrap(), layout("{1,0}"));
     assert_eq!(Shape::Token.default_layout().unwrap(), Layout::descending(0));
     assert!(Shape::nil().default_layout().is_err());

@@ -141,7 +141,7 @@ impl Target {
 
     /// `E(bits)` of an array for which no layout says it: 0 where the element type decides.
     fn element_size_in_bits(&self, element: Element) -> Result<u32> {
-        let bits = element.is_sub_byte_number().then(|| element.bits());
+        let bits = Some(element.bits()).filter(|&bits| bits < 8 && element != Element::Pred);
         // Only what was seen of a compiler; elements of 1 and 6 bits have not been.
         let seen: &[u32] = match self.family {
             Family::OldTpu => &[4],

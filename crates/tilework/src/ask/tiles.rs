@@ -53,9 +53,13 @@ impl Tiled {
 /// An order without tiles.
 fn by_order(layout: &Layout) -> Option<Tiled> {
     let strides = layout.to_strides().ok()?.strides;
-    let mut minor_to_major: Vec<usize> = (0..layout.rank()).rev().collect();
-    minor_to_major.sort_by_key(|&dim| strides[dim].unsigned_abs());
-    Tiled { minor_to_major, tiles: Vec::new(), align: 1 }.checked(layout)
+    let row_major: Vec<usize> = (0..layout.rank()).rev().collect();
+    let mut sorted = row_major.clone();
+    sorted.sort_by_key(|&dim| strides[dim].unsigned_abs());
+    // Dimensions of size 1 fit anywhere, so row-major comes first.
+    let orders = [row_major, sorted].into_iter();
+    let mut tiled = orders.map(|minor_to_major| Tiled { minor_to_major, tiles: Vec::new(), align: 1 });
+    tiled.find_map(|tiled| tiled.checked(layout))
 }
 
 /// An order with tiles.

@@ -80,9 +80,13 @@ impl<'a> Reading<'a> {
         if let Some((array, rest)) = sized::prefix(text) {
             let known = Known { dims: Some(&array.dims), element: Some(array.element), ..self.known };
             let body = &text[rest..];
-            let claims = self.claims(body);
-            if !claims.is_empty() {
-                return self.resolve(body, &known, &claims).map_err(|error| error.moved(rest));
+            let claimed = self.claims(body);
+            if !claimed.is_empty() {
+                let found = self.resolve(body, &known, &claimed).map_err(|error| error.moved(rest));
+                // What goes wrong there may be a shape with something behind it.
+                if found.is_ok() || claims.is_empty() {
+                    return found;
+                }
             }
         }
         match (self.dialect, claims.is_empty()) {
@@ -140,12 +144,37 @@ impl<'a> Reading<'a> {
                     .join(", "),
             );
         }
-        let errors = all().iter().filter_map(|dialect| {
+        let most = all().iter().map(|dialect| resemblance(dialect, text)).max().unwrap_or(0);
+        let alike = all().iter().filter(|dialect| resemblance(dialect, text) == most);
+        // What resembles nothing is nobody's; the first notation says what it would have to be.
+        let alike = alike.take(if most == 0 { 1 } else { usize::MAX });
+        let errors = alike.filter_map(|dialect| {
             let error = (dialect.read)(text, &self.known).err()?;
             Some((*dialect, error))
         });
         furthest(errors.collect())
     }
+}
+
+/// How many letters a text has in common with the beginning of a word of a notation's examples.
+fn resemblance(dialect: &Dialect, text: &str) -> usize {
+    let in_word = |byte: u8| byte.is_ascii_alphanumeric();
+    let of_example = |example: &str| {
+        let starts = (0..example.len()).filter(|&at| {
+            let bytes = example.as_bytes();
+            in_word(bytes[at]) && (at == 0 || !in_word(bytes[at - 1]))
+        });
+        let common =
+            |at: usize| example.bytes().skip(at).zip(text.bytes()).take_while(|(a, b)| a == b).count();
+        starts.map(common).max().unwrap_or(0)
+    };
+    dialect
+        .examples
+        .iter()
+        .map(|example| of_example(example.text))
+        .max()
+        .filter(|&common| common > 1)
+        .unwrap_or(0)
 }
 
 /// The error that came furthest in the text; of several, that of the first notation.

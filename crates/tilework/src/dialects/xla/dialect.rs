@@ -82,6 +82,9 @@ fn recognise(text: &str) -> Option<Confidence> {
     if inner.len() < text.len() && inner.starts_with(')') {
         return Some(Confidence::Certain);
     }
+    if inner.len() < text.len() && inner.is_empty() {
+        return Some(Confidence::Likely);
+    }
     let inner = inner.strip_prefix("b(").unwrap_or(inner);
     let name: &str =
         &inner[..inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()];
@@ -142,7 +145,8 @@ fn read(text: &str, known: &Known) -> Result<Vec<Found>> {
     let span = if known.strict { 0..text.len() } else { instruction(text).unwrap_or(0..text.len()) };
     // A shape that was copied out of a list brings its comma along.
     let part = &text[span.clone()];
-    let part = if known.strict { part } else { part.strip_suffix(',').unwrap_or(part) };
+    let listed = part.strip_suffix(',').filter(|shape| !known.strict && shape.ends_with([']', '}', ')']));
+    let part = listed.unwrap_or(part);
     let shape = parse(part).map_err(|error| error.moved(span.start))?;
     Ok(vec![Found::unnamed(shape)])
 }
