@@ -4,6 +4,9 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::xla::value::primitive::PrimitiveType;
 
+/// Complex or not; the range and digits of a float; bits; signed or not. Later ones decide where earlier ones are equal.
+type Precision = (bool, Option<(i32, u32)>, u32, bool);
+
 impl PrimitiveType {
     /// XLA's `HigherPrecisionType`: complex before real, then range, digits, bits, and signed before unsigned.
     ///
@@ -39,7 +42,7 @@ impl PrimitiveType {
     }
 
     /// The properties in the order of their weight: a float's range and digits, of which other types have none.
-    fn precision(self) -> Result<(bool, Option<(i32, u32)>, u32, bool)> {
+    fn precision(self) -> Result<Precision> {
         let element = Element::try_from(self)?;
         let component = element.complex_component().unwrap_or(element);
         let float = component.float_format();
