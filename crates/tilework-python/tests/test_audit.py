@@ -254,7 +254,6 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "report: width": (lambda: tw.audit(WORST).report(width=-1), tw.LayoutError, "width"),
     "suggest: no layout": (lambda: tw.suggest("f32[3,5]{1,1}"), tw.LayoutError, "stands twice"),
     "suggest: a tuple": (lambda: tw.suggest("(f32[2], f32[3])"), tw.LayoutError, "not an array"),
-    "suggest: a descriptor": (lambda: tw.suggest("FLOAT16 [2,3]"), tw.LayoutError, "DirectML"),
     "suggest: no such target": (lambda: tw.suggest("f32[3]", "gpu"), tw.LayoutError, "accepted: tpu"),
     "suggest: no usual tiles": (lambda: tw.suggest("f32[3,5]", target="cpu"), tw.LayoutError, "target"),
     "suggest: both": (lambda: tw.suggest("f32[3,5]", "tpu", "T(8,128)"), tw.LayoutError, "tiles"),
@@ -371,7 +370,7 @@ def test_what_would_take_more_memory_than_it_may_is_a_memory_error(tmp_path: Pat
         tw.audit(text, memory=1 << 20)
     dump = tmp_path / "dump.txt"
     dump.write_text(text)
-    with pytest.raises(MemoryError, match="dump.txt"):
+    with pytest.raises(MemoryError, match=r"dump\.txt"):
         tw.audit(dump, memory=1 << 20)
     found = tw.audit(text, memory=1 << 28)
     assert found.programs[0]["total"]["buffers"] == 20_000

@@ -49,7 +49,8 @@ def test_an_array_of_numpy_has_the_layout_of_its_strides(view: Any) -> None:
 def test_what_numpy_prints_of_an_array_is_its_layout(view: Any) -> None:
     assert tw.Layout(f"{view.dtype!r} {view.shape} strides {view.strides}") == tw.Layout(view)
     interface = view.__array_interface__
-    if "V" not in interface["typestr"]:
+    # That of a scalar holds the scalar, too.
+    if "V" not in interface["typestr"] and isinstance(view, np.ndarray):
         assert tw.Layout(str(interface)) == tw.Layout(view)
 
 
@@ -206,7 +207,7 @@ print(tw.Layout(array), tw.Layout(jax.ShapeDtypeStruct((64, 300), "float32", sha
         assert made == tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
         with pytest.raises(TypeError, match="a layout of JAX knows neither dimensions nor dtype"):
             tw.Layout(written)
-        with pytest.raises(tw.LayoutError, match="this major_to_minor of 1 dimension"):
+        with pytest.raises(tw.LayoutError, match="minor_to_major"):
             tw.Layout(written, dims=(64,), dtype="float32")
 
     def test_what_jax_prints_is_read(self, jax: Any) -> None:

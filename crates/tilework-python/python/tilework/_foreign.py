@@ -89,7 +89,19 @@ def _of_jax_layout(written: Any, dims: Sequence[int] | None, dtype: npt.DTypeLik
             "a layout of JAX knows neither dimensions nor dtype: tilework.Layout(layout, dims=(64, 300), "
             "dtype='bfloat16'), or tilework.Layout(array) for an array of JAX"
         )
-    return Layout(str(written), dims=tuple(dims), dtype=dtype)
+    if not written.major_to_minor and not written.tiling:
+        return Layout.strided((), (), dtype)
+    order = ",".join(str(dim) for dim in reversed(written.major_to_minor))
+    qualifiers = "".join(f"({','.join(map(_tile_size, tile))})" for tile in written.tiling or ())
+    if qualifiers:
+        qualifiers = "T" + qualifiers
+    if bits := getattr(written, "sub_byte_element_size_in_bits", 0):
+        qualifiers += f"E({bits})"
+    return Layout(f"{{{order}{':' if qualifiers else ''}{qualifiers}}}", dims=tuple(dims), dtype=dtype)
+
+
+def _tile_size(size: int) -> str:
+    return "*" if size == COMBINED else str(size)
 
 
 def _of_jax_array(array: Any) -> Layout:

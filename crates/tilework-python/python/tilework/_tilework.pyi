@@ -91,7 +91,15 @@ class Suggestions:
 
 @final
 class Layout:
-    def __new__(cls, spec: Any, /, dims: Sequence[int] | None = None, dtype: npt.DTypeLike | None = None) -> Self: ...
+    def __new__(
+        cls,
+        spec: Any,
+        /,
+        dims: Sequence[int] | None = None,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        notation: str | None = None,
+    ) -> Self: ...
     @classmethod
     def strided(
         cls,
