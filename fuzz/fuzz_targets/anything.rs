@@ -40,7 +40,10 @@ fuzz_target!(|bytes: &[u8]| {
                     for dialect in dialect::all() {
                         if let Ok(other) = dialect.say(&layout, element) {
                             let verdict = other.layout().map(|other| other.same_buffer(&layout));
-                            assert!(verdict.is_ok_and(|verdict| !verdict.is_no()), "{printed} became {other}");
+                            assert!(
+                                verdict.is_ok_and(|verdict| !verdict.is_no()),
+                                "{printed} became {other}"
+                            );
                         }
                     }
                 }

@@ -121,9 +121,10 @@ const char *tilework_error_message(const tilework_error *error);
 void tilework_error_free(tilework_error *error);
 
 /**
- * Reads a layout: a shape as XLA writes it, such as `bf16[64,300]{1,0:T(8,128)(2,1)}`, with Tilework's own words for
- * what XLA cannot say (`pad`, `strides`, `base`, `size`), or a tensor as DirectML describes it, such as
- * `FLOAT32 [2,3] strides [5,1]`.
+ * Reads a layout in any notation that Tilework knows: a shape as XLA writes it, such as
+ * `bf16[64,300]{1,0:T(8,128)(2,1)}`, with Tilework's own words for what XLA cannot say (`pad`, `strides`, `base`,
+ * `size`), a tensor as DirectML describes it, such as `FLOAT32 [2,3] strides [5,1]`, and the others that
+ * `tilework show --help` lists.
  *
  * The new layout is written to `*layout` and belongs to the caller, who frees it with tilework_layout_free; after an
  * error `*layout` is null. The text is not needed afterwards.

@@ -86,7 +86,7 @@ impl Shape {
 
     /// XLA's `ShapeUtil::UpdateElementSizeInBits`: every layout says how narrow elements are stored.
     ///
-    /// With `pack_subbyte_types`, the types of [`PrimitiveType::is_sub_byte_non_pred`] get `E(bits)`. All other layouts
+    /// With `pack_subbyte_types`, the types of [`Element::is_sub_byte_number`] get `E(bits)`. All other layouts
     /// lose it.
     #[must_use]
     pub fn with_updated_element_size_in_bits(mut self, pack_subbyte_types: bool) -> Shape {
@@ -150,7 +150,7 @@ impl ArrayShape {
     }
 
     /// The same array with these elements. `E(bits)` stays only for the types of
-    /// [`PrimitiveType::is_sub_byte_non_pred`].
+    /// [`Element::is_sub_byte_number`].
     ///
     /// ```
     /// use tilework::{Element, xla::{ArrayShape, Layout}};
