@@ -31,7 +31,7 @@ pub(super) enum Order {
 /// An array with strides or in an order; row-major where nothing is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Array {
-    pub(super) library: Library,
+    pub(super) printer: Library,
     pub(super) element: Element,
     pub(super) dims: Vec<u64>,
     /// As they are written: NumPy's in bytes.
@@ -137,7 +137,7 @@ impl Array {
             return Err((None, error.accepts(counted(wanted, "stride"))));
         }
         let itemsize = i64::from(self.itemsize());
-        let each = strides.iter().enumerate().map(|(dim, &stride)| match self.library {
+        let each = strides.iter().enumerate().map(|(dim, &stride)| match self.printer {
             _ if !self.is_used(dim) => Ok(0),
             Library::Numpy if stride % itemsize == 0 => Ok(stride / itemsize),
             Library::Numpy => Err((
@@ -170,7 +170,7 @@ impl Array {
     /// Part of an element.
     pub(super) fn element_offset(&self) -> Result<Option<u64>> {
         let itemsize = u64::from(self.itemsize());
-        match (self.library, self.offset) {
+        match (self.printer, self.offset) {
             (Library::Numpy, Some(offset)) if offset % itemsize != 0 => {
                 Err(Error::new(format!("an offset of {offset} bytes for elements of {itemsize}"))
                     .field("offset")
@@ -207,8 +207,8 @@ impl Array {
 /// `float32 (3, 5) strides (20, 4)`, `torch.float32 [3, 5] strides [5, 1]`
 impl fmt::Display for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.library.name(self.element).unwrap_or(self.element.name());
-        match self.library {
+        let name = self.printer.name(self.element).unwrap_or(self.element.name());
+        match self.printer {
             Library::Numpy => write!(f, "{name} {}", self.list(&self.dims))?,
             Library::Torch => write!(f, "torch.{name} {}", self.list(&self.dims))?,
         }
@@ -216,11 +216,11 @@ impl fmt::Display for Array {
             write!(f, " strides {}", self.list(strides))?;
         }
         if let Some(order) = self.order {
-            write!(f, " {}", order.word(self.library))?;
+            write!(f, " {}", order.word(self.printer))?;
         }
         match self.offset {
             None => Ok(()),
-            Some(offset) => write!(f, " {} {offset}", self.library.offset_word()),
+            Some(offset) => write!(f, " {} {offset}", self.printer.offset_word()),
         }
     }
 }
@@ -230,7 +230,7 @@ impl Array {
     pub(super) fn list(&self, numbers: &[impl ToString]) -> String {
         let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         let inner = numbers.join(", ");
-        match (self.library, numbers.len()) {
+        match (self.printer, numbers.len()) {
             (Library::Torch, _) => format!("[{inner}]"),
             (Library::Numpy, 1) => format!("({inner},)"),
             (Library::Numpy, _) => format!("({inner})"),

@@ -172,7 +172,7 @@ fn say(layout: &Layout, element: Element) -> Result<Said> {
         Error::new(found).of_kind(ErrorKind::Unsupported).field("layout").rule(rule)
     };
     let array = Array {
-        library: Library::Numpy,
+        printer: Library::Numpy,
         element,
         dims: layout.dims().to_vec(),
         strides: None,

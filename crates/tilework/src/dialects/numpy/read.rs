@@ -310,7 +310,7 @@ impl Reader {
         }
         let strides = self.strides.as_ref().map(|(strides, _)| strides.iter().map(|(stride, _)| *stride));
         let array = Array {
-            library,
+            printer: library,
             element,
             dims,
             strides: strides.map(Iterator::collect),
