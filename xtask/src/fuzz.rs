@@ -1,8 +1,10 @@
 //! `cargo xtask fuzz`, and the short run of each target that belongs to the tests.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
 
 use crate::{Outcome, shell};
 
@@ -14,7 +16,16 @@ const TARGETS: [&str; 8] =
 /// without, as building the kernels with it takes minutes, and the engine's own tests have it.
 const SANITIZED: [&str; 1] = ["relayout"];
 
-const VERSION: &str = "0.13.2";
+/// What libFuzzer wants of the compiler, besides a sanitizer: that code tells where it runs, and what it compares.
+const COVERAGE: [&str; 7] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "--cfg=fuzzing",
+];
 
 /// `[TARGET] [--seconds N]`
 pub fn run(words: &[&str]) -> Outcome {
@@ -33,60 +44,75 @@ pub fn run(words: &[&str]) -> Outcome {
     if targets.is_empty() {
         targets.extend(TARGETS);
     }
-    install()?;
     for target in targets {
         // New inputs stay here, out of git's sight, and the next run goes on from them.
         let corpus = shell::root().join("fuzz/corpus").join(target);
-        shell::run(fuzz(target, &corpus, true)?.arg(format!("-max_total_time={seconds}")))?;
+        let program = build(&[target], SANITIZED.contains(&target))?;
+        shell::run(fuzz(&program.join(target), target, &corpus)?.arg(format!("-max_total_time={seconds}")))?;
     }
     Ok(())
 }
 
-/// A bounded run of every target, from the seeds and with the same random numbers each time.
+/// A bounded run of every target, from the seeds and with the same random numbers each time; as many at once as there are
+/// processors.
 pub fn smoke() -> Outcome {
-    install()?;
-    for target in TARGETS {
-        let corpus = shell::target().join("fuzz-smoke").join(target);
-        let _ = fs::remove_dir_all(&corpus); // it need not exist
-        let bounds = ["-runs=30000", "-max_total_time=20", "-seed=1", "-print_final_stats=1"];
-        let output = shell::quietly(fuzz(target, &corpus, false)?.args(bounds))?;
-        let inputs = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-        println!(
-            "{target}: {} inputs",
-            inputs.ok_or("libFuzzer did not say how many inputs it tried")?.trim()
-        );
-    }
-    Ok(())
+    let programs = build(&TARGETS, false)?;
+    let left = Mutex::new(TARGETS.iter());
+    let next = || left.lock().ok()?.next();
+    let failed = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(target) = next() {
+                    match try_out(&programs.join(target), target) {
+                        Ok(inputs) => println!("{target}: {inputs} inputs"),
+                        Err(why) => failed.lock().into_iter().for_each(|mut failed| failed.push(why.clone())),
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap_or_default();
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 
-/// The run of a target; new inputs go to `corpus`.
-fn fuzz(target: &str, corpus: &Path, sanitized: bool) -> Result<Command, String> {
-    fs::create_dir_all(corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
-    let mut cargo = cargo_fuzz();
+/// The number of inputs that a short run tried.
+fn try_out(program: &Path, target: &str) -> Result<String, String> {
+    let corpus = shell::target().join("fuzz-smoke").join(target);
+    let _ = fs::remove_dir_all(&corpus); // it need not exist
+    let bounds = ["-runs=30000", "-max_total_time=20", "-seed=1", "-print_final_stats=1"];
+    let output = shell::quietly(fuzz(program, target, &corpus)?.args(bounds))?;
+    let inputs = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+    Ok(inputs.ok_or(format!("{target}: libFuzzer did not say how many inputs it tried"))?.trim().to_owned())
+}
+
+/// The run of a target; new inputs go to `corpus`, and what it fails on to a folder beside the targets.
+fn fuzz(program: &Path, target: &str, corpus: &Path) -> Result<Command, String> {
+    let failing = shell::root().join("fuzz/artifacts").join(target);
+    for folder in [corpus, &failing] {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let mut command = shell::command(program);
+    command.arg(corpus).arg(format!("fuzz/seeds/{target}"));
+    command.arg(format!("-artifact_prefix={}/", failing.display()));
+    command.args(["-max_len=256", "-dict=fuzz/words.dict", "-timeout=5"]);
+    Ok(command)
+}
+
+/// Builds targets with what libFuzzer wants, and returns the folder that they are in. The compiler's unstable flags are
+/// allowed, as the address sanitizer is one.
+fn build(targets: &[&str], sanitized: bool) -> Result<PathBuf, String> {
+    let triple = shell::host()?;
     let (sanitizer, folder) =
-        if sanitized && SANITIZED.contains(&target) { ("address", "fuzz-address") } else { ("none", "fuzz") };
-    cargo.args(["run", "--fuzz-dir", "fuzz", "--sanitizer", sanitizer, "--target-dir"]);
-    cargo.arg(shell::target().join(folder)).arg(target).arg(corpus).arg(format!("fuzz/seeds/{target}"));
-    cargo.args(["--", "-max_len=256", "-dict=fuzz/words.dict", "-timeout=5"]);
-    Ok(cargo)
-}
-
-/// `cargo fuzz` with the compiler's unstable flags allowed: instrumentation needs them, also on stable.
-fn cargo_fuzz() -> Command {
-    let tools = shell::tools().join("bin");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(tools).chain(std::env::split_paths(&path));
+        if sanitized { (&["-Zsanitizer=address"][..], "fuzz-address") } else { (&[][..], "fuzz") };
+    let folder = shell::target().join(folder);
     let mut cargo = shell::cargo();
-    cargo.arg("fuzz").env("RUSTC_BOOTSTRAP", "1");
-    if let Ok(path) = std::env::join_paths(folders) {
-        cargo.env("PATH", path);
-    }
-    cargo
-}
-
-fn install() -> Outcome {
-    if shell::succeeds(cargo_fuzz().arg("--version")) {
-        return Ok(());
-    }
-    shell::install("cargo-fuzz", VERSION)
+    cargo.args(["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &triple]);
+    targets.iter().for_each(|target| {
+        cargo.args(["--bin", target]);
+    });
+    cargo.arg("--target-dir").arg(&folder);
+    let flags = [&COVERAGE, sanitizer].concat().join(" ");
+    shell::run(cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", flags))?;
+    Ok(folder.join(triple).join("release"))
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask header`: the C header, made from the sources of the interface.
 
+use crate::stamp::Made;
 use crate::{Outcome, shell};
 
 /// Another version may lay the text out otherwise, so it is pinned.
@@ -7,10 +8,17 @@ const VERSION: &str = "0.29.4";
 
 const HEADER: &str = "crates/tilework-c/include/tilework.h";
 
+const MADE: Made = Made {
+    name: "header",
+    maker: VERSION,
+    files: &["crates/tilework-c/cbindgen.toml", "crates/tilework-c/src", HEADER],
+    packages: &[],
+};
+
 /// `[--check]`: with it nothing is written.
 pub fn run(words: &[&str]) -> Outcome {
     match words {
-        [] => make(false),
+        [] => make(false).and_then(|()| MADE.note()),
         ["--check"] => make(true),
         _ => Err(format!("cargo xtask header takes --check or nothing, not `{}`", words.join(" "))),
     }
@@ -18,6 +26,10 @@ pub fn run(words: &[&str]) -> Outcome {
 
 /// Fails if the header is not what the sources say.
 pub fn check() -> Outcome {
+    if MADE.is_current() {
+        println!("neither the interface nor {HEADER} has changed since it was made");
+        return Ok(());
+    }
     make(true)
 }
 

@@ -12,6 +12,7 @@ mod proto;
 mod python;
 mod relayout;
 mod shell;
+mod stamp;
 mod test;
 
 use std::process::ExitCode;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 The project's own chores.
 
-  cargo xtask test                           everything that has to hold before a change goes in
+  cargo xtask test [STEP ...]                everything that has to hold before a change goes in, or some of it
   cargo xtask ci                             the same
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
@@ -38,7 +39,7 @@ The parts of bench are reading, offset, walk, size and show. The options of benc
 --peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads. bench python takes --rounds N, and
 installs PyTorch with --with-torch.
 test and ci need cargo, rustfmt, clippy, a C++ compiler and Python 3.11 or newer (PYTHON names another than python3);
-cargo-fuzz and cbindgen are installed into target/tools when missing, and packages for Python into target/python-venv.
+cbindgen is installed into target/tools when the interface for C has changed, and packages for Python into target/python-venv.
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
 target/bench-python-venv; without jaxlib the other parts are measured alone.
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["test" | "ci"] => test::run(),
+        ["test" | "ci", steps @ ..] => test::run(steps),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", parts @ ..] => bench::run(parts),
         ["python", words @ ..] => python::run(words),

@@ -1,46 +1,73 @@
-//! `cargo xtask test`: all checks, the quick ones first; the first failure ends it.
+//! `cargo xtask test`: all checks, the quick ones first. Every one runs, whatever the others find.
 
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
+use std::{env, fs};
 
 use crate::{Outcome, fuzz, header, house, proto, python, shell};
 
+/// A check, by the word that runs it alone.
 struct Step {
-    name: &'static str,
+    word: &'static str,
+    about: &'static str,
     run: fn() -> Outcome,
 }
 
 const STEPS: [Step; 11] = [
-    Step { name: "format", run: format },
-    Step { name: "house rules", run: house::check },
-    Step { name: "C header", run: header::check },
-    Step { name: "code of the protobuf messages", run: proto::check },
-    Step { name: "clippy", run: clippy },
-    Step { name: "tests", run: tests },
-    Step { name: "Python package", run: python::test },
-    Step { name: "documentation", run: documentation },
-    Step { name: "examples", run: examples },
-    Step { name: "copy engine, with the address sanitizer", run: sanitized },
-    Step { name: "fuzz, a short run of each target", run: fuzz::smoke },
+    Step { word: "format", about: "format", run: format },
+    Step { word: "house", about: "house rules", run: house::check },
+    Step { word: "header", about: "C header", run: header::check },
+    Step { word: "proto", about: "code of the protobuf messages", run: proto::check },
+    Step { word: "clippy", about: "clippy", run: clippy },
+    Step { word: "tests", about: "tests", run: tests },
+    Step { word: "python", about: "Python package", run: python::test },
+    Step { word: "docs", about: "documentation", run: documentation },
+    Step { word: "examples", about: "examples", run: examples },
+    Step { word: "address", about: "copy engine, with the address sanitizer", run: sanitized },
+    Step { word: "fuzz", about: "fuzz, a short run of each target", run: fuzz::smoke },
 ];
 
-pub fn run() -> Outcome {
+/// The steps of these words, or all of them.
+pub fn run(words: &[&str]) -> Outcome {
+    if let Some(unknown) = words.iter().find(|word| !STEPS.iter().any(|step| step.word == **word)) {
+        let known: Vec<&str> = STEPS.iter().map(|step| step.word).collect();
+        return Err(format!("no step `{unknown}`; there are {}", known.join(", ")));
+    }
+    let steps: Vec<&Step> =
+        STEPS.iter().filter(|step| words.is_empty() || words.contains(&step.word)).collect();
     let start = Instant::now();
-    for (number, Step { name, run }) in STEPS.iter().enumerate() {
-        println!("\n== {} of {}: {name}", number + 1, STEPS.len());
-        let step = Instant::now();
-        let outcome = run();
-        let verdict = if outcome.is_ok() { "passed" } else { "failed" };
-        println!("== {name}: {verdict} in {:.1} s", step.elapsed().as_secs_f64());
-        if let Err(why) = outcome {
-            println!("\n{number} passed, 1 failed ({name}), {} not run", STEPS.len() - number - 1);
-            return Err(format!("{name}: {why}"));
+    let mut ran = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        println!("\n== {} of {}: {}", number + 1, steps.len(), step.about);
+        let began = Instant::now();
+        let outcome = (step.run)();
+        let seconds = began.elapsed().as_secs_f64();
+        if let Err(why) = &outcome {
+            println!("{why}");
         }
+        println!("== {}: {} in {seconds:.1} s", step.about, verdict(&outcome));
+        ran.push((step, outcome, seconds));
     }
     println!("\nall in {:.1} s", start.elapsed().as_secs_f64());
-    println!("{} passed, 0 failed", STEPS.len());
-    Ok(())
+    for (step, outcome, seconds) in &ran {
+        println!(
+            "{:6}  {:6.1} s  cargo xtask test {:9} {}",
+            verdict(outcome),
+            seconds,
+            step.word,
+            step.about
+        );
+    }
+    let failures: Vec<String> = ran
+        .iter()
+        .filter_map(|(step, outcome, _)| Some(format!("{}: {}", step.word, outcome.as_ref().err()?)))
+        .collect();
+    println!("{} passed, {} failed", ran.len() - failures.len(), failures.len());
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n  ")) }
+}
+
+fn verdict(outcome: &Outcome) -> &'static str {
+    if outcome.is_ok() { "passed" } else { "failed" }
 }
 
 fn format() -> Outcome {
@@ -71,17 +98,17 @@ fn documentation() -> Outcome {
     shell::run(shell::cargo().args(words).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Builds and runs every `crates/*/examples/*.rs`.
+/// Runs every `crates/*/examples/*.rs`, as the tests have built them.
 fn examples() -> Outcome {
+    shell::run(shell::cargo().args(["build", "--quiet", "--workspace", "--examples"]))?;
     let mut ran = 0;
     for room in entries(&shell::root().join("crates")) {
         for example in entries(&room.join("examples")) {
-            let (Some(package), Some(name)) = (room.file_name(), example.file_stem()) else { continue };
+            let Some(name) = example.file_stem() else { continue };
             if example.extension().is_some_and(|extension| extension == "rs") {
                 println!("-- {}", name.display());
-                let mut cargo = shell::cargo();
-                cargo.args(["run", "--quiet", "--package"]).arg(package).arg("--example").arg(name);
-                shell::run(&mut cargo)?;
+                let program = shell::target().join("debug/examples").join(name);
+                shell::run(&mut shell::command(program.with_extension(env::consts::EXE_EXTENSION)))?;
                 ran += 1;
             }
         }

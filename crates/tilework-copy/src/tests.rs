@@ -10,7 +10,8 @@ use crate::program::Program;
 use crate::relayout::Relayout;
 use crate::setting::Setting;
 
-#[path = "../../tilework/tests/common/mod.rs"]
+#[path = "../../tilework/tests/all/common/naive.rs"]
+#[allow(dead_code)] // a part of it is enough here
 mod common;
 
 use common::{indices, recipe_over};

@@ -1,0 +1,15 @@
+//! All tests of this crate from outside, in one program: each program more is a link more.
+
+mod dumps;
+mod hostile;
+#[cfg(all(target_os = "linux", feature = "proto"))]
+mod memory;
+mod messages;
+mod modules;
+mod reference;
+mod serial;
+#[cfg(feature = "proto")]
+mod serialised;
+mod suggest;
+mod suppose;
+mod target;

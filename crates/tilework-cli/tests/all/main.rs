@@ -1,0 +1,13 @@
+//! All tests of this crate from outside, in one program: each program more is a link more.
+
+mod audit;
+mod behaviour;
+mod common;
+mod convert;
+mod directml;
+mod hostile;
+mod messages;
+#[cfg(unix)]
+mod rights;
+mod safely;
+mod snapshots;

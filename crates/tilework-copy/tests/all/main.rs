@@ -1,0 +1,5 @@
+//! All tests of this crate from outside, in one program: each program more is a link more.
+
+mod converting;
+mod extremes;
+mod packed;

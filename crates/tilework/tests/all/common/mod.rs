@@ -1,0 +1,7 @@
+//! What several tests share.
+
+mod naive;
+pub mod xla_reader;
+pub mod xla_shapes;
+
+pub use naive::*;
