@@ -41,20 +41,20 @@ use tilework::xla;
     arg_required_else_help = true,
     after_long_help = "\
 Examples:
-  tilework show 'f32[3,5]{1,0:T(2,2)}'            words, sizes and pictures
-  tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3       17
-  tilework locate 'f32[3,5]{1,0:T(2,2)}' 17       2,3
+  tilework show 'f32[3,5]{1,0:T(2,2)}'             # words, sizes and pictures
+  tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3        # 17
+  tilework locate 'f32[3,5]{1,0:T(2,2)}' 17        # 2,3
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
-  tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'
-  tilework show 'FLOAT16 NHWC [1,64,56,56]'       a DirectML descriptor
-  tilework show 'float32 (3, 5) strides (4, 12)'  an array of NumPy
-  tilework audit dumps/                           what a program's layouts cost
-  tilework check model.json                       every rule that descriptors break
-  tilework view 'FLOAT32 [2,3,4]' --reshape 6,4   view, or copy needed
+  tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'  # what has to move
+  tilework show 'FLOAT16 NHWC [1,64,56,56]'        # a DirectML descriptor
+  tilework show 'float32 (3, 5) strides (4, 12)'   # an array of NumPy
+  tilework audit samples/dump                      # what a program's layouts cost
+  tilework check samples/model.json                # every broken rule; exit code 1
+  tilework view 'FLOAT32 [2,3,4]' --reshape 6,4    # view, or copy needed
   tilework suggest 's32[8388608,8,4]{2,1,0:T(8,128)}' --target tpu
-  tilework convert in.npy out.bin --to '{1,0:T(8,128)}'
-  tilework bench 'f32[4096,4096]' '{0,1}'         how fast, against a copy
-  grep -o 's32\\[[^ ]*' dump.txt | tilework show --json
+  tilework convert samples/weights.npy out.bin --to '{1,0:T(8,128)}'
+  tilework bench 'f32[4096,4096]' '{0,1}'          # how fast, against a copy
+  grep -o 's32\\[[^ ]*' samples/out_of_memory.txt | tilework show --json
 
 Exit codes: 0 yes or done, 1 a check said no, 2 bad input."
 )]
@@ -155,9 +155,10 @@ Examples:
   tilework show 'f32[3,5]{1,0:T(2,2)}'
   tilework show 'bf16[64,300]{1,0:T(8,128)(2,1)}' 's32[8388608,8,4]{2,1,0:T(8,128)}'
   tilework show --json 'f32[2,3]{strides(5,1)}'
-  tilework show 'FLOAT16 NHWC [1,64,56,56]' @input.json
-  tilework show < shapes.txt                      one shape a line, # begins a comment
-  tilework show --from-format binary @shape.pb    a ShapeProto")]
+  tilework show 'FLOAT16 NHWC [1,64,56,56]' @samples/input.json
+  tilework show < samples/shapes.txt                    # one shape a line, # begins a comment
+  tilework parse --format binary 'f32[3]' > shape.pb
+  tilework show --from-format binary @shape.pb          # a ShapeProto")]
     Show {
         /// Shapes or descriptors; none or `-`: one a line on standard input
         #[arg(value_name = "SHAPE")]
@@ -171,9 +172,9 @@ Examples:
     /// The offset is in elements, from the start of the buffer.
     #[command(after_long_help = "\
 Examples:
-  tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3       17
-  tilework index 'f32[3,5]{1,0:T(2,2)}' 0,0 0,1   0 and 1, one a line
-  tilework index 'f32[]{:T(128)}' '()'            the one element of a scalar
+  tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3       # 17
+  tilework index 'f32[3,5]{1,0:T(2,2)}' 0,0 0,1   # 0 and 1, one a line
+  tilework index 'f32[]{:T(128)}' '()'            # the one element of a scalar
   seq 0 4 | sed 's/^/2,/' | tilework index 'f32[3,5]'")]
     Index {
         /// The shape
@@ -189,8 +190,8 @@ Examples:
     /// padded dimensions, strides, or the end of the buffer.
     #[command(after_long_help = "\
 Examples:
-  tilework locate 'f32[3,5]{1,0:T(2,2)}' 17       2,3
-  tilework locate 'f32[3,5]{1,0:T(2,2)}' 9        padding: tile 1, dimension 1
+  tilework locate 'f32[3,5]{1,0:T(2,2)}' 17       # 2,3
+  tilework locate 'f32[3,5]{1,0:T(2,2)}' 9        # padding: tile 1, dimension 1
   seq 0 23 | tilework locate 'f32[3,5]{1,0:T(2,2)}'")]
     Locate {
         /// The shape
@@ -206,12 +207,12 @@ Examples:
     /// --from-format it is read from one.
     #[command(after_long_help = "\
 Examples:
-  tilework parse 'F32[3,5]{1,0:(2,2)}'            f32[3,5]{1,0:T(2,2)}
-  tilework parse 'f32[3, 5]'                      f32[3,5]{1,0}
-  tilework parse --strict-xla 'f32[2]{strides(2)}'   refused, exit code 2
-  tilework parse --format text 's32[2,3]{0,1}'    a ShapeProto in text format
+  tilework parse 'F32[3,5]{1,0:(2,2)}'                # f32[3,5]{1,0:T(2,2)}
+  tilework parse 'f32[3, 5]'                          # f32[3,5]{1,0}
+  tilework parse --strict-xla 'f32[2]{strides(2)}'    # refused; exit code 2
+  tilework parse --format text 's32[2,3]{0,1}'        # a ShapeProto in text format
   tilework parse --format binary 'f32[3]' > shape.pb
-  tilework parse --from-format binary @shape.pb   f32[3]{0}
+  tilework parse --from-format binary @shape.pb       # f32[3]{0}
   tilework parse --format json --message shape-2017 's32[2,3]{0,1:pad(3,5)=zero}'")]
     Parse {
         /// Texts; none or `-`: one a line on standard input
@@ -232,9 +233,9 @@ Examples:
     /// The exit code answers --sense: 0 yes, 1 no or not decided.
     #[command(after_long_help = "\
 Examples:
-  tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[16,128]'
+  tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[16,128]'   # the same function
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape && echo free
-  tilework compare 'bf16[64,256]{1,0:T(8,128)(2,1)}' 'bf16[64,256]{1,0:T(8,128)}'")]
+  tilework compare 'f32[8,8]{1,0:T(4,4)}' 'f32[8,8]'           # not the same; exit code 1")]
     Compare {
         /// The one
         a: OsString,
@@ -266,10 +267,10 @@ Examples:
     /// Exit code 1 if a rule is broken, 2 if something cannot be read.
     #[command(after_long_help = "\
 Examples:
-  tilework check model.json
-  tilework check input.json --offset 200708 --buffer-bytes 611096
-  tilework check *.json --feature-level 3_0 --json
-  echo '{\"DataType\":\"FLOAT16\",\"Sizes\":[5,55],\"Strides\":[9]}' | tilework check -")]
+  tilework check samples/model.json                 # exit code 1
+  tilework check samples/input.json --offset 200704 --buffer-bytes 811800
+  tilework check samples/*.json --feature-level 3_0 --json   # exit code 1
+  echo '{\"DataType\":\"FLOAT16\",\"Sizes\":[5,55],\"Strides\":[9]}' | tilework check -   # exit code 1")]
     Check(CheckArgs),
 
     /// Say whether a DirectML descriptor can be seen otherwise without moving data
@@ -281,12 +282,12 @@ Examples:
 STEP: --permute, --reshape, --broadcast, --flatten or --nhwc, with its value",
         after_long_help = "\
 Examples:
-  tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,3,64    view
-  tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,192     copy needed
+  tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,3,64    # view
+  tilework view 'FLOAT32 NHWC [1,3,8,8]' --reshape 1,192     # copy needed; exit code 1
   tilework view 'FLOAT32 [2,4,5,3]' --permute 0,3,1,2
   tilework view 'FLOAT32 [3]' --broadcast 2,3
-  tilework view @input.json --flatten 1
-  tilework view 'FLOAT32 [2,4,5,3]' --nhwc                   stored as NHWC, seen as NCHW"
+  tilework view @samples/input.json --flatten 3          # copy needed; exit code 1
+  tilework view 'FLOAT32 [2,4,5,3]' --nhwc                   # stored as NHWC, seen as NCHW"
     )]
     View {
         /// The descriptor: in words, or @FILE
@@ -317,9 +318,9 @@ Examples:
     /// Print a completion script for a shell
     #[command(after_long_help = "\
 Examples:
-  tilework completions bash > ~/.local/share/bash-completion/completions/tilework
-  tilework completions zsh > ~/.zfunc/_tilework
-  tilework completions fish > ~/.config/fish/completions/tilework.fish")]
+  tilework completions bash > tilework        # for ~/.local/share/bash-completion/completions/
+  tilework completions zsh > _tilework        # for a folder in $fpath
+  tilework completions fish > tilework.fish   # for ~/.config/fish/completions/")]
     Completions {
         /// The shell
         shell: Shell,

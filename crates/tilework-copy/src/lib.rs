@@ -163,3 +163,8 @@ pub use convert::Conversion;
 pub use map::{Mapped, MappedMut};
 pub use pool::{Inline, Pool, Threads};
 pub use relayout::{Plain, Relayout};
+
+/// What the README of the project shows in Rust runs as well.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

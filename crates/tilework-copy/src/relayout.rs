@@ -6,7 +6,7 @@ use tilework::{Error, Layout, Nest, Plan, PlanOptions, Result};
 
 use crate::buffer::Buffer;
 use crate::clip::clip;
-use crate::convert::{Conversion, Converter};
+use crate::convert::{Conversion, Converter, held_bits};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
 use crate::pool::{Inline, Pool};
@@ -83,12 +83,12 @@ impl Relayout {
     ) -> Result<Relayout> {
         let wanted = [("source", conversion.from(), from), ("destination", conversion.to(), to)];
         if let Some((side, kind, layout)) =
-            wanted.iter().find(|(_, kind, layout)| kind.bits() != layout.bits())
+            wanted.iter().find(|(_, kind, layout)| held_bits(*kind) != layout.bits())
         {
             return Err(Error::new(format!("elements of {} bits in the {side}", layout.bits()))
                 .field("element bits")
-                .rule(format!("the conversion has elements of {} bits there", kind.bits()))
-                .accepts(format!("a layout with elements of {} bits", kind.bits())));
+                .rule(format!("the conversion has elements of {} bits there", held_bits(*kind)))
+                .accepts(format!("a layout with elements of {} bits", held_bits(*kind))));
         }
         let plan = Plan::new(from, to, &PlanOptions { converts: true, ..options.clone() })?;
         let converter = Converter::new(conversion, InstructionSet::detect());

@@ -16,7 +16,7 @@ import pytest
 import tilework
 import tilework as tw
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent.parent.parent
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NAMES = {"tw": tw, "np": np}
 
@@ -90,6 +90,7 @@ def test_every_question_to_a_layout_has_an_example(name: str) -> None:
         assert ">>> " in docstrings()[name]
 
 
-def test_examples_of_the_readme_print_what_they_say() -> None:
-    text = re.sub("^```.*$", "", README.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    run(doctest.DocTestParser().get_doctest(text, dict(NAMES), README.name, str(README), 0))
+@pytest.mark.parametrize("name", ["README.md", "crates/tilework-python/README.md"])
+def test_examples_of_the_readmes_print_what_they_say(name: str) -> None:
+    text = re.sub("^```.*$", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    run(doctest.DocTestParser().get_doctest(text, dict(NAMES), name, name, 0))

@@ -57,7 +57,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "relayout: other dimensions": (lambda: tw.relayout(bytes(96), TILES, "f32[5,3]"), "dimension 0"),
     "relayout: another type": (lambda: tw.relayout(bytes(96), TILES, "s32[3,5]"), "convert=True"),
-    "relayout: no such conversion": (lambda: tw.relayout(bytes(96), TILES, "s32[3,5]", convert=True), "no conversion"),
+    "relayout: no such conversion": (lambda: tw.relayout(bytes(96), TILES, "c64[3,5]", convert=True), "no conversion"),
     "fill: no value": (lambda: tw.pack(floats(), TILES, fill="two"), "fill"),
     "fill: too large": (lambda: tw.pack(np.zeros(3, "u1"), "{0:T(4)}", fill=256), "fill"),
     "fill: a fraction of a whole number": (lambda: tw.pack(np.zeros(3, "u1"), "{0:T(4)}", fill=0.5), "fill"),

@@ -69,7 +69,7 @@ static void an_index_is_checked(void)
 static void layouts_that_do_not_fit_each_other_are_refused(void)
 {
     tilework_layout *a = parse("u8[4,5]"), *b = parse("u8[5,4]"), *wide = parse("u16[4,5]");
-    tilework_layout *bits = parse("pred[4,5]");
+    tilework_layout *bits = parse("c64[4,5]");
     tilework_relayout *relayout = (tilework_relayout *)&relayout;
     REFUSED(tilework_relayout_new(a, b, NULL, &relayout), "dimension 0 is 4 in the source, 5");
     CHECK(relayout == NULL);
@@ -78,7 +78,7 @@ static void layouts_that_do_not_fit_each_other_are_refused(void)
     REFUSED(tilework_relayout_new(a, a, "fill=none  fill=2", &relayout),
             "\n    fill=none  fill=2"
             "\n               ^^^^^^\n");
-    REFUSED(tilework_relayout_new(a, bits, "convert", &relayout), "no conversion from u8 to pred");
+    REFUSED(tilework_relayout_new(a, bits, "convert", &relayout), "no conversion from u8 to c64");
     REFUSED(tilework_relayout_new(a, a, "\xc3", &relayout), "not UTF-8");
     tilework_layout_free(a);
     tilework_layout_free(b);

@@ -30,18 +30,18 @@ Padding is counted at the peak, when the main memory holds the most, where live 
 together. Sizes are the compiler's; what the layouts need is computed besides, and where the two differ it is told.
 
 Examples:
-  tilework audit dumps/                      everything about every program
-  tilework audit dumps/ --top 3              the worst of each
-  tilework audit before/ after/              what a change did
-  tilework audit < message.txt               a message that was pasted into a file
-  tilework audit dumps/ --what-if '{0,1:T(8,128)}'
-  tilework audit dumps/ --what-if 's32[300000,8]{0,1:T(8,128)}'
-  tilework audit model.mlir --target tenstorrent
-  tilework audit dumps/ --fail-over 20%      exit code 1 if more is padding
-  tilework audit dumps/ --csv > buffers.csv  every buffer, for a spreadsheet
-  tilework audit dumps/ --html > audit.html  pictures of the memory, in a browser
-  tilework audit dumps/ --json | jq '.programs[0].sentence'
-  zcat log.gz | grep -A99 'Ran out of memory' | tilework audit
+  tilework audit samples/dump                      # everything about every program
+  tilework audit samples/dump --top 3              # the worst of each
+  tilework audit before/ after/                    # what a change did
+  tilework audit < samples/out_of_memory.txt       # a message that was pasted into a file
+  tilework audit samples/dump --what-if '{0,1:T(8,128)}'
+  tilework audit samples/dump --what-if 's32[300000,8]{0,1:T(8,128)}'
+  tilework audit samples/program.mlir --target tenstorrent
+  tilework audit samples/dump --fail-over 20%      # more is padding: exit code 1
+  tilework audit samples/dump --csv > buffers.csv  # every buffer, for a spreadsheet
+  tilework audit samples/dump --html > audit.html  # pictures of the memory, in a browser
+  tilework audit samples/dump --json > audit.json  # all of it, for a program
+  grep -A99 'Ran out of memory' samples/out_of_memory.txt | tilework audit
 
 Exit codes: 0 done, 1 more padding than --fail-over allows, 2 a file could not be read or holds no shapes. Lines that \
 could not be read are counted and told; they change no exit code.";

@@ -14,7 +14,7 @@ system has available.
 
 Examples:
   tilework bench 'f32[4096,4096]' '{0,1}'
-  tilework bench 'bf16[4096,4096]' '{1,0:T(8,128)(2,1)}' --seconds 5
+  tilework bench 'bf16[4096,4096]' '{1,0:T(8,128)(2,1)}' --seconds 1
   tilework bench 'u8[32,3,224,224]' '{1,3,2,0}' --threads 1 --json";
 
 #[derive(clap::Args)]

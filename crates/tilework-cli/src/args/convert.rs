@@ -29,13 +29,13 @@ unless --convert makes another type of them, rounded to the nearest value; what 
 type has one. Bytes are stored as they are, the least significant first.
 
 Examples:
-  tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --dtype bf16
+  tilework convert samples/weights.npy w.bin --to '{1,0:T(8,128)(2,1)}' --convert bf16
   tilework convert w.bin w.npy --from 'bf16[64,300]{1,0:T(8,128)(2,1)}'
-  tilework convert w.npy w.bin --to '{1,0:T(8,128)(2,1)}' --convert bf16
-  tilework convert nchw.npy nhwc.npy --to '{1,3,2,0}' --check
-  tilework convert in.raw out.raw --from 'f32[3,5]' --to 'f32[3,5]{1,0:T(2,2)}' --fill nan
-  tilework convert with-header.raw out.npy --from 'u16[512,512]' --skip 512
-  cat in.raw | tilework convert - - --from 's8[3,5]' --to '{0,1}' > out.raw";
+  tilework convert w.npy again.bin --dtype bf16 --to '{1,0:T(8,128)(2,1)}'
+  tilework convert samples/weights.npy columns.npy --to '{0,1}' --check
+  tilework convert samples/weights.npy w.raw --to '{1,0:T(8,128)}' --fill nan
+  tilework convert w.raw rows.raw --from 'f32[64,300]{1,0:T(8,128)}' --to 'f32[64,300]'
+  cat samples/weights.npy | tilework convert - - --skip 128 --from 'f32[64,300]' > out.raw";
 
 #[derive(clap::Args)]
 pub struct ConvertArgs {

@@ -18,7 +18,7 @@ Examples:
   tilework suggest 'bf16[2621440,1,2]' --target tenstorrent
   tilework suggest 'f32[100,60]' --tile 'T(8,128)' --tile 'T(4,128)' --top 3
   tilework suggest 's32[8388608,8,4]{2,1,0:T(8,128)}' --what-if '{0,2,1:T(4,128)}'
-  tilework suggest --json < shapes.txt            one shape a line, # begins a comment";
+  tilework suggest --json < samples/shapes.txt    # one shape a line, # begins a comment";
 
 #[derive(clap::Args)]
 pub struct SuggestArgs {

@@ -203,9 +203,9 @@ fn elements_are_converted_only_on_request() {
     let to = |text: &'static str| [input.as_str(), output.as_str(), "--to", text];
     refused(&to("bf16[2,3]"), "element types f32 and bf16 rule: elements are moved as they are, unless");
     refused(&to("bf16[2,3]"), "accepted: --convert, or f32 in both layouts");
-    refused(&to("s8[2,3]"), "accepted: f32 in both layouts");
+    refused(&to("c64[2,3]"), "accepted: f32 in both layouts");
     let with = |text: &'static str, convert: &'static str| [&to(text)[..], &[convert, "--check"]].concat();
-    refused(&with("s8[2,3]", "--convert"), "no conversion from f32 to s8");
+    refused(&with("c64[2,3]", "--convert"), "no conversion from f32 to c64");
     refused(&with("bf16[2,3]", "--convert=f16"), "both say the same element type");
     refused(
         &to("{1,0}").iter().chain(&["--dtype", "bf16"]).copied().collect::<Vec<_>>(),

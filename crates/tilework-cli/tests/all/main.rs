@@ -5,6 +5,7 @@ mod behaviour;
 mod common;
 mod convert;
 mod directml;
+mod documents;
 mod hostile;
 mod messages;
 #[cfg(unix)]

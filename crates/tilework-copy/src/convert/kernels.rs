@@ -28,8 +28,8 @@ fn map<const FROM: usize, const TO: usize>(from: &[u8], to: &mut [u8], one: impl
 
 /// A function that gives a loop for each set of instructions.
 macro_rules! kernel {
-    ($name:ident $(<$format:ident: Format>)?, $body:expr) => {
-        pub(super) fn $name $(<$format: Format>)? (set: InstructionSet) -> Kernel {
+    ($visible:vis $name:ident $(<$format:ident: Format>)?, $body:expr) => {
+        $visible fn $name $(<$format: Format>)? (set: InstructionSet) -> Kernel {
             fn portable $(<$format: Format>)? (from: &[u8], to: &mut [u8]) {
                 $body(from, to)
             }
@@ -53,6 +53,8 @@ macro_rules! kernel {
         }
     };
 }
+
+pub(super) use kernel;
 
 /// The kernels from `f32` to each of these elements in bytes, and back.
 macro_rules! by_format {
@@ -92,14 +94,14 @@ kernel!(decode_bf16, |from, to| map::<2, 4>(from, to, |bits| bits << 16));
 kernel!(encode_f16_by_bits, |from, to| map::<4, 2>(from, to, format::encode_f16));
 kernel!(decode_f16_by_bits, |from, to| map::<2, 4>(from, to, format::decode_f16));
 // Two bytes with a number below 16 each become one, and back; the second pair of kernels extends the sign.
-kernel!(pack_nibbles, |from, to| map::<2, 1>(from, to, |pair| pair & 0x0f | pair >> 4 & 0xf0));
-kernel!(unpack_nibbles, |from, to| map::<1, 2>(from, to, |pair| pair & 0x0f | (pair & 0xf0) << 4));
-kernel!(unpack_signed_nibbles, |from, to| map::<1, 2>(from, to, |pair| {
+kernel!(pub(super) pack_nibbles, |from, to| map::<2, 1>(from, to, |pair| pair & 0x0f | pair >> 4 & 0xf0));
+kernel!(pub(super) unpack_nibbles, |from, to| map::<1, 2>(from, to, |pair| pair & 0x0f | (pair & 0xf0) << 4));
+kernel!(pub(super) unpack_signed_nibbles, |from, to| map::<1, 2>(from, to, |pair| {
     let pair = (pair & 0x0f | (pair & 0xf0) << 4) ^ 0x0808;
     // Each byte is now the number plus 8: subtract 8, with a bit set that no borrow goes past.
     (pair + 0x8080 - 0x0808) ^ 0x8080
 }));
-kernel!(split_doubles, |from: &[u8], to: &mut [u8]| {
+kernel!(pub(super) split_doubles, |from: &[u8], to: &mut [u8]| {
     for (from, to) in from.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<8>().0) {
         let value = f64::from_le_bytes(*from);
         let high = value as f32;
@@ -108,19 +110,19 @@ kernel!(split_doubles, |from: &[u8], to: &mut [u8]| {
         *to = (u64::from(high.to_bits()) | u64::from(low.to_bits()) << 32).to_le_bytes();
     }
 });
-kernel!(join_doubles, |from: &[u8], to: &mut [u8]| {
+kernel!(pub(super) join_doubles, |from: &[u8], to: &mut [u8]| {
     for (from, to) in from.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<8>().0) {
         let pair = u64::from_le_bytes(*from);
         let (high, low) = (f32::from_bits(pair as u32), f32::from_bits((pair >> 32) as u32));
         *to = (f64::from(high) + f64::from(low)).to_le_bytes();
     }
 });
-kernel!(narrow_doubles, |from: &[u8], to: &mut [u8]| {
+kernel!(pub(super) narrow_doubles, |from: &[u8], to: &mut [u8]| {
     for (from, to) in from.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<4>().0) {
         *to = (f64::from_le_bytes(*from) as f32).to_le_bytes();
     }
 });
-kernel!(widen_floats, |from: &[u8], to: &mut [u8]| {
+kernel!(pub(super) widen_floats, |from: &[u8], to: &mut [u8]| {
     for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<8>().0) {
         *to = f64::from(f32::from_le_bytes(*from)).to_le_bytes();
     }

@@ -11,7 +11,10 @@
 //!   of the instructions of x86, quiet with the upper bits of the payload; NumPy differs there from machine to machine.
 //! * `f8e8m0fnu` has no zero and no sign: zero and negative values become NaN. Ties go up, and everything between its
 //!   two smallest values does, too: the results of `ml_dtypes`.
-//! * `s8` to `s4` and `u8` to `u4` keep the low four bits, as any narrowing of integers in NumPy does.
+//! * Integers to shorter ones keep their low bits, as in NumPy; `pred` is 0 or 1, and 1 of everything that is not 0.
+//! * Floating-point numbers to integers are cut off towards zero. What is too large or too small becomes the largest or the
+//!   smallest, and a NaN 0, which NumPy leaves to the machine.
+//! * Every result is rounded once, from the exact number: `f64` to `bf16` too, which goes through `f32` in `ml_dtypes`.
 //! * `f64` to a pair of floats gives the nearest `f32` and the nearest `f32` to the rest, which is 0 if the first is not
 //!   finite: XLA's form.
 
@@ -20,6 +23,10 @@ mod kernels;
 mod nest;
 #[cfg(test)]
 mod nest_tests;
+#[cfg(test)]
+mod number_tests;
+mod numbers;
+mod path;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +43,9 @@ struct Stage {
     /// Bits of an element after this step.
     bits: u32,
 }
+
+/// The steps in order; none stands after a missing one.
+type Stages = [Option<Stage>; 5];
 
 /// Elements that pass through the steps of a conversion at once; the scratch between two steps stays in the first cache.
 const BLOCK: usize = 1024;
@@ -58,14 +68,12 @@ pub struct Conversion {
     to: Element,
     /// The only step where the types do not say it: between `f64` and pairs of `f32`, which hold one.
     pairs: Option<fn(InstructionSet) -> Kernel>,
-    /// The steps in order; none stands after a missing one.
-    stages: [Option<Stage>; 4],
+    stages: Stages,
 }
 
 impl Conversion {
-    /// The conversion between two types, if there is one: between floating-point types of 32 bits or less, between
-    /// `f64` and `f32`, between `s8` and `s4`, and between `u8` and `u4`. Those of 4 bits lie two in a byte, the first in
-    /// the low half.
+    /// The conversion between two types, if there is one: between any two of integers of 4 to 64 bits, `pred`, and
+    /// floating-point types. Those of 4 bits lie two in a byte, the first in the low half.
     pub fn new(from: Element, to: Element) -> Option<Conversion> {
         Conversion::with(from, to, InstructionSet::detect())
     }
@@ -77,8 +85,8 @@ impl Conversion {
     pub fn between(from: Element, to: Element) -> Result<Conversion> {
         Conversion::new(from, to).ok_or_else(|| {
             Error::new(format!("no conversion from {from} to {to}"))
-                .rule("conversions keep the nature of the elements")
-                .accepts("floating-point types of 32 bits or less, f64 and f32, s8 and s4, u8 and u4")
+                .rule("numbers become numbers of another type")
+                .accepts("integers of 4 to 64 bits, pred, and floating-point types")
         })
     }
 
@@ -99,8 +107,8 @@ impl Conversion {
 
     /// A conversion of one step.
     fn single(from: Element, to: Element, kernel: Kernel) -> Conversion {
-        let step = Stage { kernel, bits: to.bits() };
-        Conversion { from, to, pairs: None, stages: [Some(step), None, None, None] }
+        let step = Stage { kernel, bits: held_bits(to) };
+        Conversion { from, to, pairs: None, stages: [Some(step), None, None, None, None] }
     }
 
     /// The same conversion with the instructions of a set, which the processor must have.
@@ -113,37 +121,12 @@ impl Conversion {
     }
 
     fn with(from: Element, to: Element, set: InstructionSet) -> Option<Conversion> {
-        use Element::{F32, F64, S4, S8, U4, U8};
         if !InstructionSet::all_here().contains(&set) || from == to {
             return None;
         }
-        let kernel = match (from, to) {
-            (F64, F32) => kernels::narrow_doubles(set),
-            (F32, F64) => kernels::widen_floats(set),
-            (S8, S4) | (U8, U4) => kernels::pack_nibbles(set),
-            (S4, S8) => kernels::unpack_signed_nibbles(set),
-            (U4, U8) => kernels::unpack_nibbles(set),
-            _ => return Conversion::by_f32(from, to, set),
-        };
-        Some(Conversion::single(from, to, kernel))
+        Some(Conversion { from, to, pairs: None, stages: path::stages(from, to, set)? })
     }
 
-    /// The conversion of floating-point numbers by way of `f32`, which holds every value of both types exactly.
-    fn by_f32(from: Element, to: Element, set: InstructionSet) -> Option<Conversion> {
-        let unpack = Stage { kernel: kernels::unpack_nibbles(set), bits: 8 };
-        let pack = Stage { kernel: kernels::pack_nibbles(set), bits: 4 };
-        let decode = match from {
-            Element::F32 => None,
-            _ => Some(Stage { kernel: kernels::decoder(from, set)?, bits: 32 }),
-        };
-        let encode = match to {
-            Element::F32 => None,
-            _ => Some(Stage { kernel: kernels::encoder(to, set)?, bits: to.bits().max(8) }),
-        };
-        let steps = [(from.bits() == 4).then_some(unpack), decode, encode, (to.bits() == 4).then_some(pack)];
-        let mut steps = steps.into_iter().flatten();
-        Some(Conversion { from, to, pairs: None, stages: [(); 4].map(|()| steps.next()) })
-    }
     /// The type of the elements that are read.
     pub fn from(&self) -> Element {
         self.from
@@ -168,27 +151,30 @@ impl Conversion {
 
     /// Converts elements of buffers that are long enough.
     pub(crate) fn contiguous(&self, elements: usize, from: &[u8], to: &mut [u8]) {
-        let from = &from[..bytes(elements, self.from.bits())];
-        let to = &mut to[..bytes(elements, self.to.bits())];
+        let from = &from[..bytes(elements, held_bits(self.from))];
+        let to = &mut to[..bytes(elements, held_bits(self.to))];
         // A last element alone in its byte passes through buffers of its own.
-        let shares = self.from.bits() < 8 || self.to.bits() < 8;
+        let shares = held_bits(self.from) < 8 || held_bits(self.to) < 8;
         let odd = shares && !elements.is_multiple_of(2);
         let even = elements - usize::from(odd);
         if let [Some(only), None, ..] = self.stages {
             // SAFETY: `with` chose kernels for instructions that the processor has.
             unsafe {
-                (only.kernel)(&from[..bytes(even, self.from.bits())], &mut to[..bytes(even, self.to.bits())]);
+                (only.kernel)(
+                    &from[..bytes(even, held_bits(self.from))],
+                    &mut to[..bytes(even, held_bits(self.to))],
+                );
             }
         } else {
             self.in_blocks(even, from, to);
         }
         if odd {
-            let (mut pair_from, mut pair_to) = ([0; 8], [0; 8]);
-            let last_from = &from[bytes(even, self.from.bits())..];
-            let last_to = &mut to[bytes(even, self.to.bits())..];
+            let (mut pair_from, mut pair_to) = ([0; 16], [0; 16]);
+            let last_from = &from[bytes(even, held_bits(self.from))..];
+            let last_to = &mut to[bytes(even, held_bits(self.to))..];
             pair_from[..last_from.len()].copy_from_slice(last_from);
             self.contiguous(2, &pair_from, &mut pair_to);
-            if self.to.bits() < 8 {
+            if held_bits(self.to) < 8 {
                 last_to[0] = last_to[0] & 0xf0 | pair_to[0] & 0x0f;
             } else {
                 last_to.copy_from_slice(&pair_to[..last_to.len()]);
@@ -198,13 +184,13 @@ impl Conversion {
 
     /// Takes elements that fill whole bytes through all steps, block by block.
     fn in_blocks(&self, elements: usize, from: &[u8], to: &mut [u8]) {
-        let [mut scratch, mut other] = [[0; BLOCK * 4]; 2];
+        let [mut scratch, mut other] = [[0; BLOCK * 8]; 2];
         let (mut here, mut there) = (&mut scratch, &mut other);
         let last = self.stages.iter().flatten().count() - 1;
         let mut done = 0;
         while done < elements {
             let count = BLOCK.min(elements - done);
-            let mut bits = self.from.bits();
+            let mut bits = held_bits(self.from);
             for (number, stage) in self.stages.iter().flatten().enumerate() {
                 let input = match number {
                     0 => &from[bytes(done, bits)..][..bytes(count, bits)],
@@ -224,17 +210,22 @@ impl Conversion {
     }
 }
 
+/// Bits that an element takes where it lies: `pred`, which says one, has a byte.
+pub(crate) fn held_bits(element: Element) -> u32 {
+    if element == Element::Pred { 8 } else { element.bits() }
+}
+
 /// Bytes that so many elements lie in.
 fn bytes(elements: usize, bits: u32) -> usize {
     (elements * bits as usize).div_ceil(8)
 }
 
 fn check_length(name: &str, elements: usize, element: Element, found: usize) -> Result<()> {
-    let need = (elements as u128 * u128::from(element.bits())).div_ceil(8);
+    let need = (elements as u128 * u128::from(held_bits(element))).div_ceil(8);
     if (found as u128) < need {
         return Err(Error::new(format!("a {name} of {found} bytes"))
             .field(name)
-            .rule(format!("a buffer holds all {elements} elements of {} bits", element.bits()))
+            .rule(format!("a buffer holds all {elements} elements of {} bits", held_bits(element)))
             .accepts(format!("{need} bytes or more")));
     }
     Ok(())

@@ -12,7 +12,7 @@
 
 use tilework::{Loop, Nest};
 
-use super::{BLOCK, Conversion, bytes};
+use super::{BLOCK, Conversion, bytes, held_bits};
 use crate::kernels::{self, Block, InstructionSet, Line, Transpose, rows};
 use crate::subbyte::{self, walk};
 
@@ -51,7 +51,7 @@ impl Converter {
     /// A converter on a set of instructions that the processor has.
     pub(crate) fn new(conversion: Conversion, set: InstructionSet) -> Option<Converter> {
         let conversion = conversion.on(set)?;
-        let narrower = conversion.from.bits().min(conversion.to.bits());
+        let narrower = held_bits(conversion.from).min(held_bits(conversion.to));
         Some(Converter {
             conversion,
             set,
@@ -69,7 +69,7 @@ impl Converter {
     /// The same with stores past the cache, which pays where the arrays are larger than it. The caller then fences after
     /// [`Converter::run`].
     pub(crate) fn streaming(self, streams: bool) -> Converter {
-        Converter { streams: streams && self.conversion.to.bits() >= 8, ..self }
+        Converter { streams: streams && held_bits(self.conversion.to) >= 8, ..self }
     }
 
     /// Moves and converts the elements of a nest.
@@ -115,7 +115,7 @@ impl Converter {
     /// # Safety
     /// As for [`Converter::run`].
     unsafe fn row(&self, row: Loop, scratch: &mut Scratch, from: From, to: To) {
-        let bits = (u64::from(self.conversion.from.bits()), u64::from(self.conversion.to.bits()));
+        let bits = (u64::from(held_bits(self.conversion.from)), u64::from(held_bits(self.conversion.to)));
         let direct_from = row.from == 1 && (from.1 * bits.0).is_multiple_of(8);
         let direct_to = row.to == 1 && (to.1 * bits.1).is_multiple_of(8);
         // SAFETY: elements of the nest, or scratch.
@@ -134,7 +134,7 @@ impl Converter {
                 let mut ready = from;
                 if !direct_from {
                     let gather = Loop { extent: count, from: row.from, to: 1 };
-                    self.move_row(gather, self.conversion.from.bits(), scratch, from, (gathered, 0));
+                    self.move_row(gather, held_bits(self.conversion.from), scratch, from, (gathered, 0));
                     ready = (gathered.cast_const(), 0);
                 }
                 if direct_to {
@@ -142,7 +142,7 @@ impl Converter {
                 } else {
                     self.contiguous(count, ready, (converted, 0));
                     let scatter = Loop { extent: count, from: 1, to: row.to };
-                    self.move_row(scatter, self.conversion.to.bits(), scratch, (converted, 0), to);
+                    self.move_row(scatter, held_bits(self.conversion.to), scratch, (converted, 0), to);
                 }
                 done += count;
             }
@@ -178,7 +178,7 @@ impl Converter {
     /// # Safety
     /// As for [`Converter::run`].
     unsafe fn transpose(&self, columns: Loop, rows: Loop, scratch: &mut Scratch, from: From, to: To) {
-        let (wide, narrow) = (self.conversion.from.bits(), self.conversion.to.bits());
+        let (wide, narrow) = (held_bits(self.conversion.from), held_bits(self.conversion.to));
         let narrows = narrow <= wide;
         for row in (0..rows.extent).step_by(SIDE as usize) {
             for column in (0..columns.extent).step_by(SIDE as usize) {
@@ -231,7 +231,7 @@ impl Converter {
         from: (*const u8, &dyn Fn(u64) -> u64),
         to: (*mut u8, &dyn Fn(u64) -> u64),
     ) {
-        let bits = (u64::from(self.conversion.from.bits()), u64::from(self.conversion.to.bits()));
+        let bits = (u64::from(held_bits(self.conversion.from)), u64::from(held_bits(self.conversion.to)));
         for row in 0..rows {
             let (from, to) = ((from.0, from.1(row)), (to.0, to.1(row)));
             // SAFETY: the caller's promise.
@@ -253,7 +253,7 @@ impl Converter {
     /// # Safety
     /// As for [`Converter::run`].
     unsafe fn between_bytes(&self, elements: u64, from: From, to: To) {
-        let bits = (u64::from(self.conversion.from.bits()), u64::from(self.conversion.to.bits()));
+        let bits = (u64::from(held_bits(self.conversion.from)), u64::from(held_bits(self.conversion.to)));
         let [mut gathered, mut converted] = [[0_u8; SIDE as usize * 8]; 2];
         // SAFETY: elements of the nest, or of the two buffers.
         unsafe {
@@ -306,7 +306,7 @@ impl Converter {
                 && lines(block.destination_stride.unsigned_abs())
                 && lines(block.rows * width);
             // Only the destination is transposed into past the cache, not the scratch that rows are converted from.
-            if self.streams && bits == self.conversion.to.bits() && whole_lines {
+            if self.streams && bits == held_bits(self.conversion.to) && whole_lines {
                 (transpose.stream)(&block);
             } else {
                 (transpose.plain)(&block);
@@ -319,11 +319,11 @@ impl Converter {
     /// # Safety
     /// As for [`Converter::run`].
     unsafe fn stored(&self, elements: u64, staged: &mut Vec<u8>, from: From, to: To) {
-        let width = (self.conversion.to.bits() / 8) as usize;
+        let size = (held_bits(self.conversion.to) / 8) as usize;
         // A few bytes are not worth the way, and lines that are written in part should stay near. Where elements become
         // narrower, reading is most of the work, and going back and forth between reading and storing slows it down.
-        let widens = self.conversion.to.bits() > self.conversion.from.bits();
-        if !self.streams || !widens || elements as usize * width < 512 {
+        let widens = held_bits(self.conversion.to) > held_bits(self.conversion.from);
+        if !self.streams || !widens || elements as usize * size < 512 {
             // SAFETY: the caller's promise.
             return unsafe { self.contiguous(elements, from, to) };
         }
@@ -335,8 +335,8 @@ impl Converter {
             // number of bytes on both sides.
             unsafe {
                 self.contiguous(count, (from.0, from.1 + done), (staged.as_mut_ptr(), 0));
-                let place = to.0.add((to.1 + done) as usize * width);
-                rows::stream_out(self.set, staged.as_ptr(), place, count as usize * width);
+                let place = to.0.add((to.1 + done) as usize * size);
+                rows::stream_out(self.set, staged.as_ptr(), place, count as usize * size);
             }
             done += count;
         }
@@ -354,12 +354,12 @@ impl Converter {
         let (from, to) = unsafe {
             (
                 std::slice::from_raw_parts(
-                    from.0.add(first(from.1, source.bits())),
-                    bytes(elements, source.bits()),
+                    from.0.add(first(from.1, held_bits(source))),
+                    bytes(elements, held_bits(source)),
                 ),
                 std::slice::from_raw_parts_mut(
-                    to.0.add(first(to.1, destination.bits())),
-                    bytes(elements, destination.bits()),
+                    to.0.add(first(to.1, held_bits(destination))),
+                    bytes(elements, held_bits(destination)),
                 ),
             )
         };

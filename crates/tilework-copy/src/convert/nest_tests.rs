@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tilework::{Element, Few, Loop, Nest};
 
-use super::{Conversion, Converter, Scratch};
+use super::{Conversion, Converter, Scratch, held_bits};
 use crate::kernels::InstructionSet;
 use crate::subbyte::walk;
 
@@ -48,7 +48,7 @@ fn check(nest: &Nest, conversion: Conversion) {
     for &(source, place) in &nest.starts {
         walk(&nest.loops, source, place, &mut |source, place| all.push((source, place)));
     }
-    let bits = (u64::from(from.bits()), u64::from(to.bits()));
+    let bits = (u64::from(held_bits(from)), u64::from(held_bits(to)));
     let last = all.iter().fold((0, 0), |last, &(source, place)| (last.0.max(source), last.1.max(place)));
     let length = |last: u64, bits: u64| ((last + 1) * bits).div_ceil(8) as usize;
     let mut state = 1_u64;
