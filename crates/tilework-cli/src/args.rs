@@ -5,6 +5,7 @@ mod bench;
 mod bytes;
 mod convert;
 mod message;
+mod shell;
 mod suggest;
 mod target;
 
@@ -12,13 +13,13 @@ pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use convert::ConvertArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
+pub use shell::Shell;
 pub use suggest::SuggestArgs;
 
 use std::ffi::OsString;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use tilework::dialect::{self, Dialect, Known, Reading};
 use tilework::directml::FeatureLevel;
 use tilework::xla;
@@ -56,6 +57,8 @@ Examples:
   tilework bench 'f32[4096,4096]' '{0,1}'          # how fast, against a copy
   grep -o 's32\\[[^ ]*' samples/out_of_memory.txt | tilework show --json
 
+Without a command, a shape is shown, and standard input is read for what it is: shapes, a descriptor, or a dump.
+
 Exit codes: 0 yes or done, 1 a check said no, 2 bad input."
 )]
 pub struct Args {
@@ -63,11 +66,11 @@ pub struct Args {
     pub look: LookArgs,
 
     /// Read shapes in this notation, where a text could be in several
-    #[arg(long = "as", global = true, value_name = "NOTATION", value_parser = notations())]
+    #[arg(long = "as", global = true, value_name = "NOTATION", value_parser = notations(), help_heading = HEADING)]
     pub notation: Option<&'static Dialect>,
 
     /// Read XLA's shapes only, and refuse Tilework's own words and the older written forms
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = HEADING)]
     pub strict_xla: bool,
 
     #[command(subcommand)]
@@ -88,8 +91,12 @@ impl Args {
     }
 }
 
+/// What stands above the options that every command has.
+const HEADING: &str = "Options of every command";
+
 /// How answers are written.
 #[derive(clap::Args)]
+#[command(next_help_heading = HEADING)]
 pub struct LookArgs {
     /// One JSON object a line, as described in docs/json.md
     #[arg(long, global = true)]
@@ -320,7 +327,8 @@ Examples:
 Examples:
   tilework completions bash > tilework        # for ~/.local/share/bash-completion/completions/
   tilework completions zsh > _tilework        # for a folder in $fpath
-  tilework completions fish > tilework.fish   # for ~/.config/fish/completions/")]
+  tilework completions fish > tilework.fish   # for ~/.config/fish/completions/
+  tilework completions nushell > tilework.nu  # for `use tilework.nu *` in config.nu")]
     Completions {
         /// The shell
         shell: Shell,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use tilework::Error;
+use tilework::{Error, printable};
 use tilework_audit::{Audit, Findings, is_same_program};
 use tilework_explain::{
     ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
@@ -70,9 +70,8 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
             findings
         }
     };
-    let share = findings.programs.iter().map(|program| program.main().share()).fold(0.0, f64::max);
-    if args.fail_over.is_some_and(|limit| share > limit) {
-        output.exit_with(NO);
+    if let Some(limit) = args.fail_over {
+        over(&findings, limit, output);
     }
     if findings.programs.is_empty() && output.code() < BAD {
         let error = Error::new("nothing that was read says how arrays lie in memory")
@@ -80,6 +79,15 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         output.bad(&error, "", None)?;
     }
     Ok(())
+}
+
+/// Tells which programs have more padding than a limit allows, beside the report, and what the exit code is then.
+fn over(findings: &Findings, limit: f64, output: &mut Output) {
+    for program in findings.programs.iter().filter(|program| program.main().share() > limit) {
+        let (name, share) = (printable(&program.name), program.main().share() * 100.0);
+        eprintln!("{name}: {share:.1} % of the memory is padding; --fail-over allows {:.1} %", limit * 100.0);
+        output.exit_with(NO);
+    }
 }
 
 /// Tells what would be if some arrays lay otherwise.

@@ -25,6 +25,9 @@ pub fn subjects(
     if let Some((message, format)) = message.and_then(|message| Some((message, message.from_format?))) {
         return message::subjects(given, format, (message, args), output, answer);
     }
+    if let Some((error, text)) = unquoted_braces(given) {
+        return output.bad(&error, &text, None);
+    }
     texts(given, output, |text, line, output| match subject::read(text, line, Known::default(), args) {
         Ok(found) => {
             let mut found = found.into_iter();
@@ -32,6 +35,26 @@ pub fn subjects(
         }
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
+}
+
+/// Says what a shell has done to braces that stood in no quotes: of `f32[3,5]{1,0}` it makes `f32[3,5]1 f32[3,5]0`.
+fn unquoted_braces(given: &[OsString]) -> Option<(Error, String)> {
+    let words: Vec<&str> = given.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
+    let parts: Vec<(&str, &str)> = words.iter().map(|word| word.rsplit_once(']')).collect::<Option<_>>()?;
+    let [(head, first), _, ..] = parts[..] else { return None };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_cut =
+        parts.iter().all(|(own, tail)| *own == head && is_number(tail.split(':').next().unwrap_or("")));
+    if !is_cut || !is_number(first) {
+        return None;
+    }
+    let inside: Vec<&str> = parts.iter().map(|(_, tail)| *tail).collect();
+    let meant = format!("{head}]{{{}}}", inside.join(","));
+    let error = Error::new(format!("{} words, which a shell made of one", words.len()))
+        .at(head.len() + 1..words[0].len())
+        .rule("a shell takes braces with commas in them apart")
+        .accepts(format!("'{meant}', in quotes"));
+    Some((error, words[0].to_owned()))
 }
 
 /// What a text says, as it was given.

@@ -10,6 +10,7 @@ mod check;
 mod compare;
 mod convert;
 mod file;
+mod given;
 mod input;
 mod json;
 mod message;
@@ -39,7 +40,7 @@ const NO: u8 = 1;
 const BAD: u8 = 2;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let args = match Args::try_parse_from(given::arguments(std::env::args_os().collect())) {
         Ok(args) => args,
         Err(error) => {
             // Help and version are no errors; they are printed like them. A closed pipe is nobody's fault.
@@ -84,7 +85,7 @@ fn run(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Bench(bench) => bench::bench(bench, args, output),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Args::command(), "tilework", &mut script);
+            shell.write(&mut Args::command(), &mut script);
             output.bytes(&script)
         }
     }

@@ -6,6 +6,7 @@ use tilework::xla::{ArrayShape, Dim, Layout};
 use tilework_audit::{Change, Footprint, Rearranged, Suggestions, Target, suggest};
 use tilework_picture::{Line, Look};
 
+use crate::audited::percent;
 use crate::page::Page;
 use crate::shown::Growing;
 use crate::size::{bytes, cause, times};
@@ -295,14 +296,11 @@ fn on(target: &Target) -> String {
 
 /// "97 % less"
 fn change(bytes: u64, given: u64) -> String {
-    let percent = |difference: u64| match u128::from(difference) * 100 / u128::from(given.max(1)) {
-        0 => "under\u{a0}1\u{a0}%".to_owned(),
-        percent => format!("{percent}\u{a0}%"),
-    };
+    let share = |difference: u64| percent(difference as f64 / given.max(1) as f64);
     match bytes.cmp(&given) {
-        std::cmp::Ordering::Less => format!("{}\u{a0}less", percent(given - bytes)),
+        std::cmp::Ordering::Less => format!("{}\u{a0}less", share(given - bytes)),
         std::cmp::Ordering::Equal => "as\u{a0}much".to_owned(),
-        std::cmp::Ordering::Greater => format!("{}\u{a0}more", percent(bytes - given)),
+        std::cmp::Ordering::Greater => format!("{}\u{a0}more", share(bytes - given)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::serial::{assignment, computation, hlo, instruction, module};
+use crate::serial::{self, assignment, computation, hlo, instruction, module};
 use proptest::prelude::*;
 use tilework_audit::{Audit, Audited, Basis, Findings};
 

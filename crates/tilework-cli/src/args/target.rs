@@ -1,5 +1,6 @@
 //! Which machine's layouts are meant.
 
+use clap::ValueHint;
 use tilework::xla::Tile;
 use tilework::{Error, Result};
 use tilework_audit::{Target, tiles_from_text};
@@ -8,11 +9,11 @@ use tilework_audit::{Target, tiles_from_text};
 #[derive(clap::Args)]
 pub struct TargetArgs {
     /// The machine whose usual tiles are tried [default: tpu]
-    #[arg(long, value_name = "TARGET", value_parser = target)]
+    #[arg(long, value_name = "TARGET", value_parser = target, value_hint = ValueHint::Other)]
     target: Option<Target>,
 
     /// Tiles to try instead, such as 'T(8,128)(2,1)'; may be repeated
-    #[arg(long, value_name = "TILES", conflicts_with = "target", value_parser = tiles)]
+    #[arg(long, value_name = "TILES", conflicts_with = "target", value_parser = tiles, value_hint = ValueHint::Other)]
     tile: Vec<Tiles>,
 }
 

@@ -15,5 +15,6 @@ pub use change::{ChangeObject, explain_audit_change, explain_what_if};
 pub use html::{audit_html, audit_html_part};
 pub use object::{AuditedObject, FindingsObject};
 pub use report::explain_audit;
+pub(crate) use sentence::percent;
 pub use sentence::{audit_sentence, space_name};
 pub use table::audit_table;

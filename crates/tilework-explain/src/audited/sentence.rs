@@ -133,7 +133,7 @@ pub(super) fn short(bytes: u64) -> String {
 }
 
 /// A share of 1 in hundredths.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let hundredths = share * 100.0;
     match hundredths {
         0.0 => "0\u{a0}%".to_owned(),

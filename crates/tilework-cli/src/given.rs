@@ -1,0 +1,77 @@
+//! Which command is meant where none is named.
+//!
+//! `tilework 'f32[3]'` shows the shape, and `… | tilework` reads whatever comes: shapes, a descriptor in JSON, or a dump.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, IsTerminal};
+
+use clap::CommandFactory;
+use tilework::dialect;
+
+use crate::args::Args;
+
+/// The arguments, with the command that is meant if none is named.
+pub fn arguments(given: Vec<OsString>) -> Vec<OsString> {
+    let Some(place) = first_word(&given) else {
+        return match io::stdin().is_terminal() || asks_for_help(&given) {
+            true => given,
+            false => with(given, None, meant_by_input()),
+        };
+    };
+    let is_command = |word: &OsStr| {
+        let all = Args::command();
+        word == "help" || all.get_subcommands().any(|command| word == command.get_name())
+    };
+    // No command has such characters, and nobody who mistypes one does.
+    let is_layout = |word: &OsStr| {
+        let bytes = word.as_encoded_bytes();
+        bytes.starts_with(b"@") || bytes.iter().any(|byte| b"[]{}()<>, ".contains(byte))
+    };
+    match is_command(&given[place]) || !is_layout(&given[place]) {
+        true => given,
+        false => with(given, Some(place), "show"),
+    }
+}
+
+/// The place of the first argument that is no option and no option's value.
+fn first_word(given: &[OsString]) -> Option<usize> {
+    let mut words = given.iter().enumerate().skip(1);
+    while let Some((place, word)) = words.next() {
+        match word.to_str() {
+            Some("--color" | "--width" | "--as") => drop(words.next()),
+            Some("--") => return None,
+            Some(option) if option.starts_with('-') => {}
+            _ => return Some(place),
+        }
+    }
+    None
+}
+
+fn asks_for_help(given: &[OsString]) -> bool {
+    given.iter().any(|word| ["-h", "--help", "-V", "--version", "--"].iter().any(|asked| word == asked))
+}
+
+/// The arguments with a command at a place, or behind them.
+fn with(mut given: Vec<OsString>, place: Option<usize>, command: &str) -> Vec<OsString> {
+    given.insert(place.unwrap_or(given.len()), command.into());
+    if command == "check" {
+        given.push("-".into());
+    }
+    given
+}
+
+/// The command for what comes on standard input, by its beginning, which is looked at and left there.
+fn meant_by_input() -> &'static str {
+    let mut input = io::stdin().lock();
+    let Ok(start) = input.fill_buf() else { return "show" };
+    let text = String::from_utf8_lossy(start);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    match lines().next() {
+        None => "show",
+        Some(line) if line.starts_with(['{', '[']) && text.contains('"') => "check",
+        Some(line) if dialect::read_one(line).is_ok() => "show",
+        // A text in which a shape stands somewhere is a dump or a message; else the message of `show` says what is wrong.
+        Some(_) if lines().count() > 1 || text.contains("HloModule") => "audit",
+        Some(_) => "show",
+    }
+}
