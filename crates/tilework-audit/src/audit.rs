@@ -6,6 +6,7 @@ use tilework::Error;
 
 use crate::budget::{Budget, PIECE, usual};
 use crate::hash::{Map, Seed};
+use crate::lists::Lists;
 use crate::program::{Has, Program};
 use crate::shapes::{ShapeId, Shapes};
 use crate::sources::Sources;
@@ -32,6 +33,8 @@ pub struct Audit {
     /// What types of MLIR are: those of tensors, and those of memories. None for those that are no memory of their own.
     pub(crate) types: [Map<Box<[u8]>, Option<ShapeId>>; 2],
     pub(crate) texts: Texts,
+    /// Orders of dimensions.
+    pub(crate) orders: Lists,
     pub(crate) sources: Sources,
     pub(crate) programs: Vec<Program>,
     pub(crate) complaints: Complaints,
@@ -48,8 +51,8 @@ pub struct Audit {
 /// What is supposed of arrays that have no tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assumed {
-    /// The target's name.
-    pub target: String,
+    /// Whose.
+    pub target: Target,
     /// How many shapes are laid out as it usually does.
     pub shapes: usize,
 }
@@ -85,6 +88,7 @@ impl Audit {
             shapes: Shapes::within(&budget),
             types: Default::default(),
             texts: Texts::within(&budget),
+            orders: Lists::within(&budget),
             sources: Sources::within(&budget),
             programs: Vec::new(),
             complaints: Complaints::within(&budget),

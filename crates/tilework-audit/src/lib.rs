@@ -34,6 +34,7 @@ mod budget;
 mod calls;
 mod find;
 mod hash;
+mod lists;
 mod program;
 mod read;
 mod shapes;
@@ -48,7 +49,7 @@ pub use find::findings::{
     Sum,
 };
 pub use find::suppose::Instead;
-pub use program::{Message, Operation, Part};
+pub use program::{Message, Need, Operation, Part};
 pub use read::folder::Refused;
 pub use read::select::{Selection, is_same_program};
 pub use suggest::array::{Change, Rearranged};

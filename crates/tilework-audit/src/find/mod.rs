@@ -9,11 +9,15 @@ mod sums;
 pub(crate) mod suppose;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
+
+use tilework::xla::Shape;
 
 use crate::audit::Audit;
 use crate::budget::CONCLUDING;
 use crate::program::Program;
 use crate::shapes::ShapeId;
+use crate::sources::Source;
 use entry::{Entry, entries};
 use findings::{Audited, Findings, Place, Sum};
 use listing::Listing;
@@ -76,8 +80,8 @@ impl Audit {
         })
     }
 
-    pub(crate) fn text_of(&self, shape: ShapeId) -> String {
-        self.shapes.known(shape).shape.to_string()
+    pub(crate) fn shape(&self, number: ShapeId) -> Arc<Shape> {
+        self.shapes.known(number).shape.clone()
     }
 
     /// What a name means to people; none for the empty one.
@@ -86,7 +90,10 @@ impl Audit {
     }
 
     pub(crate) fn place(&self, source: u32) -> Place {
-        let source = self.sources.source(source);
+        self.place_of(self.sources.source(source))
+    }
+
+    pub(crate) fn place_of(&self, source: Source) -> Place {
         Place {
             operation: self.name(source.operation),
             file: self.name(source.file),

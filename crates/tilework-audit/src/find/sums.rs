@@ -6,12 +6,13 @@ use tilework::xla::Shape;
 
 use crate::audit::Audit;
 use crate::find::entry::{Entry, is_near};
-use crate::find::findings::{Buffer, Contradiction, Keyed, Shared, SpaceSum, Sum};
+use crate::find::findings::{Buffer, Contradiction, Keyed, Place, Shared, SpaceSum, Sum};
 use crate::find::listing::Listing;
 use crate::find::peak::Peaks;
 use crate::hash::Map;
 use crate::program::{Allocation, Program, Value};
 use crate::shapes::ShapeId;
+use crate::sources::Source;
 use crate::suggest::footprint::Footprint;
 use crate::suggest::suggest;
 use crate::suggest::target::has_no_tiles;
@@ -40,7 +41,7 @@ impl Audit {
         let found = || program.values.iter().filter_map(|value| Some((value, self.contradicted(value)?)));
         let list = found().take(top).map(|(value, needs)| Contradiction {
             name: self.name_of(&self.entry_of(program, value)),
-            shape: self.text_of(value.shape),
+            shape: self.shape(value.shape),
             says: value.size,
             needs,
             rounded: value.rounded,
@@ -56,7 +57,7 @@ impl Audit {
             return None;
         }
         let needs = known.cost_of(value)?.allocated;
-        let agrees = match &known.shape {
+        let agrees = match &*known.shape {
             _ if value.rounded => is_near(value.size, needs),
             // A table of pointers of 4 or 8 bytes.
             Shape::Tuple(elements) => {
@@ -116,7 +117,7 @@ impl Audit {
             let value = program.values.get(place).filter(|_| program.has.assignment);
             Buffer {
                 name: self.name_of(entry),
-                shape: self.text_of(entry.shape),
+                shape: self.shape(entry.shape),
                 space: entry.space,
                 at: value.and_then(|value| starts.get(value.allocation as usize)?.checked_add(value.offset)),
                 allocated: entry.allocated,
@@ -180,7 +181,7 @@ impl Audit {
         // What wastes nothing says nothing here.
         groups.retain(|group| group.sum.waste() > 0);
         let shared = |(place, group): (usize, &Group)| Shared {
-            shape: self.text_of(group.shape),
+            shape: self.shape(group.shape),
             space: group.space,
             sum: group.sum,
             at_peak: peaks.main_space().map(|_| group.at_peak),
@@ -211,7 +212,7 @@ impl Audit {
         entries: &[Entry],
         top: usize,
         listing: &Listing,
-    ) -> Vec<Keyed> {
+    ) -> Vec<Keyed<String>> {
         let mut sums: Map<u32, Sum> = Map::default();
         for entry in entries {
             sums.entry(entry.computation).or_default().add(entry.count, entry.allocated, entry.data);
@@ -220,11 +221,11 @@ impl Audit {
         let text = |key: u32| self.texts.text(named(key));
         let ranked =
             ranked(sums.into_iter().filter(|&(key, _)| named(key) != NONE), |&a, &b| text(a).cmp(text(b)));
-        let keyed = |(key, sum)| Keyed { name: text(key).to_owned(), sum };
+        let keyed = |(key, sum)| Keyed { key: text(key).to_owned(), sum };
         listing.of(ranked.into_iter().take(top).map(keyed))
     }
 
-    pub(crate) fn by_source(&self, entries: &[Entry], top: usize, listing: &Listing) -> Vec<Keyed> {
+    pub(crate) fn by_source(&self, entries: &[Entry], top: usize, listing: &Listing) -> Vec<Keyed<Place>> {
         let mut sums: Map<(Text, u32, Text), Sum> = Map::default();
         for entry in entries {
             let source = self.sources.source(entry.source);
@@ -238,12 +239,9 @@ impl Audit {
             line => (self.texts.text(file), line),
         };
         let ranked = ranked(named, |a, b| key(a).cmp(&key(b)));
-        let keyed = |(source, sum)| {
-            let name = match key(&source) {
-                (operation, 0) => operation.to_owned(),
-                (file, line) => format!("{file}:{line}"),
-            };
-            Keyed { name, sum }
+        let keyed = |((file, line, operation), sum)| Keyed {
+            key: self.place_of(Source { operation, file, line }),
+            sum,
         };
         listing.of(ranked.into_iter().take(top).map(keyed))
     }

@@ -34,7 +34,7 @@ impl Audit {
             Some(placed.shape).filter(|shape| shape != array)
         };
         let changed = self.shapes.replace(|shape| replaced(shape, laid_out));
-        self.assumed = Some(Assumed { target: target.name().to_owned(), shapes: changed });
+        self.assumed = Some(Assumed { target: target.clone(), shapes: changed });
         self.target = target;
         changed
     }
@@ -146,14 +146,13 @@ fn worst_array(findings: &Findings, rank: usize) -> Option<ArrayShape> {
             program.shapes.iter().map(|shape| (shape.sum.waste(), shape.sum.allocated, &shape.shape));
         wasting.chain(program.buffers.iter().map(|buffer| (0, buffer.allocated, &buffer.shape)))
     });
-    let of_rank = |text: &str| {
-        let array = Shape::parse(text).ok()?.as_array()?.clone();
-        (array.rank() == rank).then_some(array)
-    };
-    let arrays = shapes.filter_map(|(waste, allocated, text)| Some(((waste, allocated), of_rank(text)?)));
+    let arrays = shapes.filter_map(|(waste, allocated, shape)| {
+        let array = shape.as_array().filter(|array| array.rank() == rank)?;
+        Some(((waste, allocated), array))
+    });
     // Of equal ones the first.
     let worst = arrays.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
-    worst.map(|(_, array)| array)
+    worst.map(|(_, array)| array.clone())
 }
 
 /// The shape with other arrays in it; none if all stay as they are.

@@ -14,11 +14,12 @@
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::audit::Audit;
+use crate::lists::{EMPTY, List};
 use crate::program::Times;
 use crate::read::bytes::{after, end_of_shape, number};
 use crate::read::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
 use crate::read::metadata::Tables;
-use crate::texts::{NONE, Text};
+use crate::texts::NONE;
 
 /// A module that is being read.
 #[derive(Debug)]
@@ -239,10 +240,14 @@ impl Audit {
     }
 
     /// The numbers in `dimensions={2,0,1}`.
-    fn order(&mut self, rest: &[u8]) -> Text {
+    fn order(&mut self, rest: &[u8]) -> List {
         let order = after(rest, b"dimensions={");
         let order = order.and_then(|order| Some(&order[..memchr(b'}', order)?]));
-        order.map_or(NONE, |order| self.texts.number(order))
+        let dims = order.and_then(|order| {
+            let dims = order.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+            dims.map(|dim| u32::try_from(number(dim)?).ok()).collect::<Option<Vec<u32>>>()
+        });
+        dims.and_then(|dims| self.orders.number(&dims)).unwrap_or(EMPTY)
     }
 }
 

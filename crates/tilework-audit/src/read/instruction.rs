@@ -4,6 +4,7 @@
 use crate::audit::Audit;
 use crate::budget::CONCLUDING;
 use crate::hash::Map;
+use crate::lists::{EMPTY, List};
 use crate::program::{Made, MoveKey, Operation, Origin};
 use crate::shapes::ShapeId;
 use crate::texts::{NONE, Text};
@@ -255,7 +256,7 @@ impl Audit {
         &mut self,
         body: &mut Body,
         instruction: &Instruction<'_>,
-        order: impl FnOnce(&mut Audit) -> Text,
+        order: impl FnOnce(&mut Audit) -> List,
         source: impl Fn(&mut Audit) -> u32,
     ) -> Result<(), &'static str> {
         let Instruction { name, hash, key, meaning, shape, operand, line, .. } = *instruction;
@@ -286,7 +287,7 @@ impl Audit {
             if operand.shape != to {
                 let order = match operation {
                     Operation::Transpose => order(self),
-                    _ => NONE,
+                    _ => EMPTY,
                 };
                 let source = *found.insert(source(self));
                 let computation = body.computation;
@@ -369,7 +370,7 @@ impl Audit {
         if let Some(&element) = body.elements.get(&(tuple, number)) {
             return element;
         }
-        let element = match &self.shapes.known(tuple).shape {
+        let element = match &*self.shapes.known(tuple).shape {
             tilework::xla::Shape::Tuple(elements) => elements.get(number).cloned(),
             _ => return Some(tuple),
         };

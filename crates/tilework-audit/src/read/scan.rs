@@ -31,13 +31,13 @@ impl Audit {
             }
             let Some((start, named)) = start_of_type(line, open) else { continue };
             let end = start + end_of_array(&line[start..]);
-            let is_read = match named {
-                Named::ByXla => self.loose(number, &line[start..end]),
+            let shape = match named {
+                Named::ByXla => self.shapes.number(&line[start..end]),
                 Named::ByOthers(element) => {
-                    self.loose(number, &[element.name().as_bytes(), &line[open..end]].concat())
+                    self.shapes.number(&[element.name().as_bytes(), &line[open..end]].concat())
                 }
             };
-            if is_read.is_some() {
+            if self.loose(number, shape).is_some() {
                 next = end;
             }
         }
@@ -61,10 +61,12 @@ impl Audit {
             None => mlir::shape(&line[open - "memref".len()..open + end + 2]),
         };
         let shape = match known {
-            Some(shape) => match self.loose(number, shape.as_bytes()) {
-                None => return, // said to be unread each time
-                shape => shape,
-            },
+            Some(shape) => {
+                let shape = shape.ok().and_then(|shape| self.shapes.number_of(&shape));
+                // Said to be unread each time.
+                let Some(shape) = self.loose(number, shape) else { return };
+                Some(shape)
+            }
             None => None,
         };
         let types = &mut self.types[usize::from(is_memory)];
@@ -73,8 +75,8 @@ impl Audit {
         }
     }
 
-    fn loose(&mut self, number: u64, text: &[u8]) -> Option<ShapeId> {
-        let shape = self.shapes.number(text);
+    /// Notes a shape that stands in a line, or that it could not be read.
+    fn loose(&mut self, number: u64, shape: Option<ShapeId>) -> Option<ShapeId> {
         match shape {
             Some(shape) => self.loose_shape(number, shape),
             None => self.complaints.add(number, "a shape that cannot be read"),

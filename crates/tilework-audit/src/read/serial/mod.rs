@@ -15,6 +15,7 @@ use tilework::xla::proto::{HloParts, Instruction as Serial};
 use crate::audit::Audit;
 use crate::budget::CONCLUDING;
 use crate::hash::Map;
+use crate::lists::EMPTY;
 use crate::program::Times;
 use crate::program::{Allocation, Value};
 use crate::read::bytes::{after, number};
@@ -337,7 +338,11 @@ impl Audit {
             false => None,
         };
         let again = || parts.instruction(node.place.clone()).unwrap_or_default();
-        let order = |audit: &mut Audit| audit.texts.number(joined(&again().dimensions).as_bytes());
+        let order = |audit: &mut Audit| {
+            let dims = again().dimensions.into_iter().map(|dim| u32::try_from(dim).ok());
+            let dims = dims.collect::<Option<Vec<u32>>>();
+            dims.and_then(|dims| audit.orders.number(&dims)).unwrap_or(EMPTY)
+        };
         let source = |audit: &mut Audit| audit.serial_source(&again());
         let name = self.texts.shared(node.name);
         let name = name.as_bytes();
@@ -419,11 +424,7 @@ fn counts(read: &Serial) -> Counts {
 
 /// `{0,1}`, as the index of a buffer is written.
 fn written(way: &[u32]) -> String {
-    format!("{{{}}}", joined(way))
-}
-
-fn joined(numbers: &[impl ToString]) -> String {
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    format!("{{{}}}", way.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
 }
 
 fn unsigned(size: i64) -> u64 {
