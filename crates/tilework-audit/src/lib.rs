@@ -37,6 +37,8 @@ mod hash;
 mod lists;
 mod program;
 mod read;
+#[cfg(feature = "proto")]
+pub mod schema;
 mod shapes;
 mod sources;
 mod suggest;

@@ -9,9 +9,6 @@ mod graph;
 mod schedule;
 mod ways;
 
-use tilework::Error;
-use tilework::xla::proto::{HloParts, Instruction as Serial};
-
 use crate::audit::Audit;
 use crate::budget::CONCLUDING;
 use crate::hash::Map;
@@ -21,6 +18,8 @@ use crate::program::{Allocation, Value};
 use crate::read::bytes::{after, number};
 use crate::read::instruction::{Body, Called, Instruction, Meaning};
 use crate::read::recognise::Serialised;
+use crate::schema::Instruction as Serial;
+use crate::schema::parts::{Bad, HloParts};
 use crate::shapes::ShapeId;
 use crate::sources::Source;
 use crate::texts::{NONE, Text};
@@ -38,15 +37,13 @@ impl Audit {
         // The head of the module, and one part at a time, may take half of what is left each.
         let room = budget.left() / 2;
         let parts = match kind {
-            Serialised::Hlo => HloParts::of_hlo_within(bytes, room),
-            Serialised::Module => HloParts::of_module_within(bytes, room),
+            Serialised::Hlo => HloParts::of_hlo(bytes, room),
+            Serialised::Module => HloParts::of_module(bytes, room),
         };
         let parts = match parts {
             Ok(parts) => parts,
-            Err(error) if HloParts::lacks_memory(&error) => return budget.exceed(),
-            Err(error) => {
-                return self.complaints.add_at(place(&error), "bytes that are no serialised module");
-            }
+            Err(Bad::Memory) => return budget.exceed(),
+            Err(Bad::Bytes) => return self.complaints.add_at(0, "bytes that are no serialised module"),
         };
         let head = parts.memory();
         if !budget.take(head) {
@@ -86,28 +83,25 @@ impl Audit {
         budget.give(following);
     }
 
-    /// Whether reading a part failed because there is no memory for it, which then is noted.
-    fn lacks(&self, error: &Error) -> bool {
-        let lacks = HloParts::lacks_memory(error);
-        if lacks {
-            self.budget.exceed();
+    /// Notes that a part at this place cannot be read, and why.
+    fn refuse(&mut self, place: usize, bad: Bad, reason: &'static str) {
+        match bad {
+            Bad::Memory => self.budget.exceed(),
+            Bad::Bytes => self.complaints.add_at(place, reason),
         }
-        lacks
     }
 
     /// The instructions and how they are connected.
     fn graph(&mut self, parts: &HloParts<'_>) -> Graph {
         let mut graph = Graph::within(&self.budget);
-        for computation in parts.computations() {
+        for (place, computation) in parts.computations() {
             if self.budget.is_exceeded() {
                 break;
             }
             let computation = match computation {
                 Ok(computation) => computation,
-                Err(error) => {
-                    if !self.lacks(&error) {
-                        self.complaints.add_at(place(&error), "a computation that cannot be read");
-                    }
+                Err(bad) => {
+                    self.refuse(place.start, bad, "a computation that cannot be read");
                     continue;
                 }
             };
@@ -117,11 +111,10 @@ impl Audit {
                 let read = match read {
                     _ if self.budget.is_exceeded() => break,
                     Ok(read) => read,
-                    Err(error) => {
-                        // What is cut off has been told.
-                        if !self.lacks(&error) && parts.breaks_off() != Some(place.end) {
-                            self.complaints.add_at(place.start, "an instruction that cannot be read");
-                        }
+                    // What is cut off has been told.
+                    Err(Bad::Bytes) if parts.breaks_off() == Some(place.end) => continue,
+                    Err(bad) => {
+                        self.refuse(place.start, bad, "an instruction that cannot be read");
                         continue;
                     }
                 };
@@ -154,10 +147,8 @@ impl Audit {
             let buffer = match buffer {
                 _ if self.budget.is_exceeded() => break,
                 Ok(buffer) => buffer,
-                Err(error) => {
-                    if !self.lacks(&error) {
-                        self.complaints.add_at(place.start, "a buffer that cannot be read");
-                    }
+                Err(bad) => {
+                    self.refuse(place.start, bad, "a buffer that cannot be read");
                     continue;
                 }
             };
@@ -185,10 +176,8 @@ impl Audit {
             let allocation = match allocation {
                 _ if self.budget.is_exceeded() => break,
                 Ok(allocation) => allocation,
-                Err(error) => {
-                    if !self.lacks(&error) {
-                        self.complaints.add_at(at.start, "an allocation that cannot be read");
-                    }
+                Err(bad) => {
+                    self.refuse(at.start, bad, "an allocation that cannot be read");
                     continue;
                 }
             };
@@ -429,9 +418,4 @@ fn written(way: &[u32]) -> String {
 
 fn unsigned(size: i64) -> u64 {
     u64::try_from(size).unwrap_or(0)
-}
-
-/// Where an error is, in bytes.
-fn place(error: &tilework::Error) -> usize {
-    error.span().map_or(0, |span| span.start)
 }

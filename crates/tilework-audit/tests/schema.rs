@@ -4,10 +4,10 @@
 #![cfg(feature = "proto")]
 
 use proptest::prelude::*;
-use tilework::xla::proto::{EventKind, Hlo, HloModule};
+use tilework_audit::schema::{EventKind, Hlo, HloModule};
 
 fn file(name: &str) -> Vec<u8> {
-    std::fs::read(format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    std::fs::read(format!("{}/tests/schema/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 #[test]
