@@ -36,11 +36,13 @@ mod find;
 mod hash;
 mod lists;
 mod program;
+mod programs;
 mod read;
 #[cfg(feature = "proto")]
 pub mod schema;
 mod shapes;
 mod sources;
+mod store;
 mod suggest;
 mod texts;
 mod unread;

@@ -57,7 +57,7 @@ impl Audit {
                 None if effects.len() >= DECIDED => Effect::Changes,
                 None => *effects.entry(pair).or_insert(self.effect(key)),
             };
-            let each = self.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
+            let each = self.store.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
             let runs = calls.runs(key.computation);
             let bytes = each.saturating_mul(tally.count).saturating_mul(runs);
             // A fusion in which nothing is computed only wraps what it moves for a kernel.
@@ -99,7 +99,7 @@ impl Audit {
         let Found { key, tally, argument, runs, bytes, fused } = *found;
         Move {
             operation: key.operation,
-            name: self.texts.text(tally.name).to_owned(),
+            name: self.store.texts.text(tally.name).to_owned(),
             count: tally.count,
             runs,
             from: self.shape(key.from),
@@ -115,7 +115,7 @@ impl Audit {
     }
 
     fn layouts(&self, key: &MoveKey) -> Option<(Layout, Layout)> {
-        Some((self.shapes.layout(key.from)?, self.shapes.layout(key.to)?))
+        Some((self.store.shapes.layout(key.from)?, self.store.shapes.layout(key.to)?))
     }
 
     /// Canonical forms decide, so this is quick whatever the layouts are. Where they cannot, the instruction is taken at
@@ -139,7 +139,8 @@ impl Audit {
     fn same_index(&self, key: &MoveKey, from: Layout, to: &Layout) -> Option<Layout> {
         match key.operation {
             Operation::Transpose => {
-                let order: Vec<usize> = self.orders.list(key.order).iter().map(|&dim| dim as usize).collect();
+                let order: Vec<usize> =
+                    self.store.orders.list(key.order).iter().map(|&dim| dim as usize).collect();
                 from.permute(&order).ok()
             }
             Operation::Reshape => from.reshape(to.dims()).ok(),

@@ -52,7 +52,7 @@ impl Audit {
 
     /// What a layout needs, if the dump says otherwise.
     fn contradicted(&self, value: &Value) -> Option<u64> {
-        let known = self.shapes.known(value.shape);
+        let known = self.store.shapes.known(value.shape);
         if known.supposed {
             return None;
         }
@@ -152,7 +152,7 @@ impl Audit {
         let mut places: Map<(ShapeId, i64), usize> = Map::default();
         let mut groups: Vec<Group> = Vec::new();
         for (number, entry) in entries.iter().enumerate() {
-            let shape = self.shapes.known(entry.shape).same_as;
+            let shape = self.store.shapes.known(entry.shape).same_as;
             let place = *places.entry((shape, entry.space)).or_insert_with(|| {
                 groups.push(Group {
                     shape,
@@ -185,7 +185,7 @@ impl Audit {
             space: group.space,
             sum: group.sum,
             at_peak: peaks.main_space().map(|_| group.at_peak),
-            growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
+            growths: self.store.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
             smallest: (place < SUGGESTED).then(|| self.smallest(group.shape)).flatten(),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
             place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
@@ -195,7 +195,7 @@ impl Audit {
 
     /// The smallest layout of an array that has tiles, where that is smaller.
     fn smallest(&self, shape: ShapeId) -> Option<Footprint> {
-        let array = self.shapes.known(shape).shape.as_array()?;
+        let array = self.store.shapes.known(shape).shape.as_array()?;
         if array.layout().is_none_or(|layout| layout.tiles().is_empty()) {
             return None;
         }
@@ -218,7 +218,7 @@ impl Audit {
             sums.entry(entry.computation).or_default().add(entry.count, entry.allocated, entry.data);
         }
         let named = |key: u32| program.computation_names.get(key as usize).copied().unwrap_or(NONE);
-        let text = |key: u32| self.texts.text(named(key));
+        let text = |key: u32| self.store.texts.text(named(key));
         let ranked =
             ranked(sums.into_iter().filter(|&(key, _)| named(key) != NONE), |&a, &b| text(a).cmp(text(b)));
         let keyed = |(key, sum)| Keyed { key: text(key).to_owned(), sum };
@@ -228,15 +228,15 @@ impl Audit {
     pub(crate) fn by_source(&self, entries: &[Entry], top: usize, listing: &Listing) -> Vec<Keyed<Place>> {
         let mut sums: Map<(Text, u32, Text), Sum> = Map::default();
         for entry in entries {
-            let source = self.sources.source(entry.source);
+            let source = self.store.sources.source(entry.source);
             let operation = if source.line > 0 { NONE } else { source.operation };
             let key = (source.file, source.line, operation);
             sums.entry(key).or_default().add(entry.count, entry.allocated, entry.data);
         }
         let named = sums.into_iter().filter(|&((_, line, operation), _)| line > 0 || operation != NONE);
         let key = |&(file, line, operation): &(Text, u32, Text)| match line {
-            0 => (self.texts.text(operation), 0),
-            line => (self.texts.text(file), line),
+            0 => (self.store.texts.text(operation), 0),
+            line => (self.store.texts.text(file), line),
         };
         let ranked = ranked(named, |a, b| key(a).cmp(&key(b)));
         let keyed = |((file, line, operation), sum)| Keyed {

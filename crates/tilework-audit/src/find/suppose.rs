@@ -33,7 +33,7 @@ impl Audit {
             let placed = has_no_tiles(array).then(|| target.place(array).ok()).flatten()?;
             Some(placed.shape).filter(|shape| shape != array)
         };
-        let changed = self.shapes.replace(|shape| replaced(shape, laid_out));
+        let changed = self.store.shapes.replace(|shape| replaced(shape, laid_out));
         self.assumed = Some(Assumed { target: target.clone(), shapes: changed });
         self.target = target;
         changed
@@ -63,7 +63,7 @@ impl Audit {
         };
         let is_there =
             |shape: &Shape| shape.flatten_tuple().iter().any(|part| part.as_array().is_some_and(is_meant));
-        if !self.shapes.iter().any(is_there) {
+        if !self.store.shapes.iter().any(is_there) {
             let bare = instead.clone().without_layout();
             return Err(Error::new(format!("no array {bare} in what was read"))
                 .accepts("a layout, which stands for the worst array of its rank, or an array that was read, with another layout"));
@@ -72,7 +72,7 @@ impl Audit {
             let instead = is_meant(array).then(|| in_space_of(array, instead)).flatten()?;
             (instead != *array).then_some(instead)
         };
-        Ok(self.shapes.replace(|shape| replaced(shape, laid_out)))
+        Ok(self.store.shapes.replace(|shape| replaced(shape, laid_out)))
     }
 }
 
