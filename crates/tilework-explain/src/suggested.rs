@@ -106,6 +106,11 @@ impl Suggesting {
         Ok(Suggesting { array: array.clone(), target: None, found })
     }
 
+    /// What was found, as values.
+    pub fn found(&self) -> &Suggestions {
+        &self.found
+    }
+
     /// The same as an object.
     ///
     /// # Errors

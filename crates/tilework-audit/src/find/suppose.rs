@@ -103,11 +103,17 @@ impl Instead {
         if text.trim_start().starts_with('{') {
             return Layout::parse(text).map(Instead::Layout);
         }
-        match Shape::parse(text)?.as_array() {
+        Instead::of_shape(&Shape::parse(text)?).map_err(|error| error.at(text.len()..text.len()))
+    }
+
+    /// The layout of this array.
+    ///
+    /// # Errors
+    /// A shape that is no array with a layout.
+    pub fn of_shape(shape: &Shape) -> Result<Instead> {
+        match shape.as_array() {
             Some(array) if array.layout().is_some() => Ok(Instead::Array(array.clone())),
-            _ => Err(Error::new("no layout")
-                .at(text.len()..text.len())
-                .accepts("such as {0,1:T(8,128)}, alone or behind an array")),
+            _ => Err(Error::new("no layout").accepts("such as {0,1:T(8,128)}, alone or behind an array")),
         }
     }
 
