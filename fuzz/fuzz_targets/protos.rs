@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use tilework::Error;
-use tilework::xla::proto::{Format, Hlo, HloModule, Kind, Message};
+use tilework::xla::proto::{Format, Kind, Message};
+use tilework_audit::schema::{Hlo, HloModule};
 
 const KINDS: [Kind; 6] =
     [Kind::Shape, Kind::Layout, Kind::Tile, Kind::ProgramShape, Kind::OldShape, Kind::OldLayout];

@@ -8,7 +8,13 @@ use crate::{Outcome, shell};
 const MADE: Made = Made {
     name: "proto",
     maker: "",
-    files: &["xtask/proto", "crates/tilework/proto", "crates/tilework/src/dialects/xla/proto/generated"],
+    files: &[
+        "xtask/proto",
+        "crates/tilework/proto",
+        "crates/tilework/src/dialects/xla/proto/generated",
+        "crates/tilework-audit/proto",
+        "crates/tilework-audit/src/schema/generated",
+    ],
     packages: &["buffa-build", "buffa-codegen", "buffa-descriptor", "protox", "protox-parse"],
 };
 

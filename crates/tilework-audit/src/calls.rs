@@ -1,8 +1,8 @@
 //! Which computation calls which, so how often each runs, and what of the program's arguments a fusion is given.
 
-use crate::audit::Audit;
 use crate::hash::Map;
 use crate::program::{Call, Program, Times};
+use crate::store::Store;
 use crate::texts::{NONE, Text};
 
 /// The most calls of a program that are kept, and the most arguments that are given to fusions.
@@ -31,11 +31,10 @@ impl Calls {
     }
 }
 
-impl Audit {
+impl Store {
     /// Notes a call, by the computation that calls and the hash of the name of the other one.
-    pub(crate) fn call(&mut self, caller: u32, callee: u64, times: Times) {
-        let (program, budget) = self.room();
-        if program.calls.len() < LIMIT && budget.for_one(&mut program.calls) {
+    pub(crate) fn call(&self, program: &mut Program, caller: u32, callee: u64, times: Times) {
+        if program.calls.len() < LIMIT && self.budget.for_one(&mut program.calls) {
             program.calls.push(Call { caller, callee, times });
         } else {
             program.overflowed = true;
@@ -43,17 +42,15 @@ impl Audit {
     }
 
     /// Notes that an operand of a fusion is an argument of the program.
-    pub(crate) fn given(&mut self, callee: u64, operand: u32, argument: Text) {
-        let (program, budget) = self.room();
-        if argument != NONE && program.given.len() < LIMIT && budget.for_entry(&mut program.given) {
+    pub(crate) fn given(&self, program: &mut Program, callee: u64, operand: u32, argument: Text) {
+        if argument != NONE && program.given.len() < LIMIT && self.budget.for_entry(&mut program.given) {
             program.given.insert((callee, operand), argument);
         }
     }
 
     /// Notes that the computation with this hash of its name is true while a counter is below a number.
-    pub(crate) fn counts_to(&mut self, condition: u64, number: u64) {
-        let (program, budget) = self.room();
-        if program.limits.len() < LIMIT && budget.for_entry(&mut program.limits) {
+    pub(crate) fn counts_to(&self, program: &mut Program, condition: u64, number: u64) {
+        if program.limits.len() < LIMIT && self.budget.for_entry(&mut program.limits) {
             program.limits.insert(condition, number);
         }
     }

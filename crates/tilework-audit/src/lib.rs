@@ -34,10 +34,15 @@ mod budget;
 mod calls;
 mod find;
 mod hash;
+mod lists;
 mod program;
+mod programs;
 mod read;
+#[cfg(feature = "proto")]
+pub mod schema;
 mod shapes;
 mod sources;
+mod store;
 mod suggest;
 mod texts;
 mod unread;
@@ -48,7 +53,7 @@ pub use find::findings::{
     Sum,
 };
 pub use find::suppose::Instead;
-pub use program::{Message, Operation, Part};
+pub use program::{Message, Need, Operation, Part};
 pub use read::folder::Refused;
 pub use read::select::{Selection, is_same_program};
 pub use suggest::array::{Change, Rearranged};

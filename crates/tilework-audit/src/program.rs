@@ -1,6 +1,7 @@
 //! What was read of one program, before anything is concluded from it.
 
 use crate::hash::Map;
+use crate::lists::List;
 use crate::shapes::ShapeId;
 use crate::texts::Text;
 
@@ -147,8 +148,8 @@ pub(crate) struct MoveKey {
     pub(crate) operation: Operation,
     pub(crate) from: ShapeId,
     pub(crate) to: ShapeId,
-    /// The permutation of a transpose, as it is written.
-    pub(crate) order: Text,
+    /// The permutation of a transpose.
+    pub(crate) order: List,
     pub(crate) computation: u32,
     pub(crate) source: u32,
     /// The program's argument that is moved, if it is one.
@@ -216,12 +217,51 @@ pub struct Message {
     pub parts: Vec<Part>,
 }
 
-/// What memory is needed for.
+/// What memory is needed for, and how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// `reserved`, `program`, `code`, `arguments`, `constants`, `output`, `output in arguments`, `temporaries` or
-    /// `fragmentation`. Some are parts of others.
-    pub name: &'static str,
+    /// What for. Some are parts of others.
+    pub need: Need,
     /// How many bytes, rounded as the message does.
     pub bytes: u64,
+}
+
+/// What memory is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The system's own.
+    Reserved,
+    /// Everything that the program needs.
+    Program,
+    /// Its code.
+    Code,
+    /// What it is given.
+    Arguments,
+    /// What it never changes.
+    Constants,
+    /// Its results.
+    Output,
+    /// Results in the place of arguments.
+    OutputInArguments,
+    /// What is there while it runs.
+    Temporaries,
+    /// Holes between buffers.
+    Fragmentation,
+}
+
+impl Need {
+    /// In a word or three.
+    pub fn name(self) -> &'static str {
+        match self {
+            Need::Reserved => "reserved",
+            Need::Program => "program",
+            Need::Code => "code",
+            Need::Arguments => "arguments",
+            Need::Constants => "constants",
+            Need::Output => "output",
+            Need::OutputInArguments => "output in arguments",
+            Need::Temporaries => "temporaries",
+            Need::Fragmentation => "fragmentation",
+        }
+    }
 }

@@ -1,10 +1,13 @@
 //! Shapes, each read once however often it is written, with what it costs.
 
+use std::sync::Arc;
+
 use tilework::Layout;
 use tilework::xla::Shape;
 
 use crate::budget::{Budget, PIECE};
 use crate::hash::Map;
+use crate::texts::printed;
 
 /// The number of a shape.
 pub(crate) type ShapeId = u32;
@@ -34,7 +37,7 @@ pub(crate) struct Cost {
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     /// What it is.
-    pub(crate) shape: Shape,
+    pub(crate) shape: Arc<Shape>,
     /// None if a size is known at run time only, or more is allocated than can be counted.
     pub(crate) cost: Option<Cost>,
     /// What the arrays in it cost together; of an array, the array itself.
@@ -46,12 +49,12 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    fn new(shape: Shape, same_as: ShapeId, supposed: bool) -> Known {
+    fn new(shape: Arc<Shape>, same_as: ShapeId, supposed: bool) -> Known {
         Known { cost: cost(&shape), leaves: leaves(&shape), shape, same_as, supposed }
     }
 }
 
-/// Shapes by number and numbers by text.
+/// Shapes by number, and numbers by shape and by text.
 #[derive(Clone, Debug)]
 pub(crate) struct Shapes {
     budget: Budget,
@@ -59,6 +62,8 @@ pub(crate) struct Shapes {
     /// The same by serialised messages.
     #[cfg(feature = "proto")]
     protos: Map<Box<[u8]>, Option<ShapeId>>,
+    /// The same by what was read.
+    shapes: Map<Arc<Shape>, ShapeId>,
     known: Vec<Known>,
     /// The arrays in a tuple, for the tuples of which they were asked for.
     parts: Map<ShapeId, Box<[ShapeId]>>,
@@ -81,6 +86,7 @@ impl Shapes {
             numbers: Map::default(),
             #[cfg(feature = "proto")]
             protos: Map::default(),
+            shapes: Map::default(),
             known: Vec::new(),
             parts: Map::default(),
             bytes: 0,
@@ -146,29 +152,33 @@ impl Shapes {
 
     /// The same shape may be written in several ways. None if there is no memory for it.
     fn hold(&mut self, shape: Shape) -> Option<ShapeId> {
-        let text = shape.to_string();
-        if let Some(&Some(number)) = self.numbers.get(text.as_bytes()) {
+        if let Some(&number) = self.shapes.get(&shape) {
             return Some(number);
         }
         let arrays = shape.leaf_shapes().count();
-        let Shapes { budget, numbers, known, .. } = self;
-        // Besides the text there are the shape's own lists, and for a tuple its elements, twice while it grows.
+        let Shapes { budget, shapes, known, .. } = self;
+        // Besides the shape there are its own lists, which its text is longer than, and for a tuple its elements, twice
+        // while it grows.
+        let own = size_of::<Shape>() + 2 * size_of::<usize>() + 2 * PIECE;
         let bytes =
-            2 * text.len() + PIECE + 2 * size_of::<Shape>() * (arrays + usize::from(shape.is_tuple()));
-        if !(budget.for_one(known) && budget.for_entry(numbers) && budget.take(bytes)) {
+            own + 2 * printed(&shape) + 2 * size_of::<Shape>() * (arrays + usize::from(shape.is_tuple()));
+        if !(budget.for_one(known) && budget.for_entry(shapes) && budget.take(bytes)) {
             return None;
         }
         self.arrays += arrays;
-        let number = self.known.len() as ShapeId;
-        self.known.push(Known::new(shape, number, false));
-        self.bytes += text.len();
-        self.numbers.insert(text.into_bytes().into(), Some(number));
+        let (number, shape) = (self.known.len() as ShapeId, Arc::new(shape));
+        self.known.push(Known::new(shape.clone(), number, false));
+        self.shapes.insert(shape, number);
         Some(number)
     }
 
-    /// The number of a shape that is part of another.
+    /// The number of a shape that was not read as a text of its own, such as a part of another.
     pub(crate) fn number_of(&mut self, shape: &Shape) -> Option<ShapeId> {
-        self.number(shape.to_string().as_bytes())
+        match self.shapes.get(shape) {
+            Some(&number) => Some(number),
+            None if self.is_full(0) => None,
+            None => self.hold(shape.clone()),
+        }
     }
 
     /// The arrays in a tuple; what of them cannot be held is left out.
@@ -193,21 +203,21 @@ impl Shapes {
 
     /// Every shape.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Shape> {
-        self.known.iter().map(|known| &known.shape)
+        self.known.iter().map(|known| &*known.shape)
     }
 
     /// Puts other shapes in the place of those for which there are any; how many there were.
     pub(crate) fn replace(&mut self, other: impl Fn(&Shape) -> Option<Shape>) -> usize {
         let mut changed = 0;
-        let mut first: Map<String, ShapeId> = Map::default();
+        let mut first: Map<Arc<Shape>, ShapeId> = Map::default();
         for (number, known) in self.known.iter_mut().enumerate() {
             let number = number as ShapeId;
             if let Some(shape) = other(&known.shape) {
                 let supposed = known.supposed || cost(&shape) != known.cost;
-                *known = Known::new(shape, number, supposed);
+                *known = Known::new(Arc::new(shape), number, supposed);
                 changed += 1;
             }
-            known.same_as = *first.entry(known.shape.to_string()).or_insert(number);
+            known.same_as = *first.entry(known.shape.clone()).or_insert(number);
         }
         changed
     }
@@ -215,7 +225,7 @@ impl Shapes {
     /// The shape that stands there in nested tuples.
     #[cfg(feature = "proto")]
     pub(crate) fn part(&self, number: ShapeId, way: &[u32]) -> Option<&Shape> {
-        way.iter().try_fold(&self.known(number).shape, |part, &element| match part {
+        way.iter().try_fold(&*self.known(number).shape, |part, &element| match part {
             Shape::Tuple(elements) => elements.get(element as usize),
             _ => None,
         })

@@ -1,5 +1,6 @@
 //! Names and other texts, each held once.
 
+use std::fmt::{self, Display, Write};
 use std::sync::Arc;
 
 use crate::budget::{Budget, PIECE};
@@ -13,6 +14,21 @@ pub(crate) const NONE: Text = 0;
 
 /// The most bytes of texts that are held. Beyond it, new texts are not known.
 const LIMIT: usize = 256 << 20;
+
+/// How many bytes something has as a text, which is not made.
+pub(crate) fn printed(what: &impl Display) -> usize {
+    struct Counter(usize);
+    impl Write for Counter {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 += text.len();
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // A counter refuses nothing.
+    let _ = write!(counter, "{what}");
+    counter.0
+}
 
 /// Texts by number and numbers by text.
 #[derive(Clone, Debug)]

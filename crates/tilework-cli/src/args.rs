@@ -19,7 +19,7 @@ pub use suggest::SuggestArgs;
 use std::ffi::OsString;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Parser, Subcommand, ValueEnum};
 use tilework::dialect::{self, Dialect, Known, Reading};
 use tilework::directml::FeatureLevel;
 use tilework::xla;

@@ -184,8 +184,7 @@ fn read(paths: &[&OsString], memory: Option<u64>, output: &mut Output) -> Result
     }
     let paths: Vec<&Path> = paths.iter().map(Path::new).collect();
     for refused in audit.read_paths(&paths) {
-        let lacks = refused.error.field_name() == Some("memory");
-        let error = if lacks { lack(&audit) } else { refused.error };
+        let error = if refused.lacks_memory { lack(&audit) } else { refused.error };
         output.bad_in(&refused.path.to_string_lossy(), &error, "")?;
     }
     Ok(Some(audit).filter(|audit| !audit.lacks_memory()))

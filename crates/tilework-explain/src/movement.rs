@@ -4,7 +4,7 @@ use tilework::{Kind, Nest, Plan};
 use tilework_picture::{Line, Look};
 
 use crate::page::Page;
-use crate::size;
+use crate::size::short;
 
 /// The loops of a plan from A to B, whose texts are given, and what they come to; no line is wider than `width` columns.
 /// `types` are those that are read and written, where elements change on the way.
@@ -45,13 +45,13 @@ fn sentence(plan: &Plan, types: Option<[String; 2]>) -> Option<String> {
     let of = |side: usize| types.as_ref().map_or_else(String::new, |types| format!(" of {}", types[side]));
     let mut said = format!(
         "The copy reads {}{} and writes {}{}: {}",
-        size(figures.bytes_read),
+        short(figures.bytes_read),
         of(0),
-        size(figures.bytes_written),
+        short(figures.bytes_written),
         of(1),
         ways(plan, figures.elements)
     );
-    let bytes = |places: u64| size((u128::from(places) * u128::from(plan.to().bits())).div_ceil(8));
+    let bytes = |places: u64| short((u128::from(places) * u128::from(plan.to().bits())).div_ceil(8));
     match plan.options().fill {
         Some(fill) if plan.fills_first() => {
             said.push_str(&format!("; before that, all of it is filled with {fill:#x}"));
@@ -72,71 +72,57 @@ fn sentence(plan: &Plan, types: Option<[String; 2]>) -> Option<String> {
 
 /// The ways in which elements get to their places, most of them first, and how many take each.
 fn ways(plan: &Plan, elements: u64) -> String {
-    let mut ways: Vec<(Way, u64)> = Vec::new();
+    let mut ways: Vec<(Kind, u64)> = Vec::new();
     for nest in plan.copies() {
-        let found = Way::of(nest);
-        match ways.iter_mut().find(|(way, _)| way.joins(&found)) {
+        match ways.iter_mut().find(|(way, _)| *way == way_of(nest)) {
             Some((_, moved)) => *moved += nest.elements(),
-            None => ways.push((found, nest.elements())),
+            None => ways.push((way_of(nest), nest.elements())),
         }
     }
     ways.sort_by_key(|&(_, moved)| std::cmp::Reverse(moved));
-    let runs = |way: &Way| {
-        let of_way = plan.copies().iter().filter(|nest| Way::of(nest).joins(way));
-        let runs = of_way.map(Nest::run);
-        (runs.clone().min().unwrap_or(1), runs.max().unwrap_or(1))
-    };
-    let bytes = |run: u64| size((u128::from(run) * u128::from(plan.to().bits())).div_ceil(8));
-    let tell = |way: &Way| match runs(way) {
-        _ if !way.in_rows => way.words.clone(),
-        (least, most) if least == most => format!("{} of {}", way.words, bytes(most)),
-        (least, most) => format!("{} of {} to {}", way.words, bytes(least), bytes(most)),
+    let bytes = |run: u64| short((u128::from(run) * u128::from(plan.to().bits())).div_ceil(8));
+    let tell = |way: Kind| {
+        let runs = plan.copies().iter().filter(|nest| way_of(nest) == way).map(Nest::run);
+        match (runs.clone().min().unwrap_or(1), runs.max().unwrap_or(1)) {
+            // Where neighbours stay neighbours, it matters how many.
+            _ if way != Kind::Rows => words(way),
+            (least, most) if least == most => format!("{} of {}", words(way), bytes(most)),
+            (least, most) => format!("{} of {} to {}", words(way), bytes(least), bytes(most)),
+        }
     };
     match ways.as_slice() {
-        [(only, _)] => format!("all {}", tell(only)),
+        [(only, _)] => format!("all {}", tell(*only)),
         ways => {
             let share = |moved: u64| match (u128::from(moved) * 200 / u128::from(elements)).div_ceil(2) {
                 _ if moved * 100 < elements => "less than 1\u{a0}%".to_owned(),
                 percent => format!("{}\u{a0}%", percent.min(99)),
             };
             let told: Vec<String> =
-                ways.iter().take(3).map(|(way, moved)| format!("{} {}", share(*moved), tell(way))).collect();
+                ways.iter().take(3).map(|(way, moved)| format!("{} {}", share(*moved), tell(*way))).collect();
             let more = if ways.len() > 3 { ", the rest otherwise" } else { "" };
             format!("{}{more}", told.join(", "))
         }
     }
 }
 
-/// How the elements of a nest get to their places.
-struct Way {
-    words: String,
-    /// Whether neighbours stay neighbours, so that how many of them matters.
-    in_rows: bool,
-}
-
-impl Way {
-    fn of(nest: &Nest) -> Way {
-        let words = match nest.kind() {
-            Kind::Rows => "in rows".to_owned(),
-            Kind::Reversed => "in reversed rows".to_owned(),
-            Kind::Transpose => "transposed".to_owned(),
-            Kind::Interleave { k } => format!("interleaved from {k} rows"),
-            Kind::Deinterleave { k } => format!("dealt out to {k} rows"),
-            Kind::Broadcast => "repeated".to_owned(),
-            Kind::Gather => "gathered one by one into rows".to_owned(),
-            Kind::Scatter => "scattered one by one from rows".to_owned(),
-            _ => "one by one".to_owned(),
-        };
-        Way { words, in_rows: nest.kind() == Kind::Rows }
-    }
-
-    fn joins(&self, other: &Way) -> bool {
-        self.words == other.words
+/// How the elements of a nest get to their places: all that go one by one are of one kind.
+fn way_of(nest: &Nest) -> Kind {
+    match nest.kind() {
+        Kind::Apart => Kind::Single,
+        kind => kind,
     }
 }
 
-/// Bytes with the unit that suits, on the same line.
-fn size(bytes: u128) -> String {
-    let exact = size::bytes(bytes);
-    exact.split(" (").next().unwrap_or_default().replace(" ", "\u{a0}")
+fn words(way: Kind) -> String {
+    match way {
+        Kind::Rows => "in rows".to_owned(),
+        Kind::Reversed => "in reversed rows".to_owned(),
+        Kind::Transpose => "transposed".to_owned(),
+        Kind::Interleave { k } => format!("interleaved from {k} rows"),
+        Kind::Deinterleave { k } => format!("dealt out to {k} rows"),
+        Kind::Broadcast => "repeated".to_owned(),
+        Kind::Gather => "gathered one by one into rows".to_owned(),
+        Kind::Scatter => "scattered one by one from rows".to_owned(),
+        _ => "one by one".to_owned(),
+    }
 }

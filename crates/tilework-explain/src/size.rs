@@ -4,6 +4,11 @@ use tilework::{Growth, Layout, Level};
 
 pub use tilework::words::{bytes, dimensions, times};
 
+/// Bytes with the unit that suits, on the same line: not exact.
+pub(crate) fn short(bytes: u128) -> String {
+    tilework::words::short_bytes(bytes).replace(' ', "\u{a0}")
+}
+
 /// What a layout costs.
 pub struct Sizes {
     /// Places without an element; none if not decided.

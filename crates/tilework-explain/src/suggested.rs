@@ -107,6 +107,11 @@ impl Suggesting {
         Ok(Suggesting { array: array.clone(), target: None, found })
     }
 
+    /// What was found, as values.
+    pub fn found(&self) -> &Suggestions {
+        &self.found
+    }
+
     /// The same as an object.
     ///
     /// # Errors
@@ -232,8 +237,8 @@ impl Suggesting {
                 format!("{takes}: all dimensions merged")
             }
             Change::Merged(run) => {
-                let first = format!("{} to {}", run.start, run.end - 1);
-                let dims = if run.len() == 2 { first.replace("to", "and") } else { first };
+                let word = if run.len() == 2 { "and" } else { "to" };
+                let dims = format!("{} {word} {}", run.start, run.end - 1);
                 let merged = one.footprint.shape.dims()[run.start];
                 let product = sizes[run.clone()].join(" × ");
                 format!("{takes}: dimensions {dims} merged, {product} = {}", size(&merged))

@@ -34,6 +34,12 @@ pub fn array_of(said: &Said) -> Option<&ArrayShape> {
     said.get().and_then(Shape::as_array)
 }
 
+/// The array whose text says this layout, which may be a view.
+pub fn array_saying(layout: &PyLayout) -> tilework::Result<ArrayShape> {
+    let own = array_of(&layout.source).filter(|_| layout.views.is_empty()).cloned();
+    own.map_or_else(|| ArrayShape::saying(&layout.layout, layout.element), Ok)
+}
+
 /// The shape whose text says this layout, if tiles or strides can.
 pub fn saying(layout: &Layout, element: Element) -> Option<Said> {
     ArrayShape::saying(layout, element).ok().map(|array| Arc::new(Shape::from(array)) as Said)

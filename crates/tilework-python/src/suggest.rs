@@ -1,12 +1,13 @@
 //! `tilework.suggest`: which layouts of an array would be smaller.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tilework::Error;
-use tilework::dialect::Known;
-use tilework::xla::{ArrayShape, Layout};
-use tilework_audit::Instead;
-use tilework_explain::{Cost, Look, Suggested, Suggesting};
+use tilework::xla::{ArrayShape, Layout, Shape};
+use tilework_audit::{Footprint, Instead};
+use tilework_explain::{Look, Suggesting};
 
 use crate::audit::{self, words};
 use crate::error::{Bad, Result};
@@ -53,8 +54,8 @@ pub fn suggest(
     let bad = |error: Error| Bad::within(error, &array.to_string());
     let found = match what_if {
         Some(layouts) => {
-            let layouts =
-                audit::texts(layouts)?.iter().map(|text| layout(text)).collect::<Result<Vec<_>>>()?;
+            let layouts: Vec<Layout> =
+                audit::given(layouts)?.into_iter().map(|supposed| layout(supposed.instead)).collect();
             Suggesting::what_if(&array, &layouts).map_err(bad)?
         }
         None => {
@@ -66,14 +67,11 @@ pub fn suggest(
 }
 
 /// A layout alone, or behind an array.
-fn layout(text: &str) -> Result<Layout> {
-    let bad = |error: Error| Bad::within(error.or_at(0..text.len()), text);
-    match Instead::parse(text).map_err(bad)? {
-        Instead::Layout(layout) => Ok(layout),
-        // Nothing is read as an array but what has a layout.
-        Instead::Array(array) => {
-            Ok(array.layout().cloned().unwrap_or_else(|| Layout::descending(array.rank())))
-        }
+fn layout(instead: Instead) -> Layout {
+    match instead {
+        Instead::Layout(layout) => layout,
+        // Nothing is supposed of an array but what has a layout.
+        Instead::Array(array) => array.layout().cloned().unwrap_or_else(|| Layout::descending(array.rank())),
     }
 }
 
@@ -85,9 +83,7 @@ fn array_of(given: &Bound<'_, PyAny>) -> Result<ArrayShape> {
         return Ok(array.clone());
     }
     let layout = kept::layout(given, None)?;
-    let layout = layout.get();
-    let own = read::array_of(&layout.source).filter(|_| layout.views.is_empty()).cloned();
-    own.or_else(|| ArrayShape::saying(&layout.layout, layout.element).ok()).ok_or_else(|| {
+    read::array_saying(layout.get()).map_err(|_| {
         let unsaid = Error::new("a view that no text says").field("array");
         unsaid
             .rule("layouts are suggested for an array, and this view is a part of one")
@@ -117,7 +113,7 @@ impl PySuggestions {
     /// tilework.Layout('f32[300000,8]{1,0:T(8,128)}')
     #[getter]
     fn given(&self) -> Result<PyLayout> {
-        made(&self.found.object()?.given.shape)
+        made(&self.found.found().given)
     }
 
     /// The smallest layouts, larger ones than the given one too; or those that were asked about.
@@ -126,9 +122,7 @@ impl PySuggestions {
     /// [1073741824, 1073741824]
     #[getter]
     fn layouts<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyTuple>> {
-        let others = self.found.object()?.layouts;
-        let layouts: Vec<PyLayout> =
-            others.iter().map(|other| made(&other.cost.shape)).collect::<Result<_>>()?;
+        let layouts: Vec<PyLayout> = self.found.found().layouts.iter().map(made).collect::<Result<_>>()?;
         Ok(PyTuple::new(py, layouts)?)
     }
 
@@ -138,8 +132,7 @@ impl PySuggestions {
     /// tilework.Layout('f32[300000,8]{0,1:T(8,128)}')
     #[getter]
     fn best(&self) -> Result<PyLayout> {
-        let found = self.found.object()?;
-        made(&best(&found).shape)
+        made(self.smallest())
     }
 
     /// Everything as plain values, with the fields of `tilework suggest --json`.
@@ -155,15 +148,12 @@ impl PySuggestions {
         Ok(words::joined(&self.found.explain(audit::WIDTH, Look::default())?))
     }
 
-    fn __repr__(&self) -> Result<String> {
-        let found = self.found.object()?;
-        let (given, best) = (&found.given, best(&found));
-        Ok(match best.allocated_bytes < given.allocated_bytes {
-            true => {
-                format!("<{} B instead of {} in {}>", best.allocated_bytes, given.allocated_bytes, best.shape)
-            }
-            false => format!("<{} B in {}>", given.allocated_bytes, given.shape),
-        })
+    fn __repr__(&self) -> String {
+        let (given, best) = (&self.found.found().given, self.smallest());
+        match best.bytes < given.bytes {
+            true => format!("<{} B instead of {} in {}>", best.bytes, given.bytes, best.shape),
+            false => format!("<{} B in {}>", given.bytes, given.shape),
+        }
     }
 
     fn _repr_html_(&self) -> Result<String> {
@@ -171,12 +161,17 @@ impl PySuggestions {
     }
 }
 
-/// The smallest of all.
-fn best(found: &Suggested) -> &Cost {
-    let all = [&found.given].into_iter().chain(found.layouts.iter().map(|other| &other.cost));
-    all.min_by_key(|cost| cost.allocated_bytes).unwrap_or(&found.given)
+impl PySuggestions {
+    /// The smallest of all.
+    fn smallest(&self) -> &Footprint {
+        let found = self.found.found();
+        found
+            .layouts
+            .iter()
+            .fold(&found.given, |least, one| if one.bytes < least.bytes { one } else { least })
+    }
 }
 
-fn made(shape: &str) -> Result<PyLayout> {
-    crate::read::read_text(shape, Known::default(), None)
+fn made(one: &Footprint) -> Result<PyLayout> {
+    Ok(PyLayout::of(Arc::new(Shape::from(one.shape.clone())))?)
 }

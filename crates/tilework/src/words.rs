@@ -9,19 +9,38 @@
 /// assert_eq!(bytes(1_500_000), "1.43 MiB (1500000 B)");
 /// ```
 pub fn bytes(bytes: u128) -> String {
+    let short = short_bytes(bytes);
+    match bytes % unit(bytes).0 {
+        0 => short,
+        _ => format!("{short} ({bytes} B)"),
+    }
+}
+
+/// Bytes with the unit that suits, rounded to two decimals where that is shorter.
+///
+/// ```
+/// use tilework::words::short_bytes;
+/// assert_eq!((short_bytes(32 << 30), short_bytes(1_500_000)), ("32 GiB".to_owned(), "1.43 MiB".to_owned()));
+/// ```
+pub fn short_bytes(bytes: u128) -> String {
+    let (unit, name) = unit(bytes);
+    match bytes % unit {
+        0 => format!("{} {name}", bytes / unit),
+        _ => format!("{:.2} {name}", bytes as f64 / unit as f64),
+    }
+}
+
+/// The unit that suits as many bytes, and its name.
+fn unit(bytes: u128) -> (u128, &'static str) {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 10 << 10 {
-        return format!("{bytes} B");
+        return (1, "B");
     }
     let mut scale = 0;
     while scale + 1 < UNITS.len() && bytes >> (10 * (scale + 2)) > 0 {
         scale += 1;
     }
-    let unit = 1_u128 << (10 * (scale + 1));
-    match bytes % unit {
-        0 => format!("{} {}", bytes / unit, UNITS[scale]),
-        _ => format!("{:.2} {} ({bytes} B)", bytes as f64 / unit as f64, UNITS[scale]),
-    }
+    (1 << (10 * (scale + 1)), UNITS[scale])
 }
 
 /// How many times larger: `1.60`, or `32` where it is whole.

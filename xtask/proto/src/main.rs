@@ -1,4 +1,4 @@
-//! The work of `cargo xtask proto`: the Rust code of the messages in `crates/tilework/proto`.
+//! The work of `cargo xtask proto`: the Rust code of the messages in the folders `proto` of the crates.
 //!
 //! A program of its own, so that no other chore compiles a protobuf compiler. It is started in the root of the workspace,
 //! with `--check` to compare instead of writing.
@@ -11,11 +11,15 @@ use std::{env, fs};
 
 use buffa_build::Config;
 
-const SCHEMAS: &str = "crates/tilework/proto";
-const CODE: &str = "crates/tilework/src/dialects/xla/proto/generated";
+/// The small messages: shapes, layouts, program shapes.
+const LIBRARY: [&str; 2] = ["crates/tilework/proto", "crates/tilework/src/dialects/xla/proto/generated"];
+/// Compiled modules.
+const AUDIT: [&str; 2] = ["crates/tilework-audit/proto", "crates/tilework-audit/src/schema/generated"];
 
 /// One schema, and what its code can do.
 struct Schema {
+    /// The folder of the schema, and that of its code.
+    folders: [&'static str; 2],
     file: &'static str,
     /// The file of the code, named by the package.
     code: &'static str,
@@ -24,9 +28,9 @@ struct Schema {
 }
 
 const SCHEMAS_AND_CODE: [Schema; 3] = [
-    Schema { file: "xla_data.proto", code: "xla.rs", notations: true },
-    Schema { file: "xla_data_2018.proto", code: "xla_2018.rs", notations: true },
-    Schema { file: "hlo.proto", code: "xla_hlo.rs", notations: false },
+    Schema { folders: LIBRARY, file: "xla_data.proto", code: "xla.rs", notations: true },
+    Schema { folders: LIBRARY, file: "xla_data_2018.proto", code: "xla_2018.rs", notations: true },
+    Schema { folders: AUDIT, file: "hlo.proto", code: "xla_hlo.rs", notations: false },
 ];
 
 fn main() -> ExitCode {
@@ -54,9 +58,10 @@ fn make(check: bool) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&work)?;
     for schema in &SCHEMAS_AND_CODE {
         let made = generate(schema, &work)?;
-        let code = Path::new(CODE).join(schema.code);
+        let folder = Path::new(schema.folders[1]);
+        let code = folder.join(schema.code);
         if !check {
-            fs::create_dir_all(CODE)?;
+            fs::create_dir_all(folder)?;
             fs::write(&code, made)?;
             println!("{} is written", code.display());
         } else if fs::read_to_string(&code).unwrap_or_default() == made {
@@ -72,7 +77,7 @@ fn make(check: bool) -> Result<(), Box<dyn Error>> {
 /// The code of a schema.
 fn generate(schema: &Schema, work: &Path) -> Result<String, Box<dyn Error>> {
     let descriptors = work.join(schema.code).with_extension("binpb");
-    let compiled = protox::Compiler::new([SCHEMAS])?
+    let compiled = protox::Compiler::new([schema.folders[0]])?
         .include_imports(true)
         .include_source_info(true)
         .open_file(schema.file)?

@@ -30,7 +30,7 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
     }
     let mut entries = Vec::new();
     let mut push = |audit: &Audit, shape, count, name, computation, source, line| {
-        if let Some(cost) = audit.shapes.known(shape).leaves {
+        if let Some(cost) = audit.store.shapes.known(shape).leaves {
             let (allocated, data, space) = (cost.allocated, cost.data, cost.space);
             let index = NONE;
             entries.push(Entry {
@@ -60,7 +60,7 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
         basis = Basis::Shapes;
         let mut first: Map<ShapeId, u64> = Map::default();
         for (&shape, tally) in &program.loose {
-            let line = first.entry(audit.shapes.known(shape).same_as).or_insert(tally.line);
+            let line = first.entry(audit.store.shapes.known(shape).same_as).or_insert(tally.line);
             *line = tally.line.min(*line);
         }
         for (shape, line) in first {
@@ -74,9 +74,9 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
 
 impl Audit {
     pub(crate) fn entry_of(&self, program: &Program, value: &Value) -> Entry {
-        let known = self.shapes.known(value.shape);
+        let known = self.store.shapes.known(value.shape);
         let cost = known.cost_of(value).unwrap_or_default();
-        let origin = program.origins.get(&self.seed.of(self.texts.text(value.name).as_bytes()));
+        let origin = program.origins.get(&self.store.seed.of(self.store.texts.text(value.name).as_bytes()));
         // What is rounded is exact where the layout says the same; what is supposed was not in the dump.
         let is_computed = known.supposed || (value.rounded && is_near(value.size, cost.allocated));
         let allocated = if is_computed { cost.allocated } else { value.size };

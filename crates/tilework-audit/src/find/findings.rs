@@ -1,6 +1,9 @@
 //! What comes of a reading: buffers, sums, the peak, moves, contradictions.
 
-use tilework::Growth;
+use std::sync::Arc;
+
+use tilework::xla::Shape;
+use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
 use crate::program::{Message, Operation};
@@ -38,10 +41,10 @@ pub struct Audited {
     pub buffers: Vec<Buffer>,
     /// Shapes of buffers, those that waste the most together first.
     pub shapes: Vec<Shared>,
-    /// Waste by computation, the most first.
-    pub computations: Vec<Keyed>,
+    /// Waste by computation, by the name of each; the most first.
+    pub computations: Vec<Keyed<String>>,
     /// Waste by line of the program, or by operation where no line is known; the most first.
-    pub sources: Vec<Keyed>,
+    pub sources: Vec<Keyed<Place>>,
     /// Instructions that change a layout, those that move the most bytes first.
     pub moves: Vec<Move>,
     /// Those that move an argument of the program, by bytes moved, within fusions or not.
@@ -79,9 +82,9 @@ pub enum Basis {
 
 /// Buffers that have something in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keyed {
-    /// What: a computation, or a line of the program.
-    pub name: String,
+pub struct Keyed<K> {
+    /// What they have in common: a computation, or a line of the program.
+    pub key: K,
     /// The buffers.
     pub sum: Sum,
 }
@@ -159,8 +162,8 @@ pub struct Place {
 pub struct Buffer {
     /// The instruction that makes it, with the part of what it makes.
     pub name: Option<String>,
-    /// As it is written.
-    pub shape: String,
+    /// What it holds.
+    pub shape: Arc<Shape>,
     /// The memory space.
     pub space: i64,
     /// The first byte in the memory space, where the allocations stand one behind the other; none without places.
@@ -186,8 +189,8 @@ pub struct Buffer {
 /// Buffers of one shape.
 #[derive(Clone, Debug)]
 pub struct Shared {
-    /// As it is written.
-    pub shape: String,
+    /// What each holds.
+    pub shape: Arc<Shape>,
     /// The memory space.
     pub space: i64,
     /// All of them.
@@ -241,9 +244,9 @@ pub struct Move {
     /// How often each runs while the program does: in loops, as often as their conditions say, counted from 0.
     pub runs: u64,
     /// What is read.
-    pub from: String,
+    pub from: Arc<Shape>,
     /// What is written.
-    pub to: String,
+    pub to: Arc<Shape>,
     /// Bytes of elements that move, of all of them and all their runs together.
     pub bytes: u64,
     /// How they move; none if that is not decided.
@@ -263,8 +266,8 @@ pub struct Move {
 /// How elements move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct How {
-    /// The kind of most of it, such as `transpose`.
-    pub kind: String,
+    /// The kind of most of it.
+    pub kind: Kind,
     /// Bytes of the longest run of elements that are neighbours on both sides.
     pub run_bytes: u64,
     /// Nests of loops.
@@ -277,7 +280,7 @@ pub struct Contradiction {
     /// The buffer.
     pub name: Option<String>,
     /// Its shape.
-    pub shape: String,
+    pub shape: Arc<Shape>,
     /// What the dump says, in bytes.
     pub says: u64,
     /// What the layout needs.

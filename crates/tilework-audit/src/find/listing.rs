@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use crate::budget::Budget;
 use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
+use crate::texts::printed;
 
 /// Bytes that are made of each byte that is listed: objects, tables, pictures.
 const MADE_OF_IT: usize = 4;
@@ -50,7 +51,7 @@ impl Listing {
 
 /// What lists are made of.
 pub(crate) trait Listed {
-    /// The bytes of its texts.
+    /// The bytes of its texts, as they are shown.
     fn text_bytes(&self) -> usize;
 }
 
@@ -66,31 +67,37 @@ impl Listed for Place {
 
 impl Listed for Buffer {
     fn text_bytes(&self) -> usize {
-        of(&self.name) + self.shape.len() + of(&self.computation) + self.place.text_bytes()
+        of(&self.name) + printed(&*self.shape) + of(&self.computation) + self.place.text_bytes()
     }
 }
 
 impl Listed for Shared {
     fn text_bytes(&self) -> usize {
-        self.shape.len() + self.names.iter().map(String::len).sum::<usize>() + self.place.text_bytes()
+        printed(&*self.shape) + self.names.iter().map(String::len).sum::<usize>() + self.place.text_bytes()
     }
 }
 
-impl Listed for Keyed {
+impl Listed for String {
     fn text_bytes(&self) -> usize {
-        self.name.len()
+        self.len()
+    }
+}
+
+impl<K: Listed> Listed for Keyed<K> {
+    fn text_bytes(&self) -> usize {
+        self.key.text_bytes()
     }
 }
 
 impl Listed for Move {
     fn text_bytes(&self) -> usize {
-        let own = self.name.len() + self.from.len() + self.to.len();
+        let own = self.name.len() + printed(&*self.from) + printed(&*self.to);
         own + of(&self.argument) + of(&self.computation) + self.place.text_bytes()
     }
 }
 
 impl Listed for Contradiction {
     fn text_bytes(&self) -> usize {
-        of(&self.name) + self.shape.len()
+        of(&self.name) + printed(&*self.shape)
     }
 }

@@ -9,11 +9,15 @@ mod sums;
 pub(crate) mod suppose;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
+
+use tilework::xla::Shape;
 
 use crate::audit::Audit;
 use crate::budget::CONCLUDING;
 use crate::program::Program;
 use crate::shapes::ShapeId;
+use crate::sources::Source;
 use entry::{Entry, entries};
 use findings::{Audited, Findings, Place, Sum};
 use listing::Listing;
@@ -22,7 +26,7 @@ use peak::Peaks;
 impl Audit {
     /// Concludes: at most `top` of each list.
     pub fn findings(&self, top: usize) -> Findings {
-        let listing = Listing::within(&self.budget);
+        let listing = Listing::within(&self.store.budget);
         let mut programs: Vec<Audited> =
             self.programs.iter().filter_map(|program| self.audited(program, top, &listing)).collect();
         programs.retain(|program| !program.is_empty());
@@ -30,7 +34,7 @@ impl Audit {
             let main = program.main();
             Reverse((main.waste(), program.moved.bytes, main.allocated))
         });
-        let (unread, assumed) = (self.complaints.list.clone(), self.assumed.clone());
+        let (unread, assumed) = (self.store.complaints.list.clone(), self.assumed.clone());
         Findings { programs, unread, assumed, cut: listing.is_cut() }
     }
 
@@ -49,7 +53,7 @@ impl Audit {
         }
         let (moves, arguments, moved) = self.moves(program, top, listing);
         let (contradictions, contradiction_count) = self.contradictions(program, top, listing);
-        let name = match self.texts.text(program.name) {
+        let name = match self.store.texts.text(program.name) {
             // Without its module, it is called as its files are.
             "" => program.group.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
             name => name.to_owned(),
@@ -76,17 +80,20 @@ impl Audit {
         })
     }
 
-    pub(crate) fn text_of(&self, shape: ShapeId) -> String {
-        self.shapes.known(shape).shape.to_string()
+    pub(crate) fn shape(&self, number: ShapeId) -> Arc<Shape> {
+        self.store.shapes.known(number).shape.clone()
     }
 
     /// What a name means to people; none for the empty one.
     pub(crate) fn name(&self, text: u32) -> Option<String> {
-        Some(self.texts.text(text)).filter(|text| !text.is_empty()).map(str::to_owned)
+        Some(self.store.texts.text(text)).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
     pub(crate) fn place(&self, source: u32) -> Place {
-        let source = self.sources.source(source);
+        self.place_of(self.store.sources.source(source))
+    }
+
+    pub(crate) fn place_of(&self, source: Source) -> Place {
         Place {
             operation: self.name(source.operation),
             file: self.name(source.file),
@@ -95,7 +102,7 @@ impl Audit {
     }
 
     pub(crate) fn name_of(&self, entry: &Entry) -> Option<String> {
-        let index = match self.texts.text(entry.index) {
+        let index = match self.store.texts.text(entry.index) {
             "{}" => "",
             index => index,
         };

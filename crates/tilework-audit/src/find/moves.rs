@@ -8,6 +8,7 @@ use crate::audit::Audit;
 use crate::find::findings::{How, Move, Moved};
 use crate::find::listing::Listing;
 use crate::hash::Map;
+use crate::lists::List;
 use crate::program::{MoveKey, Operation, Program, Tally};
 use crate::shapes::ShapeId;
 use crate::texts::{NONE, Text};
@@ -46,7 +47,7 @@ impl Audit {
     ) -> (Vec<Move>, Vec<Move>, Moved) {
         let calls = program.calls();
         let hashes = program.computation_hashes();
-        let mut effects: Map<(Operation, ShapeId, ShapeId, Text), Effect> = Map::default();
+        let mut effects: Map<(Operation, ShapeId, ShapeId, List), Effect> = Map::default();
         let mut moved = Moved { unknown_loops: calls.unknown, ..Moved::default() };
         let mut found: Vec<Found<'_>> = Vec::new();
         for (key, tally) in &program.moves {
@@ -56,7 +57,7 @@ impl Audit {
                 None if effects.len() >= DECIDED => Effect::Changes,
                 None => *effects.entry(pair).or_insert(self.effect(key)),
             };
-            let each = self.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
+            let each = self.store.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
             let runs = calls.runs(key.computation);
             let bytes = each.saturating_mul(tally.count).saturating_mul(runs);
             // A fusion in which nothing is computed only wraps what it moves for a kernel.
@@ -98,11 +99,11 @@ impl Audit {
         let Found { key, tally, argument, runs, bytes, fused } = *found;
         Move {
             operation: key.operation,
-            name: self.texts.text(tally.name).to_owned(),
+            name: self.store.texts.text(tally.name).to_owned(),
             count: tally.count,
             runs,
-            from: self.text_of(key.from),
-            to: self.text_of(key.to),
+            from: self.shape(key.from),
+            to: self.shape(key.to),
             bytes,
             how: planned.then(|| self.how(key)).flatten(),
             argument: argument.and_then(|argument| self.name(argument)),
@@ -114,7 +115,7 @@ impl Audit {
     }
 
     fn layouts(&self, key: &MoveKey) -> Option<(Layout, Layout)> {
-        Some((self.shapes.layout(key.from)?, self.shapes.layout(key.to)?))
+        Some((self.store.shapes.layout(key.from)?, self.store.shapes.layout(key.to)?))
     }
 
     /// Canonical forms decide, so this is quick whatever the layouts are. Where they cannot, the instruction is taken at
@@ -138,8 +139,9 @@ impl Audit {
     fn same_index(&self, key: &MoveKey, from: Layout, to: &Layout) -> Option<Layout> {
         match key.operation {
             Operation::Transpose => {
-                let order = self.texts.text(key.order).split(',').map(|dim| dim.trim().parse::<usize>());
-                from.permute(&order.collect::<Result<Vec<usize>, _>>().ok()?).ok()
+                let order: Vec<usize> =
+                    self.store.orders.list(key.order).iter().map(|&dim| dim as usize).collect();
+                from.permute(&order).ok()
             }
             Operation::Reshape => from.reshape(to.dims()).ok(),
             _ => Some(from),
@@ -153,7 +155,7 @@ impl Audit {
         let figures = plan.figures();
         let run_bits = u128::from(figures.longest_run) * u128::from(to.bits());
         Some(How {
-            kind: plan.main_kind()?.to_string(),
+            kind: plan.main_kind()?,
             run_bytes: u64::try_from(run_bits / 8).ok()?,
             nests: figures.nests,
         })

@@ -81,7 +81,7 @@ impl Peaks {
         let main = self.main_space()?;
         let peak = self.spaces.iter().find(|peak| peak.space == main)?;
         let name = program.sequence.get(peak.time as usize).copied().unwrap_or_default();
-        let instruction = audit.texts.text(name).to_owned();
+        let instruction = audit.store.texts.text(name).to_owned();
         Some(Peak { time: peak.time, instruction, space: main, sum: peak.sum })
     }
 
@@ -103,9 +103,9 @@ impl Peaks {
 }
 
 fn live(audit: &Audit, program: &Program, entry: &Entry) -> Option<(u32, u32)> {
-    let name = audit.texts.text(entry.name).as_bytes();
-    let index = audit.texts.text(entry.index).as_bytes();
-    program.lives.get(&audit.live_key(name, index)).copied()
+    let name = audit.store.texts.text(entry.name).as_bytes();
+    let index = audit.store.texts.text(entry.index).as_bytes();
+    program.lives.get(&audit.store.live_key(name, index)).copied()
 }
 
 /// A temporary buffer's life; everything else, and what no range is known of, is there throughout.

@@ -6,12 +6,13 @@ use tilework::xla::Shape;
 
 use crate::audit::Audit;
 use crate::find::entry::{Entry, is_near};
-use crate::find::findings::{Buffer, Contradiction, Keyed, Shared, SpaceSum, Sum};
+use crate::find::findings::{Buffer, Contradiction, Keyed, Place, Shared, SpaceSum, Sum};
 use crate::find::listing::Listing;
 use crate::find::peak::Peaks;
 use crate::hash::Map;
 use crate::program::{Allocation, Program, Value};
 use crate::shapes::ShapeId;
+use crate::sources::Source;
 use crate::suggest::footprint::Footprint;
 use crate::suggest::suggest;
 use crate::suggest::target::has_no_tiles;
@@ -40,7 +41,7 @@ impl Audit {
         let found = || program.values.iter().filter_map(|value| Some((value, self.contradicted(value)?)));
         let list = found().take(top).map(|(value, needs)| Contradiction {
             name: self.name_of(&self.entry_of(program, value)),
-            shape: self.text_of(value.shape),
+            shape: self.shape(value.shape),
             says: value.size,
             needs,
             rounded: value.rounded,
@@ -51,12 +52,12 @@ impl Audit {
 
     /// What a layout needs, if the dump says otherwise.
     fn contradicted(&self, value: &Value) -> Option<u64> {
-        let known = self.shapes.known(value.shape);
+        let known = self.store.shapes.known(value.shape);
         if known.supposed {
             return None;
         }
         let needs = known.cost_of(value)?.allocated;
-        let agrees = match &known.shape {
+        let agrees = match &*known.shape {
             _ if value.rounded => is_near(value.size, needs),
             // A table of pointers of 4 or 8 bytes.
             Shape::Tuple(elements) => {
@@ -116,7 +117,7 @@ impl Audit {
             let value = program.values.get(place).filter(|_| program.has.assignment);
             Buffer {
                 name: self.name_of(entry),
-                shape: self.text_of(entry.shape),
+                shape: self.shape(entry.shape),
                 space: entry.space,
                 at: value.and_then(|value| starts.get(value.allocation as usize)?.checked_add(value.offset)),
                 allocated: entry.allocated,
@@ -151,7 +152,7 @@ impl Audit {
         let mut places: Map<(ShapeId, i64), usize> = Map::default();
         let mut groups: Vec<Group> = Vec::new();
         for (number, entry) in entries.iter().enumerate() {
-            let shape = self.shapes.known(entry.shape).same_as;
+            let shape = self.store.shapes.known(entry.shape).same_as;
             let place = *places.entry((shape, entry.space)).or_insert_with(|| {
                 groups.push(Group {
                     shape,
@@ -180,11 +181,11 @@ impl Audit {
         // What wastes nothing says nothing here.
         groups.retain(|group| group.sum.waste() > 0);
         let shared = |(place, group): (usize, &Group)| Shared {
-            shape: self.text_of(group.shape),
+            shape: self.shape(group.shape),
             space: group.space,
             sum: group.sum,
             at_peak: peaks.main_space().map(|_| group.at_peak),
-            growths: self.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
+            growths: self.store.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
             smallest: (place < SUGGESTED).then(|| self.smallest(group.shape)).flatten(),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
             place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
@@ -194,7 +195,7 @@ impl Audit {
 
     /// The smallest layout of an array that has tiles, where that is smaller.
     fn smallest(&self, shape: ShapeId) -> Option<Footprint> {
-        let array = self.shapes.known(shape).shape.as_array()?;
+        let array = self.store.shapes.known(shape).shape.as_array()?;
         if array.layout().is_none_or(|layout| layout.tiles().is_empty()) {
             return None;
         }
@@ -211,39 +212,36 @@ impl Audit {
         entries: &[Entry],
         top: usize,
         listing: &Listing,
-    ) -> Vec<Keyed> {
+    ) -> Vec<Keyed<String>> {
         let mut sums: Map<u32, Sum> = Map::default();
         for entry in entries {
             sums.entry(entry.computation).or_default().add(entry.count, entry.allocated, entry.data);
         }
         let named = |key: u32| program.computation_names.get(key as usize).copied().unwrap_or(NONE);
-        let text = |key: u32| self.texts.text(named(key));
+        let text = |key: u32| self.store.texts.text(named(key));
         let ranked =
             ranked(sums.into_iter().filter(|&(key, _)| named(key) != NONE), |&a, &b| text(a).cmp(text(b)));
-        let keyed = |(key, sum)| Keyed { name: text(key).to_owned(), sum };
+        let keyed = |(key, sum)| Keyed { key: text(key).to_owned(), sum };
         listing.of(ranked.into_iter().take(top).map(keyed))
     }
 
-    pub(crate) fn by_source(&self, entries: &[Entry], top: usize, listing: &Listing) -> Vec<Keyed> {
+    pub(crate) fn by_source(&self, entries: &[Entry], top: usize, listing: &Listing) -> Vec<Keyed<Place>> {
         let mut sums: Map<(Text, u32, Text), Sum> = Map::default();
         for entry in entries {
-            let source = self.sources.source(entry.source);
+            let source = self.store.sources.source(entry.source);
             let operation = if source.line > 0 { NONE } else { source.operation };
             let key = (source.file, source.line, operation);
             sums.entry(key).or_default().add(entry.count, entry.allocated, entry.data);
         }
         let named = sums.into_iter().filter(|&((_, line, operation), _)| line > 0 || operation != NONE);
         let key = |&(file, line, operation): &(Text, u32, Text)| match line {
-            0 => (self.texts.text(operation), 0),
-            line => (self.texts.text(file), line),
+            0 => (self.store.texts.text(operation), 0),
+            line => (self.store.texts.text(file), line),
         };
         let ranked = ranked(named, |a, b| key(a).cmp(&key(b)));
-        let keyed = |(source, sum)| {
-            let name = match key(&source) {
-                (operation, 0) => operation.to_owned(),
-                (file, line) => format!("{file}:{line}"),
-            };
-            Keyed { name, sum }
+        let keyed = |((file, line, operation), sum)| Keyed {
+            key: self.place_of(Source { operation, file, line }),
+            sum,
         };
         listing.of(ranked.into_iter().take(top).map(keyed))
     }

@@ -33,8 +33,8 @@ impl Audit {
             let placed = has_no_tiles(array).then(|| target.place(array).ok()).flatten()?;
             Some(placed.shape).filter(|shape| shape != array)
         };
-        let changed = self.shapes.replace(|shape| replaced(shape, laid_out));
-        self.assumed = Some(Assumed { target: target.name().to_owned(), shapes: changed });
+        let changed = self.store.shapes.replace(|shape| replaced(shape, laid_out));
+        self.assumed = Some(Assumed { target: target.clone(), shapes: changed });
         self.target = target;
         changed
     }
@@ -63,7 +63,7 @@ impl Audit {
         };
         let is_there =
             |shape: &Shape| shape.flatten_tuple().iter().any(|part| part.as_array().is_some_and(is_meant));
-        if !self.shapes.iter().any(is_there) {
+        if !self.store.shapes.iter().any(is_there) {
             let bare = instead.clone().without_layout();
             return Err(Error::new(format!("no array {bare} in what was read"))
                 .accepts("a layout, which stands for the worst array of its rank, or an array that was read, with another layout"));
@@ -72,7 +72,7 @@ impl Audit {
             let instead = is_meant(array).then(|| in_space_of(array, instead)).flatten()?;
             (instead != *array).then_some(instead)
         };
-        Ok(self.shapes.replace(|shape| replaced(shape, laid_out)))
+        Ok(self.store.shapes.replace(|shape| replaced(shape, laid_out)))
     }
 }
 
@@ -103,11 +103,17 @@ impl Instead {
         if text.trim_start().starts_with('{') {
             return Layout::parse(text).map(Instead::Layout);
         }
-        match Shape::parse(text)?.as_array() {
+        Instead::of_shape(&Shape::parse(text)?).map_err(|error| error.at(text.len()..text.len()))
+    }
+
+    /// The layout of this array.
+    ///
+    /// # Errors
+    /// A shape that is no array with a layout.
+    pub fn of_shape(shape: &Shape) -> Result<Instead> {
+        match shape.as_array() {
             Some(array) if array.layout().is_some() => Ok(Instead::Array(array.clone())),
-            _ => Err(Error::new("no layout")
-                .at(text.len()..text.len())
-                .accepts("such as {0,1:T(8,128)}, alone or behind an array")),
+            _ => Err(Error::new("no layout").accepts("such as {0,1:T(8,128)}, alone or behind an array")),
         }
     }
 
@@ -146,14 +152,13 @@ fn worst_array(findings: &Findings, rank: usize) -> Option<ArrayShape> {
             program.shapes.iter().map(|shape| (shape.sum.waste(), shape.sum.allocated, &shape.shape));
         wasting.chain(program.buffers.iter().map(|buffer| (0, buffer.allocated, &buffer.shape)))
     });
-    let of_rank = |text: &str| {
-        let array = Shape::parse(text).ok()?.as_array()?.clone();
-        (array.rank() == rank).then_some(array)
-    };
-    let arrays = shapes.filter_map(|(waste, allocated, text)| Some(((waste, allocated), of_rank(text)?)));
+    let arrays = shapes.filter_map(|(waste, allocated, shape)| {
+        let array = shape.as_array().filter(|array| array.rank() == rank)?;
+        Some(((waste, allocated), array))
+    });
     // Of equal ones the first.
     let worst = arrays.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
-    worst.map(|(_, array)| array)
+    worst.map(|(_, array)| array.clone())
 }
 
 /// The shape with other arrays in it; none if all stay as they are.

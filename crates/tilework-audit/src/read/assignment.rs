@@ -7,20 +7,20 @@
 
 use memchr::memmem;
 
-use crate::audit::Audit;
 use crate::budget::CONCLUDING;
-use crate::program::{Allocation, Value};
+use crate::program::{Allocation, Program, Value};
 use crate::read::bytes::{number, number_after, split};
+use crate::store::Store;
 
 /// The most buffers of one program, and the most allocations.
 const LIMIT: usize = 1 << 22;
 
-impl Audit {
+impl Store {
     /// Reads a line of a buffer assignment.
-    pub(crate) fn assignment_line(&mut self, number: u64, line: &[u8]) {
+    pub(crate) fn assignment_line(&mut self, program: &mut Program, number: u64, line: &[u8]) {
         let text = line.trim_ascii_start();
         if let Some(value) = text.strip_prefix(b"value: ") {
-            if self.value(number, value).is_none() {
+            if self.value(program, number, value).is_none() {
                 self.complaints.add(number, "a buffer that is not whole or has an unknown shape");
             }
         } else if let Some(allocation) = text.strip_prefix(b"allocation ") {
@@ -29,8 +29,7 @@ impl Audit {
             };
             let space = number_after(allocation, b"color ").map_or(0, |color| color as i64);
             let temporary = memmem::find(allocation, b"preallocated-temp").is_some();
-            let (program, budget) = self.room();
-            if program.allocations.len() >= LIMIT || !budget.for_one(&mut program.allocations) {
+            if program.allocations.len() >= LIMIT || !self.budget.for_one(&mut program.allocations) {
                 return program.overflowed = true;
             }
             program.allocations.push(Allocation { size, space, temporary });
@@ -39,7 +38,7 @@ impl Audit {
         }
     }
 
-    fn value(&mut self, line: u64, text: &[u8]) -> Option<()> {
+    fn value(&mut self, program: &mut Program, line: u64, text: &[u8]) -> Option<()> {
         let (name, rest) = split(text.strip_prefix(b"<")?, b"> (size=")?;
         let size = number(rest)?;
         let offset = number_after(rest, b"offset=")?;
@@ -50,7 +49,7 @@ impl Audit {
         let (name, _) = split(name, b" @").unwrap_or((name, b""));
         let (name, index) = name_and_index(name);
         let (name, index) = (self.texts.number(name), self.texts.number(index));
-        let (program, budget) = self.room();
+        let budget = &self.budget;
         let allocation = program.allocations.len().checked_sub(1)?;
         let space = program.allocations[allocation].space;
         if program.values.len() >= LIMIT || !budget.for_one(&mut program.values) || !budget.take(CONCLUDING) {

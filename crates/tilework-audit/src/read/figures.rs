@@ -11,33 +11,33 @@
 
 use memchr::memrchr;
 
-use crate::program::{Message, Part};
+use crate::program::{Message, Need, Part};
 use crate::read::bytes::{after, number, number_after, rounded_bytes, split};
 
 /// Lines of a table: what stands before the size, and what it is called here. Of TPUs, then of all others.
-const TABLE: [(&[u8], &str); 13] = [
-    (b"reserved ", "reserved"),
-    (b"program ", "program"),
-    (b"arguments ", "arguments"),
-    (b"Output size ", "output"),
-    (b"; shares ", "output in arguments"),
-    (b"HLO temp ", "temporaries"),
-    (b"% fragmentation (", "fragmentation"),
-    (b"parameter allocation: ", "arguments"),
-    (b"constant allocation: ", "constants"),
-    (b"maybe_live_out allocation: ", "output"),
-    (b"preallocated temp allocation: ", "temporaries"),
-    (b"total allocation: ", "program"),
-    (b"total fragmentation: ", "fragmentation"),
+const TABLE: [(&[u8], Need); 13] = [
+    (b"reserved ", Need::Reserved),
+    (b"program ", Need::Program),
+    (b"arguments ", Need::Arguments),
+    (b"Output size ", Need::Output),
+    (b"; shares ", Need::OutputInArguments),
+    (b"HLO temp ", Need::Temporaries),
+    (b"% fragmentation (", Need::Fragmentation),
+    (b"parameter allocation: ", Need::Arguments),
+    (b"constant allocation: ", Need::Constants),
+    (b"maybe_live_out allocation: ", Need::Output),
+    (b"preallocated temp allocation: ", Need::Temporaries),
+    (b"total allocation: ", Need::Program),
+    (b"total fragmentation: ", Need::Fragmentation),
 ];
 
 /// Fields of JAX's `CompiledMemoryStats(…)`, which are exact.
-const STATISTICS: [(&[u8], &str); 5] = [
-    (b"generated_code_size_in_bytes=", "code"),
-    (b", argument_size_in_bytes=", "arguments"),
-    (b", output_size_in_bytes=", "output"),
-    (b", alias_size_in_bytes=", "output in arguments"),
-    (b", temp_size_in_bytes=", "temporaries"),
+const STATISTICS: [(&[u8], Need); 5] = [
+    (b"generated_code_size_in_bytes=", Need::Code),
+    (b", argument_size_in_bytes=", Need::Arguments),
+    (b", output_size_in_bytes=", Need::Output),
+    (b", alias_size_in_bytes=", Need::OutputInArguments),
+    (b", temp_size_in_bytes=", Need::Temporaries),
 ];
 
 impl Message {
@@ -56,27 +56,27 @@ impl Message {
             self.used = used_alone(line);
         }
         if let Some(statistics) = after(line, b"CompiledMemoryStats(") {
-            for (mark, name) in STATISTICS {
-                self.part(name, number_after(statistics, mark));
+            for (mark, need) in STATISTICS {
+                self.part(need, number_after(statistics, mark));
             }
             return;
         }
-        for (mark, name) in TABLE {
+        for (mark, need) in TABLE {
             if let Some(size) = after(line, mark).map(<[u8]>::trim_ascii_start) {
                 let number = size.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
                 // Without a unit it is a number of something else.
                 let has_unit = size.get(number).is_some_and(|byte| b"BKMGTPE".contains(byte));
-                self.part(name, rounded_bytes(size).filter(|_| has_unit));
+                self.part(need, rounded_bytes(size).filter(|_| has_unit));
             }
         }
     }
 
-    fn part(&mut self, name: &'static str, bytes: Option<u64>) {
+    fn part(&mut self, need: Need, bytes: Option<u64>) {
         // The table of the program says again what is reserved, and the sums come first.
         if let Some(bytes) = bytes
-            && self.parts.iter().all(|part| part.name != name)
+            && self.parts.iter().all(|part| part.need != need)
         {
-            self.parts.push(Part { name, bytes });
+            self.parts.push(Part { need, bytes });
         }
     }
 }
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn the_table_says_what_it_is_needed_for() {
         let parts = |text: &str| -> Vec<(&str, u64)> {
-            read(text).parts.iter().map(|part| (part.name, part.bytes)).collect()
+            read(text).parts.iter().map(|part| (part.need.name(), part.bytes)).collect()
         };
         let tpu = "    reserved         18.00M \n    program           1.50G \n    arguments       unknown size \n\n\
                    Output size 6.0K; shares 4.0K with arguments.\n\nProgram hbm requirement 1.50G:\n    \

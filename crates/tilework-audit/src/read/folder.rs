@@ -23,13 +23,16 @@ pub struct Refused {
     pub path: PathBuf,
     /// Why not.
     pub error: Error,
+    /// Whether it would have taken more memory than there is for it (see [`Audit::with_memory`]).
+    pub lacks_memory: bool,
 }
 
 impl Refused {
     fn new(path: &Path, error: &io::Error) -> Refused {
+        let lacks_memory = error.kind() == io::ErrorKind::OutOfMemory;
         let own = error.get_ref().and_then(|own| own.downcast_ref::<Error>());
         let error = own.cloned().unwrap_or_else(|| Error::new(error.to_string()));
-        Refused { path: path.to_owned(), error }
+        Refused { path: path.to_owned(), error, lacks_memory }
     }
 }
 
@@ -59,7 +62,7 @@ impl Audit {
                     "what XLA writes with --xla_dump_to=DIR and --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto; \
                      other texts by their names",
                 );
-                refused.push(Refused { path: path.to_path_buf(), error });
+                refused.push(Refused { path: path.to_path_buf(), error, lacks_memory: false });
             }
             files.extend(own);
         }

@@ -13,12 +13,13 @@
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
-use crate::audit::Audit;
-use crate::program::Times;
+use crate::lists::{EMPTY, List};
+use crate::program::{Program, Times};
 use crate::read::bytes::{after, end_of_shape, number};
 use crate::read::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
 use crate::read::metadata::Tables;
-use crate::texts::{NONE, Text};
+use crate::store::Store;
+use crate::texts::NONE;
 
 /// A module that is being read.
 #[derive(Debug)]
@@ -39,15 +40,15 @@ impl Hlo {
     }
 }
 
-impl Audit {
+impl Store {
     /// Begins a module.
-    pub(crate) fn hlo(&mut self, line: &[u8]) -> Hlo {
+    pub(crate) fn hlo(&mut self, program: &mut Program, line: &[u8]) -> Hlo {
         let name = line.strip_prefix(b"HloModule ").unwrap_or(line);
         let name = name[..memchr2(b',', b' ', name).unwrap_or(name.len())].trim_ascii();
         Hlo {
             tables: Tables::within(&self.budget),
             inside: false,
-            body: self.module(name),
+            body: self.module(program, name),
             metadata: memmem::Finder::new(b" metadata={"),
             calls: memmem::Finder::new(b"calls="),
             applies: memmem::Finder::new(b"to_apply="),
@@ -62,17 +63,17 @@ impl Audit {
 
     /// Reads a line of a module.
     #[inline]
-    pub(crate) fn hlo_line(&mut self, hlo: &mut Hlo, number: u64, line: &[u8]) {
+    pub(crate) fn hlo_line(&mut self, program: &mut Program, hlo: &mut Hlo, number: u64, line: &[u8]) {
         let text = line.trim_ascii();
         if text.first() == Some(&b'}') {
             (hlo.inside, hlo.body.entry) = (false, false);
             return;
         }
         if text.last() == Some(&b'{') {
-            return self.computation_line(hlo, text);
+            return self.computation_line(program, hlo, text);
         }
         if hlo.inside || memmem::find(text, b" = ").is_some() {
-            match self.instruction_line(hlo, number, text) {
+            match self.instruction_line(program, hlo, number, text) {
                 Ok(()) => {}
                 Err(_) if text.is_empty() => {}
                 Err(reason) => self.complaints.add(number, reason),
@@ -83,19 +84,25 @@ impl Audit {
     }
 
     /// `%fused_computation.5 (param_0.11: bf16[7,7,3,64]) -> bf16[7,7,3,64] {`
-    fn computation_line(&mut self, hlo: &mut Hlo, text: &[u8]) {
+    fn computation_line(&mut self, program: &mut Program, hlo: &mut Hlo, text: &[u8]) {
         let (entry, text) = match text.strip_prefix(b"ENTRY ") {
             Some(text) => (true, text),
             None => (false, text),
         };
         let end = memchr2(b' ', b'(', text).unwrap_or(text.len());
         let name = text[..end].strip_prefix(b"%").unwrap_or(&text[..end]);
-        self.computation_begins(&mut hlo.body, name, entry);
+        self.computation_begins(program, &mut hlo.body, name, entry);
         hlo.inside = true;
     }
 
     #[inline]
-    fn instruction_line(&mut self, hlo: &mut Hlo, line: u64, text: &[u8]) -> Result<(), &'static str> {
+    fn instruction_line(
+        &mut self,
+        program: &mut Program,
+        hlo: &mut Hlo,
+        line: u64,
+        text: &[u8],
+    ) -> Result<(), &'static str> {
         let (is_root, text) = match text.strip_prefix(b"ROOT ") {
             Some(text) => (true, text),
             None => (false, text),
@@ -115,7 +122,7 @@ impl Audit {
         let (operation, rest) = (&text[..open], &text[open + 1..]);
 
         let meaning = Meaning::of(operation);
-        self.calls(hlo, meaning.calls, rest);
+        self.calls(program, hlo, meaning.calls, rest);
         let operand = if meaning.asks_for_operand() { self.operand(&hlo.body, rest) } else { None };
         let hash = self.seed.of(name);
         match operation {
@@ -128,7 +135,7 @@ impl Audit {
                     hlo.body.is_number(hash, number);
                 }
             }
-            b"compare" if is_root => self.condition(&hlo.body, rest),
+            b"compare" if is_root => self.condition(program, &hlo.body, rest),
             _ => {}
         }
         let parameter = match meaning.makes {
@@ -138,8 +145,8 @@ impl Audit {
         let parameter = parameter.and_then(|place| u32::try_from(place).ok()?.checked_add(1)).unwrap_or(0);
         let instruction = Instruction { name, hash, key: hash, meaning, shape, operand, parameter, line };
         let Hlo { tables, metadata, body, .. } = hlo;
-        let source = |audit: &mut Audit| audit.source(tables, metadata, rest);
-        self.instruction(body, &instruction, |audit| audit.order(rest), source)
+        let source = |store: &mut Store| store.source(tables, metadata, rest);
+        self.instruction(program, body, &instruction, |store| store.order(rest), source)
     }
 
     fn source(&mut self, tables: &Tables, metadata: &memmem::Finder<'_>, rest: &[u8]) -> u32 {
@@ -160,47 +167,47 @@ impl Audit {
 
     /// Notes the computations that this instruction calls.
     #[inline]
-    fn calls(&mut self, hlo: &Hlo, called: Called, rest: &[u8]) {
+    fn calls(&self, program: &mut Program, hlo: &Hlo, called: Called, rest: &[u8]) {
         match called {
             Called::Nothing => {}
             Called::Fused => {
                 if let Some(callee) = self.callee(&hlo.calls, rest) {
-                    self.call(hlo.body.computation, callee, Times::Within);
+                    self.call(program, hlo.body.computation, callee, Times::Within);
                     if hlo.body.entry {
-                        self.arguments(&hlo.body, callee, rest);
+                        self.arguments(program, &hlo.body, callee, rest);
                     }
                 }
             }
             Called::Applied => {
                 if let Some(callee) = self.callee(&hlo.applies, rest) {
-                    self.call(hlo.body.computation, callee, Times::Within);
+                    self.call(program, hlo.body.computation, callee, Times::Within);
                 }
             }
-            Called::Once => self.calls_once(hlo, rest),
+            Called::Once => self.calls_once(program, hlo, rest),
             Called::Loop => {
                 let says = after(rest, b"known_trip_count").and_then(|rest| after(rest, b"\"n\":\""));
                 let says = says.and_then(number);
                 let named = |mark| after(rest, mark).map(|name| self.seed.of(computation_name(name)));
                 if let (Some(condition), Some(callee)) = (named(b"condition="), named(b"body=")) {
-                    self.call(hlo.body.computation, callee, Times::Loop { says, condition });
+                    self.call(program, hlo.body.computation, callee, Times::Loop { says, condition });
                 }
             }
         }
     }
 
     /// Notes what a call, an asynchronous operation or a choice calls.
-    fn calls_once(&mut self, hlo: &Hlo, rest: &[u8]) {
+    fn calls_once(&self, program: &mut Program, hlo: &Hlo, rest: &[u8]) {
         for mark in [&b" calls="[..], b" to_apply=", b" true_computation=", b" false_computation="] {
             if let Some(name) = after(rest, mark) {
                 let callee = self.seed.of(computation_name(name));
-                self.call(hlo.body.computation, callee, Times::Once);
+                self.call(program, hlo.body.computation, callee, Times::Once);
             }
         }
         let branches = after(rest, b"branch_computations={").unwrap_or_default();
         let end = memchr(b'}', branches).unwrap_or(0);
         for name in branches[..end].split(|&byte| byte == b',') {
             let callee = self.seed.of(computation_name(name.trim_ascii()));
-            self.call(hlo.body.computation, callee, Times::Once);
+            self.call(program, hlo.body.computation, callee, Times::Once);
         }
     }
 
@@ -212,11 +219,11 @@ impl Audit {
     }
 
     /// Notes which operands of a fusion are arguments of the program.
-    fn arguments(&mut self, body: &Body, callee: u64, mut rest: &[u8]) {
+    fn arguments(&self, program: &mut Program, body: &Body, callee: u64, mut rest: &[u8]) {
         let mut place = 0;
         while let Some((name, end)) = first_operand(rest) {
             let argument = body.operand(self.seed.of(name)).map_or(NONE, |operand| operand.parameter);
-            self.given(callee, place, argument);
+            self.given(program, callee, place, argument);
             if rest.get(end) != Some(&b',') {
                 break;
             }
@@ -226,7 +233,7 @@ impl Audit {
     }
 
     /// Notes what a condition such as `compare(%i, %constant), direction=LT` compares with.
-    fn condition(&mut self, body: &Body, rest: &[u8]) {
+    fn condition(&self, program: &mut Program, body: &Body, rest: &[u8]) {
         if after(rest, b"direction=").is_none_or(|direction| !direction.starts_with(b"LT")) {
             return;
         }
@@ -234,15 +241,19 @@ impl Audit {
         let second = rest.get(end + 1..).unwrap_or_default().trim_ascii_start();
         let limit = first_operand(second).and_then(|(name, _)| body.number(self.seed.of(name)));
         if let Some(limit) = limit {
-            self.counts_to(body.hash, limit);
+            self.counts_to(program, body.hash, limit);
         }
     }
 
     /// The numbers in `dimensions={2,0,1}`.
-    fn order(&mut self, rest: &[u8]) -> Text {
+    fn order(&mut self, rest: &[u8]) -> List {
         let order = after(rest, b"dimensions={");
         let order = order.and_then(|order| Some(&order[..memchr(b'}', order)?]));
-        order.map_or(NONE, |order| self.texts.number(order))
+        let dims = order.and_then(|order| {
+            let dims = order.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+            dims.map(|dim| u32::try_from(number(dim)?).ok()).collect::<Option<Vec<u32>>>()
+        });
+        dims.and_then(|dims| self.orders.number(&dims)).unwrap_or(EMPTY)
     }
 }
 

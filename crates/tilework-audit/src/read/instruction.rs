@@ -1,11 +1,12 @@
 //! What an instruction means for memory, whatever it was written in: whether it makes a buffer, whether it may move
 //! elements, and which computations exist within it only.
 
-use crate::audit::Audit;
 use crate::budget::CONCLUDING;
 use crate::hash::Map;
-use crate::program::{Made, MoveKey, Operation, Origin};
+use crate::lists::{EMPTY, List};
+use crate::program::{Made, MoveKey, Operation, Origin, Program};
 use crate::shapes::ShapeId;
+use crate::store::Store;
 use crate::texts::{NONE, Text};
 
 /// The most places of a program that are told apart.
@@ -180,7 +181,7 @@ impl Body {
     }
 }
 
-impl Audit {
+impl Store {
     /// Gives back what was held of a module's computations.
     pub(crate) fn module_ends(&mut self, body: &Body) {
         self.budget.give_map(&body.names);
@@ -191,11 +192,10 @@ impl Audit {
     }
 
     /// Begins a module, at a place outside of any computation.
-    pub(crate) fn module(&mut self, name: &[u8]) -> Body {
+    pub(crate) fn module(&mut self, program: &mut Program, name: &[u8]) -> Body {
         let name = self.texts.number(name);
         let (seed, texts, budget) = (self.seed, &self.texts, &self.budget);
-        let program = self.programs.last_mut();
-        let wanted = program.filter(|program| program.has.assignment).map(|program| {
+        let wanted = program.has.assignment.then(|| {
             let mut wanted = Map::default();
             for value in &program.values {
                 if budget.for_entry(&mut wanted) {
@@ -204,7 +204,6 @@ impl Audit {
             }
             wanted
         });
-        let (program, budget) = self.room();
         program.name = name;
         // What stands outside of a computation has a place as well.
         if budget.for_one(&mut program.computation_names) && budget.for_one(&mut program.computes) {
@@ -216,14 +215,20 @@ impl Audit {
     }
 
     /// Begins a computation.
-    pub(crate) fn computation_begins(&mut self, body: &mut Body, name: &[u8], entry: bool) {
+    pub(crate) fn computation_begins(
+        &mut self,
+        program: &mut Program,
+        body: &mut Body,
+        name: &[u8],
+        entry: bool,
+    ) {
         let hash = self.seed.of(name);
         let is_fused = !entry
             && (name.starts_with(b"fused_")
                 || name.starts_with(b"wrapped_")
                 || memchr::memmem::find(name, b"fusion").is_some());
         let name = self.texts.number(name);
-        let (program, budget) = self.room();
+        let budget = &self.budget;
         let is_held = program.computation_names.len() < COMPUTATIONS
             && budget.for_one(&mut program.computation_names)
             && budget.for_one(&mut program.computes)
@@ -253,13 +258,13 @@ impl Audit {
     #[inline]
     pub(crate) fn instruction(
         &mut self,
+        program: &mut Program,
         body: &mut Body,
         instruction: &Instruction<'_>,
-        order: impl FnOnce(&mut Audit) -> Text,
-        source: impl Fn(&mut Audit) -> u32,
+        order: impl FnOnce(&mut Store) -> List,
+        source: impl Fn(&mut Store) -> u32,
     ) -> Result<(), &'static str> {
         let Instruction { name, hash, key, meaning, shape, operand, line, .. } = *instruction;
-        let program = self.program();
         program.instructions += 1;
         if meaning.computes
             && let Some(computes) = program.computes.get_mut(body.computation as usize)
@@ -286,24 +291,22 @@ impl Audit {
             if operand.shape != to {
                 let order = match operation {
                     Operation::Transpose => order(self),
-                    _ => NONE,
+                    _ => EMPTY,
                 };
                 let source = *found.insert(source(self));
                 let computation = body.computation;
                 let from = operand.shape;
                 let Named { parameter, operand, .. } = operand;
                 let key = MoveKey { operation, from, to, order, computation, source, parameter, operand };
-                let Audit { programs, texts, budget, .. } = self;
-                if let Some(program) = programs.last_mut() {
-                    let is_held = program.moves.contains_key(&key)
-                        || program.moves.len() < PLACES
-                            && budget.for_entry(&mut program.moves)
-                            && budget.take(CONCLUDING);
-                    if is_held {
-                        program.moves.entry(key).or_default().add(line, || texts.number(name));
-                    } else {
-                        program.overflowed = true;
-                    }
+                let Store { texts, budget, .. } = self;
+                let is_held = program.moves.contains_key(&key)
+                    || program.moves.len() < PLACES
+                        && budget.for_entry(&mut program.moves)
+                        && budget.take(CONCLUDING);
+                if is_held {
+                    program.moves.entry(key).or_default().add(line, || texts.number(name));
+                } else {
+                    program.overflowed = true;
                 }
             }
         }
@@ -315,8 +318,7 @@ impl Audit {
                 if wanted.contains_key(&hash) {
                     let source = found.unwrap_or_else(|| source(self));
                     let origin = Origin { computation: body.computation, source };
-                    let (program, budget) = self.room();
-                    if budget.for_entry(&mut program.origins) {
+                    if self.budget.for_entry(&mut program.origins) {
                         program.origins.insert(hash, origin);
                     }
                 }
@@ -329,16 +331,22 @@ impl Audit {
                     Makes::Element(number) => self.element(body, shape, number),
                     Makes::Nothing => None,
                 };
-                self.made(body, instruction, made, source);
+                self.made(program, body, instruction, made, source);
             }
         }
         Ok(())
     }
 
     /// Notes an instruction that makes a buffer, where no buffer assignment says which do.
-    fn made(&mut self, body: &Body, instruction: &Instruction<'_>, made: Option<ShapeId>, source: u32) {
-        let Audit { programs, texts, shapes, budget, .. } = self;
-        let Some(program) = programs.last_mut() else { return };
+    fn made(
+        &mut self,
+        program: &mut Program,
+        body: &Body,
+        instruction: &Instruction<'_>,
+        made: Option<ShapeId>,
+        source: u32,
+    ) {
+        let Store { texts, shapes, budget, .. } = self;
         let &Instruction { name, hash, line, .. } = instruction;
         if program.origins.len() < ORIGINS && budget.for_entry(&mut program.origins) {
             program.origins.insert(hash, Origin { computation: body.computation, source });
@@ -369,7 +377,7 @@ impl Audit {
         if let Some(&element) = body.elements.get(&(tuple, number)) {
             return element;
         }
-        let element = match &self.shapes.known(tuple).shape {
+        let element = match &*self.shapes.known(tuple).shape {
             tilework::xla::Shape::Tuple(elements) => elements.get(number).cloned(),
             _ => return Some(tuple),
         };

@@ -13,10 +13,10 @@
 
 use memchr::memrchr;
 
-use crate::audit::Audit;
 use crate::program::Program;
 use crate::read::assignment::name_and_index;
 use crate::read::bytes::{number, number_after};
+use crate::store::Store;
 
 /// The most instructions whose order is kept, and the most buffers.
 const LIMIT: usize = 1 << 22;
@@ -31,9 +31,15 @@ pub(crate) enum Part {
     Peak(u32),
 }
 
-impl Audit {
+impl Store {
     /// Reads a line of live ranges.
-    pub(crate) fn live_line(&mut self, part: &mut Part, line_number: u64, line: &[u8]) {
+    pub(crate) fn live_line(
+        &mut self,
+        program: &mut Program,
+        part: &mut Part,
+        line_number: u64,
+        line: &[u8],
+    ) {
         let text = line.trim_ascii();
         match text {
             b"InstructionSequence:" => *part = Part::Sequence,
@@ -43,22 +49,23 @@ impl Audit {
             }
             _ if text.starts_with(b"Stack trace breakdown") => *part = Part::None,
             _ => {
-                if self.live_entry(*part, text).is_none() && !text.is_empty() {
+                if self.live_entry(program, *part, text).is_none() && !text.is_empty() {
                     self.complaints.add(line_number, "a live range that is not whole");
                 }
             }
         }
     }
 
-    fn live_entry(&mut self, part: Part, text: &[u8]) -> Option<()> {
+    fn live_entry(&mut self, program: &mut Program, part: Part, text: &[u8]) -> Option<()> {
         match part {
             Part::None => {}
             Part::Sequence => {
                 let colon = memchr::memchr(b':', text)?;
                 let place = number(text)?;
                 let name = self.texts.number(&text[colon + 1..]);
-                let (Program { sequence, .. }, budget) = self.room();
-                if place == sequence.len() as u64 && sequence.len() < LIMIT && budget.for_one(sequence) {
+                let sequence = &mut program.sequence;
+                let is_next = place == sequence.len() as u64 && sequence.len() < LIMIT;
+                if is_next && self.budget.for_one(sequence) {
                     sequence.push(name);
                 }
             }
@@ -69,8 +76,7 @@ impl Audit {
                 let end = u32::try_from(number_after(range, b"-")?).ok()?;
                 let (name, index) = name_and_index(&text[..colon]);
                 let key = self.live_key(name, index);
-                let (program, budget) = self.room();
-                if program.lives.len() < LIMIT && budget.for_entry(&mut program.lives) {
+                if program.lives.len() < LIMIT && self.budget.for_entry(&mut program.lives) {
                     program.lives.insert(key, (start, end));
                 } else {
                     program.overflowed = true;
@@ -78,7 +84,7 @@ impl Audit {
             }
             Part::Peak(time) => {
                 let bytes = number_after(text, b"cumulative: ")?;
-                self.program().compilers_peak = Some((time, bytes));
+                program.compilers_peak = Some((time, bytes));
             }
         }
         Some(())

@@ -33,9 +33,9 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
-use crate::audit::Audit;
 use crate::budget::CONCLUDING;
-use crate::program::{Allocation, Program, Value};
+use crate::program::{Allocation, Value};
+use crate::read::Reading;
 use crate::read::bytes::{after, end_of_shape, rounded_bytes, split};
 use crate::texts::{NONE, Text};
 
@@ -82,11 +82,13 @@ pub(crate) struct Entry {
     value: Option<usize>,
     /// The name that stands before the shape.
     name: Text,
+    /// The operator that stands before the shape.
+    source: u32,
     memory: i64,
     listed: bool,
 }
 
-impl Audit {
+impl Reading<'_> {
     /// Reads a line of a message, or all of it where an error is shown on one line with `\n` for the ends of its lines.
     pub(crate) fn message_lines(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
         let mut rest = line;
@@ -102,16 +104,16 @@ impl Audit {
     /// Reads a line of a message.
     fn message_line(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
         if self.begins_again(line) {
-            self.end_message();
+            self.programs.merge_message(&mut self.program);
             self.begin(|has| &mut has.message);
             *entry = Entry::default();
         }
-        self.program().message.figures(line);
+        self.program.message.figures(line);
         if let Some(module) = after(line, b"HLO module: ") {
             let end = module.iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(module.len());
             let name = &module[..end.min(1 << 10)];
-            let name = self.texts.number(name.strip_suffix(b".").unwrap_or(name));
-            self.program().name = name;
+            let name = self.store.texts.number(name.strip_suffix(b".").unwrap_or(name));
+            self.program.name = name;
         }
         if let Some(memory) = after(line, LISTS[0]) {
             let spaces: [(&[u8], i64); 3] = [(b"vmem", 1), (b"smem", 2), (b"host", 5)];
@@ -123,34 +125,30 @@ impl Audit {
         } else if let Some(size) = field(line, b"Size: ") {
             *entry =
                 Entry { size: rounded_bytes(size), memory: entry.memory, listed: true, ..Entry::default() };
-            self.message_source = 0;
         } else if let Some(shape) =
             field(line, b"Shape: ").or_else(|| field(line, b"Entry Parameter Subshape: "))
         {
             self.entry(entry, line_number, shape);
         } else if let Some(operator) = field(line, b"Operator: ") {
             // This stands before the shape, and belongs to what the shape begins.
-            let source = crate::read::metadata::Tables::default().source(operator, &mut self.texts);
-            self.message_source = self.sources.number(source);
+            let source = crate::read::metadata::Tables::default().source(operator, &mut self.store.texts);
+            entry.source = self.store.sources.number(source);
         } else if let Some(label) = field(line, b"XLA label: ").or_else(|| field(line, b"XLA Label: ")) {
             let label = label.strip_prefix(b"%").unwrap_or(label);
             let name = split(label, b" = ").map_or(label, |(name, _)| name);
-            entry.name = self.texts.number(if name.len() < 1 << 10 { name } else { b"" });
-            if let Some(value) = entry.value
-                && let Some(value) =
-                    self.programs.last_mut().and_then(|program| program.values.get_mut(value))
-            {
+            entry.name = self.store.texts.number(if name.len() < 1 << 10 { name } else { b"" });
+            if let Some(value) = entry.value.and_then(|value| self.program.values.get_mut(value)) {
                 value.name = entry.name;
             }
         } else if !entry.listed {
-            self.text_line(line_number, line);
+            self.store.text_line(&mut self.program, line_number, line);
         }
     }
 
     /// Whether this is the first line of another message than the one that is being read.
     fn begins_again(&mut self, line: &[u8]) -> bool {
         let has = |mark: &&[u8]| memmem::find(line, mark).is_some();
-        let program = self.program();
+        let program = &self.program;
         match LISTS.iter().any(has) {
             true => !program.values.is_empty(),
             // What is needed and the list of it may be told one after the other.
@@ -158,45 +156,19 @@ impl Audit {
         }
     }
 
-    /// Forgets the message that was read last if it says the same as one before, or the one before if this says more.
-    pub(crate) fn end_message(&mut self) {
-        let Some(last) = self.programs.pop() else { return };
-        let is_same = |other: &Program| {
-            let (a, b) = (&other.message, &last.message);
-            let buffers = |program: &Program| -> Vec<_> {
-                program.values.iter().map(|value| (value.shape, value.size, value.space)).collect()
-            };
-            let say_nothing_else =
-                other.values.is_empty() || last.values.is_empty() || buffers(other) == buffers(&last);
-            other.has.message
-                && other.group == last.group
-                && is_near(a.used, b.used)
-                && is_near(a.capacity, b.capacity)
-                && say_nothing_else
-        };
-        match self.programs.iter().rposition(is_same) {
-            None => self.programs.push(last),
-            Some(place) => {
-                let other = self.programs.remove(place);
-                let says = |program: &Program| (program.values.len(), program.message.parts.len());
-                self.programs.push(if says(&last) > says(&other) { last } else { other });
-            }
-        }
-    }
-
     fn entry(&mut self, entry: &mut Entry, line: u64, shape: &[u8]) {
         let shape = shape.trim_ascii();
         let shape = &shape[..end_of_shape(shape)];
-        let source = std::mem::take(&mut self.message_source);
-        let Some(shape) = self.shapes.number(shape) else {
-            return self.complaints.add(line, "a buffer with a shape that cannot be read");
+        let source = std::mem::take(&mut entry.source);
+        let Some(shape) = self.store.shapes.number(shape) else {
+            return self.store.complaints.add(line, "a buffer with a shape that cannot be read");
         };
-        let cost = self.shapes.known(shape).leaves;
+        let cost = self.store.shapes.known(shape).leaves;
         let Some(size) = entry.size.or(cost.map(|cost| cost.allocated)) else {
-            return self.complaints.add(line, "a buffer without a size");
+            return self.store.complaints.add(line, "a buffer without a size");
         };
         let (name, memory) = (entry.name, entry.memory);
-        let (program, budget) = self.room();
+        let (program, budget) = (&mut self.program, &self.store.budget);
         let is_held = program.values.len() < LIMIT
             && budget.for_one(&mut program.values)
             && budget.for_one(&mut program.allocations)
@@ -221,11 +193,6 @@ impl Audit {
             source,
         });
     }
-}
-
-/// Whether two sizes may be one, as one may be rounded.
-fn is_near(a: Option<u64>, b: Option<u64>) -> bool {
-    a == b || a.zip(b).is_some_and(|(a, b)| a.abs_diff(b) <= a / 128)
 }
 
 /// What stands behind a mark that is a word of its own.

@@ -10,24 +10,30 @@
 //! A `memref` whose strides skip places, or begin somewhere, is a part of another one and no memory of its own. It is not
 //! counted, nor is one in an order that an affine map says.
 
-use std::fmt::Write;
-
+use tilework::Result;
 use tilework::dialect::Dim;
 use tilework::mlir::{Arrangement, Kind, Type};
+use tilework::xla::{ArrayShape, Layout, Shape, Tile};
 
-/// XLA's text of a type; none if that is no memory with a size of its own.
-pub(crate) fn shape(text: &[u8]) -> Option<String> {
+/// XLA's shape of a type; none if that is no memory with a size of its own.
+///
+/// # Errors
+/// What is no shape, such as one with more bytes than can be counted.
+pub(crate) fn shape(text: &[u8]) -> Option<Result<Shape>> {
     let found = Type::parse(std::str::from_utf8(text).ok()?).ok()?;
     let sizes: Vec<Option<u64>> = found.dims().iter().map(size).collect();
     let layout = match found.kind() {
-        Kind::Memref => layout(&found, &sizes)?,
-        Kind::Tensor => is_dense(&found).then(String::new)?,
+        Kind::Memref => Some(layout(&found, &sizes)?),
+        Kind::Tensor => is_dense(&found).then_some(None)?,
     };
-    let dims = found.dims().iter().map(Dim::to_string);
     // Of vectors in memory, the elements of each are neighbours.
-    let vector = found.element().vector().iter().map(u64::to_string);
-    let sizes: Vec<String> = dims.chain(vector).collect();
-    Some(format!("{}[{}]{layout}", found.element().stored(), sizes.join(",")))
+    let vector = found.element().vector().iter().map(|&size| Dim::Static(size));
+    let array = ArrayShape::new(found.element().stored(), found.dims().iter().copied().chain(vector));
+    let laid_out = |array: ArrayShape| match layout {
+        Some(layout) => array.with_layout(layout?),
+        None => Ok(array),
+    };
+    Some(array.and_then(laid_out).map(Shape::Array))
 }
 
 fn size(dim: &Dim) -> Option<u64> {
@@ -47,9 +53,9 @@ fn is_dense(found: &Type) -> bool {
 }
 
 /// The layout and the memory space of a `memref`; none if it is a part of another one.
-fn layout(found: &Type, sizes: &[Option<u64>]) -> Option<String> {
+fn layout(found: &Type, sizes: &[Option<u64>]) -> Option<Result<Layout>> {
     let rank = sizes.len() + found.element().vector().len();
-    let (mut order, mut tail): (Vec<usize>, String) = ((0..rank).rev().collect(), String::new());
+    let (mut order, mut cut): (Vec<usize>, &[Vec<u64>]) = ((0..rank).rev().collect(), &[]);
     match found.arrangement() {
         Arrangement::Strided { strides, offset: Some(0) } if rank == sizes.len() => {
             order = packed_order(sizes, strides)?;
@@ -58,26 +64,22 @@ fn layout(found: &Type, sizes: &[Option<u64>]) -> Option<String> {
             if !is_whole(sizes, tiles.first()?, strides) {
                 return None;
             }
-            tail.push('T');
-            for tile in tiles {
-                let tile: Vec<String> = tile.iter().map(u64::to_string).collect();
-                write!(tail, "({})", tile.join(",")).ok()?;
-            }
+            cut = tiles;
         }
         Arrangement::Strided { .. } | Arrangement::Map(_) => return None,
         _ => {}
     }
     // `#tpu.memory_space<vmem>`, or `vmem, tc`: that of a kind of core.
     let space = found.memory_space().and_then(|space| space.split_once(".memory_space<"));
-    match space.map_or("", |(_, space)| space.split(['>', ',']).next().unwrap_or("")) {
-        "vmem" => tail.push_str("S(1)"),
-        "smem" => tail.push_str("S(2)"),
+    let space = match space.map_or("", |(_, space)| space.split(['>', ',']).next().unwrap_or("")) {
+        "vmem" => 1,
+        "smem" => 2,
         name if name.starts_with("semaphore") => return None,
-        _ => {}
-    }
-    let order: Vec<String> = order.iter().map(usize::to_string).collect();
-    let colon = if tail.is_empty() { "" } else { ":" };
-    Some(format!("{{{}{colon}{tail}}}", order.join(",")))
+        _ => 0,
+    };
+    let tiles: Result<Vec<Tile>> = cut.iter().map(|tile| Tile::new(tile.iter().copied())).collect();
+    let layout = Layout::new(order);
+    Some(tiles.and_then(|tiles| layout?.with_tiles(tiles)?.with_memory_space(space)))
 }
 
 /// The dimensions from the most minor to the most major, if these strides leave no place out.

@@ -11,6 +11,7 @@ pub(crate) mod live;
 pub(crate) mod message;
 pub(crate) mod metadata;
 pub(crate) mod mlir;
+mod reading;
 pub(crate) mod recognise;
 pub(crate) mod scan;
 pub(crate) mod select;
@@ -28,6 +29,7 @@ use hlo::Hlo;
 use lines::Lines;
 use live::Part;
 use message::Entry;
+pub(crate) use reading::Reading;
 use recognise::Serialised;
 use select::group;
 use utf16::{Order, Utf16};
@@ -121,17 +123,27 @@ impl Audit {
     /// Those of `input`; and what would take more memory than there is for it (see [`Audit::with_memory`]), which is an
     /// error of the kind [`OutOfMemory`](io::ErrorKind::OutOfMemory). What was read before stays, and nothing more is read.
     pub fn read(&mut self, name: &str, input: impl BufRead) -> io::Result<()> {
-        let outcome = self.read_any(name, input);
-        // The last line may have been too much.
-        if outcome.is_ok() && self.budget.is_exceeded() { Err(self.lack()) } else { outcome }
-    }
-
-    fn read_any(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
-        if self.budget.is_exceeded() {
-            return Err(self.lack());
+        if self.store.budget.is_exceeded() {
+            return Err(self.store.lack());
         }
-        self.complaints.start(name);
-        self.start(group(name));
+        self.store.complaints.start(name);
+        let group = group(name);
+        let program = self.programs.take(group).unwrap_or_else(|| self.store.program(group));
+        let mut reading = Reading { store: &mut self.store, programs: &mut self.programs, program, bytes: 0 };
+        let outcome = reading.read(input);
+        let Reading { program, bytes, .. } = reading;
+        self.programs.add(program);
+        self.bytes += bytes;
+        // The last line may have been too much.
+        match outcome {
+            Ok(()) if self.store.budget.is_exceeded() => Err(self.store.lack()),
+            outcome => outcome,
+        }
+    }
+}
+
+impl Reading<'_> {
+    fn read(&mut self, mut input: impl BufRead) -> io::Result<()> {
         // A pipe may give one byte at a time.
         if input.fill_buf()?.len() >= Start::BYTES {
             return self.read_packed(input);
@@ -156,7 +168,7 @@ impl Audit {
             Ok(text) => Start::of(text),
             // A decoder tells it once, and of nothing that it gives afterwards anything is known.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                self.complaints.add(1, CUT);
+                self.store.complaints.add(1, CUT);
                 return Ok(());
             }
             Err(error) => return Err(error),
@@ -186,7 +198,7 @@ impl Audit {
             Some(kind) => self.read_serialised(kind, start, input),
             None => {
                 if !whole {
-                    self.complaints.add(memchr::memchr_iter(b'\n', &start).count() as u64, CUT);
+                    self.store.complaints.add(memchr::memchr_iter(b'\n', &start).count() as u64, CUT);
                 }
                 self.read_lines(io::Cursor::new(start).chain(input))
             }
@@ -202,20 +214,20 @@ impl Audit {
         let whole = match whole {
             Ok(whole) => whole,
             Err(error) => {
-                self.budget.give_list(&bytes);
+                self.store.budget.give_list(&bytes);
                 return Err(error);
             }
         };
         if bytes.len() as u64 >= LONGEST {
-            self.complaints.add_at(0, "a serialised module of 2 GiB or more, which none can have");
-            self.budget.give_list(&bytes);
+            self.store.complaints.add_at(0, "a serialised module of 2 GiB or more, which none can have");
+            self.store.budget.give_list(&bytes);
             return Ok(());
         }
         if !whole {
-            self.complaints.add_at(bytes.len(), CUT);
+            self.store.complaints.add_at(bytes.len(), CUT);
         }
         self.serialised(kind, &bytes);
-        self.budget.give_list(&bytes);
+        self.store.budget.give_list(&bytes);
         Ok(())
     }
 
@@ -225,13 +237,13 @@ impl Audit {
         const PIECE: usize = 1 << 16;
         // What was read to recognise it is held already.
         let mut start = std::mem::take(bytes);
-        if !self.budget.for_bytes(bytes, start.len()) {
-            return Err(self.lack());
+        if !self.store.budget.for_bytes(bytes, start.len()) {
+            return Err(self.store.lack());
         }
         bytes.append(&mut start);
         loop {
-            if !self.budget.for_bytes(bytes, PIECE) {
-                return Err(self.lack());
+            if !self.store.budget.for_bytes(bytes, PIECE) {
+                return Err(self.store.lack());
             }
             let before = bytes.len();
             let is_whole = read_to_end(input.by_ref().take(PIECE as u64), bytes)?;
@@ -252,7 +264,7 @@ impl Audit {
                 "a serialised HloModuleProto, which this build cannot read: it lacks the feature `proto`"
             }
         };
-        self.complaints.add_at(0, reason);
+        self.store.complaints.add_at(0, reason);
         Ok(())
     }
 
@@ -266,26 +278,26 @@ impl Audit {
                 Ok(None) => break Ok(()),
                 // A compressed file that ends early has been read so far.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    self.complaints.add(number, CUT);
+                    self.store.complaints.add(number, CUT);
                     break Ok(());
                 }
                 Err(error) => break Err(error),
             };
             if line.cut {
-                self.complaints.add(number, "a line so long that its end was skipped");
+                self.store.complaints.add(number, "a line so long that its end was skipped");
             }
-            if self.budget.is_exceeded() {
-                break Err(self.lack());
+            if self.store.budget.is_exceeded() {
+                break Err(self.store.lack());
             }
             let text = line.text;
             self.bytes += text.len() as u64 + 1;
             if let Some(header) = Header::of(text) {
                 match &section {
                     Section::Message(_) => {
-                        self.end_message();
+                        self.programs.merge_message(&mut self.program);
                         self.another();
                     }
-                    Section::Hlo(hlo) => self.hlo_ends(hlo),
+                    Section::Hlo(hlo) => self.store.hlo_ends(hlo),
                     _ => {}
                 }
                 section = self.section(header, text);
@@ -293,11 +305,12 @@ impl Audit {
                     continue;
                 }
             }
+            let program = &mut self.program;
             match &mut section {
-                Section::Hlo(hlo) => self.hlo_line(hlo, number, text),
-                Section::Assignment => self.assignment_line(number, text),
-                Section::Live(part) => self.live_line(part, number, text),
-                Section::Usage => self.usage_line(number, text),
+                Section::Hlo(hlo) => self.store.hlo_line(program, hlo, number, text),
+                Section::Assignment => self.store.assignment_line(program, number, text),
+                Section::Live(part) => self.store.live_line(program, part, number, text),
+                Section::Usage => self.store.usage_line(program, number, text),
                 Section::Skipped => {}
                 Section::Message(entry) => self.message_lines(entry, number, text),
                 Section::Text if message::begins(text) => {
@@ -307,19 +320,19 @@ impl Audit {
                     section = Section::Message(entry);
                 }
                 Section::Text => {
-                    self.program().has.text = true;
-                    self.text_line(number, text);
+                    program.has.text = true;
+                    self.store.text_line(program, number, text);
                 }
             }
         };
         match &section {
             Section::Hlo(hlo) => {
                 if outcome.is_ok() && hlo.is_open() {
-                    self.complaints.add(lines.number, "the file ends within a computation");
+                    self.store.complaints.add(lines.number, "the file ends within a computation");
                 }
-                self.hlo_ends(hlo);
+                self.store.hlo_ends(hlo);
             }
-            Section::Message(_) => self.end_message(),
+            Section::Message(_) => self.programs.merge_message(&mut self.program),
             _ => {}
         }
         outcome
@@ -329,7 +342,7 @@ impl Audit {
         match header {
             // Nobody compiles so many programs; a text that says so is not believed to its end.
             _ if self.programs.len() >= PROGRAMS => {
-                self.program().overflowed = true;
+                self.program.overflowed = true;
                 Section::Skipped
             }
             Header::Assignment => {
@@ -343,12 +356,12 @@ impl Audit {
                 Section::Live(Part::None)
             }
             Header::Usage => {
-                self.program().has.report = true;
+                self.program.has.report = true;
                 Section::Usage
             }
             Header::Hlo => {
                 self.begin(|has| &mut has.module);
-                Section::Hlo(Box::new(self.hlo(line)))
+                Section::Hlo(Box::new(self.store.hlo(&mut self.program, line)))
             }
         }
     }

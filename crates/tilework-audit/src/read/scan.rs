@@ -3,12 +3,12 @@
 use memchr::{memchr_iter, memrchr};
 use tilework::{Element, System};
 
-use crate::audit::Audit;
 use crate::budget::{CONCLUDING, PIECE};
 use crate::program::Program;
 use crate::read::bytes::end_of_shape;
 use crate::read::mlir;
 use crate::shapes::ShapeId;
+use crate::store::Store;
 use crate::texts::NONE;
 
 /// The most different shapes that are kept.
@@ -21,9 +21,9 @@ const TYPES: usize = 1 << 14;
 /// each of them.
 const LONGEST: usize = 1 << 10;
 
-impl Audit {
+impl Store {
     /// Reads a line of any text.
-    pub(crate) fn text_line(&mut self, number: u64, line: &[u8]) {
+    pub(crate) fn text_line(&mut self, program: &mut Program, number: u64, line: &[u8]) {
         let mut next = 0;
         for open in memchr_iter(b'[', line) {
             if open < next {
@@ -31,40 +31,42 @@ impl Audit {
             }
             let Some((start, named)) = start_of_type(line, open) else { continue };
             let end = start + end_of_array(&line[start..]);
-            let is_read = match named {
-                Named::ByXla => self.loose(number, &line[start..end]),
+            let shape = match named {
+                Named::ByXla => self.shapes.number(&line[start..end]),
                 Named::ByOthers(element) => {
-                    self.loose(number, &[element.name().as_bytes(), &line[open..end]].concat())
+                    self.shapes.number(&[element.name().as_bytes(), &line[open..end]].concat())
                 }
             };
-            if is_read.is_some() {
+            if self.loose(program, number, shape).is_some() {
                 next = end;
             }
         }
         for open in memchr_iter(b'<', line) {
             let is_memory = line[..open].ends_with(b"memref");
             if is_memory || line[..open].ends_with(b"tensor") {
-                self.loose_type(number, &line[..line.len().min(open + LONGEST)], open, is_memory);
+                self.loose_type(program, number, &line[..line.len().min(open + LONGEST)], open, is_memory);
             }
         }
     }
 
     /// A type of MLIR whose sizes are behind `open`. The same few stand on every line, so they are known by what is written.
-    fn loose_type(&mut self, number: u64, line: &[u8], open: usize, is_memory: bool) {
+    fn loose_type(&mut self, program: &mut Program, number: u64, line: &[u8], open: usize, is_memory: bool) {
         let text = &line[open + 1..];
         let end = mlir::end_of_type(text);
         let types = &self.types[usize::from(is_memory)];
         let known = match types.get(&text[..end]) {
-            Some(&Some(shape)) => return self.loose_shape(number, shape),
+            Some(&Some(shape)) => return self.loose_shape(program, number, shape),
             Some(None) => return,
             None if end == text.len() => return, // it does not end here
             None => mlir::shape(&line[open - "memref".len()..open + end + 2]),
         };
         let shape = match known {
-            Some(shape) => match self.loose(number, shape.as_bytes()) {
-                None => return, // said to be unread each time
-                shape => shape,
-            },
+            Some(shape) => {
+                let shape = shape.ok().and_then(|shape| self.shapes.number_of(&shape));
+                // Said to be unread each time.
+                let Some(shape) = self.loose(program, number, shape) else { return };
+                Some(shape)
+            }
             None => None,
         };
         let types = &mut self.types[usize::from(is_memory)];
@@ -73,17 +75,17 @@ impl Audit {
         }
     }
 
-    fn loose(&mut self, number: u64, text: &[u8]) -> Option<ShapeId> {
-        let shape = self.shapes.number(text);
+    /// Notes a shape that stands in a line, or that it could not be read.
+    fn loose(&mut self, program: &mut Program, number: u64, shape: Option<ShapeId>) -> Option<ShapeId> {
         match shape {
-            Some(shape) => self.loose_shape(number, shape),
+            Some(shape) => self.loose_shape(program, number, shape),
             None => self.complaints.add(number, "a shape that cannot be read"),
         }
         shape
     }
 
-    fn loose_shape(&mut self, number: u64, shape: ShapeId) {
-        let (Program { loose, .. }, budget) = self.room();
+    fn loose_shape(&self, program: &mut Program, number: u64, shape: ShapeId) {
+        let (loose, budget) = (&mut program.loose, &self.budget);
         let is_held = loose.contains_key(&shape)
             || loose.len() < LIMIT && budget.for_entry(loose) && budget.take(CONCLUDING);
         if is_held {
@@ -141,15 +143,15 @@ fn end_of_array(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Audit;
 
     fn found(line: &str) -> Vec<String> {
         let mut audit = Audit::new();
         audit.read("text", line.as_bytes()).expect("memory is read");
         let mut found: Vec<(u32, String)> = Vec::new();
-        for program in &audit.programs {
+        for program in audit.programs.iter() {
             for &shape in program.loose.keys() {
-                found.push((shape, audit.shapes.known(shape).shape.to_string()));
+                found.push((shape, audit.store.shapes.known(shape).shape.to_string()));
             }
         }
         found.sort();

@@ -8,13 +8,13 @@
 //!
 //! Its shapes have no layouts, so nothing is concluded from them.
 
-use crate::audit::Audit;
-use crate::program::Space;
+use crate::program::{Program, Space};
 use crate::read::bytes::{number_after, split};
+use crate::store::Store;
 
-impl Audit {
+impl Store {
     /// Reads a line of a memory usage report.
-    pub(crate) fn usage_line(&mut self, line_number: u64, line: &[u8]) {
+    pub(crate) fn usage_line(&mut self, program: &mut Program, line_number: u64, line: &[u8]) {
         let text = line.trim_ascii();
         if let Some(rest) = text.strip_prefix(b"Memory Space: ") {
             let Some((name, color)) = split(rest, b" (color=") else {
@@ -22,13 +22,13 @@ impl Audit {
             };
             let number = crate::read::bytes::number(color).unwrap_or(0) as i64;
             let name = self.texts.number(name);
-            let spaces = &mut self.program().spaces;
+            let spaces = &mut program.spaces;
             if spaces.len() < 64 {
                 spaces.push(Space { number, name, bytes: 0 });
             }
         } else if text.starts_with(b"Total bytes: ")
             && let Some(bytes) = number_after(text, b"Total bytes: ")
-            && let Some(space) = self.program().spaces.last_mut()
+            && let Some(space) = program.spaces.last_mut()
         {
             space.bytes = bytes;
         }

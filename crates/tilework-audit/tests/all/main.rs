@@ -7,6 +7,8 @@ mod memory;
 mod messages;
 mod modules;
 mod reference;
+#[cfg(feature = "proto")]
+mod schema;
 mod serial;
 #[cfg(feature = "proto")]
 mod serialised;

@@ -142,14 +142,16 @@ fn the_list_of_a_gpu_or_cpu_is_read_too() {
     assert_eq!((program.basis, program.message.used), (Basis::Message, Some(18_912_512)));
     assert_eq!(program.buffers.len(), 2);
     assert_eq!(program.total.allocated, 4 * 3 * 128 * (4096 + 256));
-    let find = |shape: &str| program.buffers.iter().find(|buffer| buffer.shape == shape).expect("a buffer");
+    let find = |shape: &str| {
+        program.buffers.iter().find(|buffer| buffer.shape.to_string() == shape).expect("a buffer")
+    };
     let worst = find("f32[4096,128,3]{2,1,0}");
     assert_eq!(worst.name.as_deref(), Some("concatenate"));
     assert_eq!((worst.place.file.as_deref(), worst.place.line), (Some("models.py"), Some(689)));
     // What was said of one buffer is not said of the next.
     let argument = find("f32[256,128,3]{2,1,0}");
     assert_eq!((argument.name.as_deref(), argument.place.file.as_deref()), (None, None));
-    let parts: Vec<_> = program.message.parts.iter().map(|part| part.name).collect();
+    let parts: Vec<_> = program.message.parts.iter().map(|part| part.need.name()).collect();
     assert_eq!(parts, ["arguments", "constants", "output", "temporaries", "program", "fragmentation"]);
 }
 

@@ -158,7 +158,7 @@ fn what_is_in_a_tuple_has_a_buffer_each() {
          custom-call(%x)\n  ROOT %e = () tuple()\n}\n",
     );
     assert_eq!((program.total.buffers, program.total.allocated), (3, 4096 + 4096 + 2048));
-    assert_eq!(program.shapes[0].shape, "f32[8,3]{1,0:T(8,128)}");
+    assert_eq!(program.shapes[0].shape.to_string(), "f32[8,3]{1,0:T(8,128)}");
     assert_eq!(program.shapes[0].sum.buffers, 2);
 }
 

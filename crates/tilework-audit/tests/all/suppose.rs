@@ -77,8 +77,8 @@ fn a_target_lays_out_what_has_no_tiles_and_nothing_else() {
     let mut audit = audit("bf16[2621440,1,2] f32[8,8]{1,0:T(2,2)} s32[] tensor<3x5xf32>");
     assert_eq!(audit.suppose_target(Target::from_name("tpu").expect("a target")), 3);
     let findings = audit.findings(9);
-    let mut shapes: Vec<&str> =
-        findings.programs[0].buffers.iter().map(|buffer| buffer.shape.as_str()).collect();
+    let mut shapes: Vec<String> =
+        findings.programs[0].buffers.iter().map(|buffer| buffer.shape.to_string()).collect();
     shapes.sort_unstable();
     assert_eq!(
         shapes,
@@ -89,7 +89,8 @@ fn a_target_lays_out_what_has_no_tiles_and_nothing_else() {
             "s32[]{:T(128)}"
         ]
     );
-    assert_eq!(findings.assumed.map(|assumed| (assumed.target, assumed.shapes)), Some(("tpu".to_owned(), 3)));
+    let assumed = findings.assumed.as_ref();
+    assert_eq!(assumed.map(|assumed| (assumed.target.name(), assumed.shapes)), Some(("tpu", 3)));
     // What smaller layouts are looked for is the target's as well.
     audit.suppose_target(
         Target::of_tiles([tilework_audit::tiles_from_text("T(2,2)").expect("tiles")]).expect("a target"),

@@ -5,7 +5,7 @@ use clap_complete::{Generator, generate};
 
 /// A shell.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)] // each is its name
+#[allow(missing_docs, clippy::enum_variant_names)] // each is its name
 pub enum Shell {
     Bash,
     Elvish,

@@ -1,10 +1,10 @@
 //! Two audits side by side: before a change and after it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde::Serialize;
-use tilework::xla::{ArrayShape, Layout};
+use tilework::xla::{ArrayShape, Layout, Shape};
 use tilework_audit::{Audited, Findings, Sum};
 use tilework_picture::{Line, Look};
 
@@ -170,7 +170,7 @@ struct ShapeChange {
 }
 
 fn shapes(before: &Audited, after: &Audited) -> Vec<ShapeChange> {
-    let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut sums: HashMap<&Shape, (u64, u64)> = HashMap::new();
     for shape in &before.shapes {
         sums.entry(&shape.shape).or_default().0 += shape.sum.waste();
     }
@@ -181,12 +181,15 @@ fn shapes(before: &Audited, after: &Audited) -> Vec<ShapeChange> {
     let mut changes: Vec<ShapeChange> = changed
         .map(|(shape, (before_waste, after_waste))| ShapeChange {
             program: after.name.clone(),
-            shape: shape.to_owned(),
+            shape: shape.to_string(),
             before_waste,
             after_waste,
         })
         .collect();
-    changes.sort_by_key(|change| Reverse(change.before_waste.abs_diff(change.after_waste)));
+    changes.sort_by(|a, b| {
+        let change = |of: &ShapeChange| Reverse(of.before_waste.abs_diff(of.after_waste));
+        change(a).cmp(&change(b)).then_with(|| a.shape.cmp(&b.shape))
+    });
     changes
 }
 

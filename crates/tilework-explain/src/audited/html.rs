@@ -3,12 +3,11 @@
 use std::fmt::Write;
 
 use tilework::printable;
-use tilework::xla::Shape;
 use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 
 use super::pictures::{map, time};
 use super::report::{assumption, how_words, told_of, where_unread};
-use super::sentence::{audit_sentence, percent, place, short, space_name};
+use super::sentence::{audit_sentence, name_of, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
 use crate::{Look, explain};
 
@@ -111,8 +110,8 @@ fn section(page: &mut String, program: &Audited, top: usize) {
     worst(page, program, top);
     moves(page, "Instructions that change a layout", &program.moves, top);
     moves(page, "Arguments that are moved because of their layouts", &program.arguments, top);
-    sums(page, "Padding by line of the program", &program.sources, top);
-    sums(page, "Padding by computation", &program.computations, top);
+    sums(page, "Padding by line of the program", &program.sources, name_of, top);
+    sums(page, "Padding by computation", &program.computations, String::clone, top);
     page.push_str("</section>\n");
 }
 
@@ -144,11 +143,11 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
         let _ = writeln!(
             page,
             "<details{open}><summary>{waste} of {allocated}: <code>{}</code></summary>",
-            escaped(&shape.shape)
+            escaped(&shape.shape.to_string())
         );
-        let names = shape.names.join(", ");
-        let from = place(&shape.place).map_or(String::new(), |place| format!("; {place}"));
-        let _ = writeln!(page, "<p>{}</p>", escaped(&format!("{about}: {names}{from}")));
+        if let Some(about) = about {
+            let _ = writeln!(page, "<p>{}</p>", escaped(&about));
+        }
         if let Some(smallest) = &shape.smallest {
             let _ = writeln!(
                 page,
@@ -157,14 +156,10 @@ fn worst(page: &mut String, program: &Audited, top: usize) {
                 escaped(&smallest.shape.to_string())
             );
         }
-        if let Ok(written) = Shape::parse(&shape.shape)
-            && let Some(picture) = written.as_array().and_then(tile_picture)
-        {
+        if let Some(picture) = shape.shape.as_array().and_then(tile_picture) {
             page.push_str(&picture);
         }
-        if let Ok(said) = tilework::dialect::read_one(&shape.shape)
-            && let Ok(lines) = explain(&*said, 100, Look::default())
-        {
+        if let Ok(lines) = explain(&*shape.shape, 100, Look::default()) {
             let text: Vec<String> = lines.iter().map(ToString::to_string).collect();
             let _ = writeln!(page, "<pre>{}</pre>", escaped(&text.join("\n")));
         }
@@ -189,7 +184,7 @@ fn moves(page: &mut String, heading: &str, moves: &[Move], top: usize) {
         about.extend((change.runs > 1).then(|| format!("run {} times", change.runs)));
         about.extend(change.fused.then(|| "within a fusion".to_owned()));
         let from = place(&change.place).unwrap_or_default();
-        let how = change.how.as_ref().map_or(String::new(), |how| how_words(&how.kind, how.run_bytes));
+        let how = change.how.as_ref().map_or(String::new(), how_words);
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td class=\"left\">{}<br><span class=\"faint\">{}</span></td>\
@@ -197,8 +192,8 @@ fn moves(page: &mut String, heading: &str, moves: &[Move], top: usize) {
             short(change.bytes),
             about.join(", "),
             escaped(&from),
-            escaped(&change.from),
-            escaped(&change.to),
+            escaped(&change.from.to_string()),
+            escaped(&change.to.to_string()),
             escaped(&how)
         );
     }
@@ -206,8 +201,8 @@ fn moves(page: &mut String, heading: &str, moves: &[Move], top: usize) {
 }
 
 /// Sums by something that has a name.
-fn sums(page: &mut String, heading: &str, sums: &[Keyed], top: usize) {
-    let wasting: Vec<&Keyed> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
+fn sums<K>(page: &mut String, heading: &str, sums: &[Keyed<K>], name: fn(&K) -> String, top: usize) {
+    let wasting: Vec<&Keyed<K>> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
     if wasting.is_empty() {
         return;
     }
@@ -215,9 +210,9 @@ fn sums(page: &mut String, heading: &str, sums: &[Keyed], top: usize) {
         page,
         "<h3>{heading}</h3>\n<table><tr><th></th><th>padding</th><th></th><th>allocated</th></tr>"
     );
-    for Keyed { name, sum } in wasting {
+    for Keyed { key, sum } in wasting {
         let (waste, share, allocated) = (short(sum.waste()), percent(sum.share()), short(sum.allocated));
-        let name = escaped(name);
+        let name = escaped(&name(key));
         let _ =
             writeln!(page, "<tr><td>{name}</td><td>{waste}</td><td>{share}</td><td>{allocated}</td></tr>");
     }

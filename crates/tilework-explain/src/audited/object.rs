@@ -1,10 +1,10 @@
 //! The object of `audit --json`.
 
 use serde::Serialize;
-use tilework_audit::{Audited, Basis, Buffer, Findings, Keyed, Place, Shared, SpaceSum, Sum, Unread};
+use tilework_audit::{Audited, Basis, Buffer, Findings, Place, Shared, SpaceSum, Sum, Unread};
 
 use super::moved::{MoveObject, MovedObject};
-use super::sentence::audit_sentence;
+use super::sentence::{audit_sentence, name_of};
 use crate::shown::Growing;
 
 /// What an audit found.
@@ -21,10 +21,10 @@ impl FindingsObject {
     pub fn new(findings: &Findings) -> FindingsObject {
         FindingsObject {
             programs: findings.programs.iter().map(AuditedObject::new).collect(),
-            assumed: findings
-                .assumed
-                .as_ref()
-                .map(|assumed| AssumedObject { target: assumed.target.clone(), shapes: assumed.shapes }),
+            assumed: findings.assumed.as_ref().map(|assumed| AssumedObject {
+                target: assumed.target.name().to_owned(),
+                shapes: assumed.shapes,
+            }),
             unread: findings.unread.iter().map(UnreadObject::new).collect(),
         }
     }
@@ -84,14 +84,22 @@ impl AuditedObject {
             moves: program.moves.iter().map(MoveObject::new).collect(),
             arguments: program.arguments.iter().map(MoveObject::new).collect(),
             moved: MovedObject::new(&program.moved),
-            sources: program.sources.iter().map(KeyedObject::new).collect(),
-            computations: program.computations.iter().map(KeyedObject::new).collect(),
+            sources: program
+                .sources
+                .iter()
+                .map(|line| KeyedObject::new(name_of(&line.key), &line.sum))
+                .collect(),
+            computations: program
+                .computations
+                .iter()
+                .map(|own| KeyedObject::new(own.key.clone(), &own.sum))
+                .collect(),
             contradictions: program
                 .contradictions
                 .iter()
                 .map(|each| ContradictionObject {
                     buffer: each.name.clone(),
-                    shape: each.shape.clone(),
+                    shape: each.shape.to_string(),
                     says_bytes: each.says,
                     needs_bytes: each.needs,
                     rounded: each.rounded,
@@ -106,7 +114,7 @@ impl AuditedObject {
                 parts: message
                     .parts
                     .iter()
-                    .map(|part| PartObject { name: part.name, bytes: part.bytes })
+                    .map(|part| PartObject { name: part.need.name(), bytes: part.bytes })
                     .collect(),
             }),
             compilers_peak_bytes: program.compilers_peak,
@@ -205,7 +213,7 @@ struct SharedObject {
 impl SharedObject {
     fn new(shared: &Shared) -> SharedObject {
         SharedObject {
-            shape: shared.shape.clone(),
+            shape: shared.shape.to_string(),
             memory_space: shared.space,
             sum: SumObject::new(&shared.sum),
             at_peak: shared.at_peak.as_ref().map(SumObject::new),
@@ -249,7 +257,7 @@ impl BufferObject {
     fn new(buffer: &Buffer) -> BufferObject {
         BufferObject {
             name: buffer.name.clone(),
-            shape: buffer.shape.clone(),
+            shape: buffer.shape.to_string(),
             memory_space: buffer.space,
             offset_bytes: buffer.at,
             count: buffer.count,
@@ -273,8 +281,8 @@ struct KeyedObject {
 }
 
 impl KeyedObject {
-    fn new(keyed: &Keyed) -> KeyedObject {
-        KeyedObject { name: keyed.name.clone(), sum: SumObject::new(&keyed.sum) }
+    fn new(name: String, sum: &Sum) -> KeyedObject {
+        KeyedObject { name, sum: SumObject::new(sum) }
     }
 }
 

@@ -44,13 +44,13 @@ fn rect(page: &mut String, buffer: &Buffer, at: Rect, upright: bool) {
         page,
         "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"none\" stroke=\"var(--page)\"/>"
     );
-    let name = buffer.name.as_deref().unwrap_or(&buffer.shape);
+    let name = buffer.name.clone().unwrap_or_else(|| buffer.shape.to_string());
     // A letter is about 7 units wide.
     let room = (width / 7.2) as usize;
     if room >= 6 && height >= 18.0 {
         let shown: String = match name.chars().count() > room.saturating_sub(1) {
             true => name.chars().take(room.saturating_sub(2)).chain(['…']).collect(),
-            false => name.to_owned(),
+            false => name,
         };
         let (x, y) = (x + 5.0, y + 15.0);
         let _ = write!(

@@ -1,9 +1,10 @@
 //! The page of an audit.
 
-use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Move, Shared, SpaceSum, Sum, Unread};
+use tilework::Kind;
+use tilework_audit::{Assumed, Audited, Basis, Findings, How, Keyed, Move, Shared, SpaceSum, Sum, Unread};
 use tilework_picture::{Line, Look};
 
-use super::sentence::{audit_sentence, parts, percent, place, short, space_name};
+use super::sentence::{audit_sentence, name_of, parts, place, share, short, space_name};
 use crate::page::Page;
 use crate::size;
 
@@ -34,9 +35,9 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         spaces(&mut page, program);
         shapes(&mut page, program, top);
         moves(&mut page, program, top);
-        sums(&mut page, "padding by line of the program", &program.sources, top);
+        sums(&mut page, "padding by line of the program", &program.sources, name_of, top);
         if program.computations.len() > 1 {
-            sums(&mut page, "padding by computation", &program.computations, top);
+            sums(&mut page, "padding by computation", &program.computations, String::clone, top);
         }
         contradictions(&mut page, program, top);
         if program.overflowed {
@@ -57,7 +58,7 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
 
 /// Which layouts are supposed.
 pub(super) fn assumption(assumed: &Assumed) -> String {
-    let target = &assumed.target;
+    let target = assumed.target.name();
     match assumed.shapes {
         0 => format!(
             "Every array has tiles of its own, or {target} has none for it: sizes are as they are written."
@@ -103,8 +104,7 @@ fn spaces(page: &mut Page, program: &Audited) {
         let row = |space: &SpaceSum| {
             let mut row = vec![space_name(program, space.number)];
             for sum in columns.iter().map(|(_, sum)| sum(space)) {
-                let share = percent(sum.share()).replace("under\u{a0}", "<");
-                row.extend([short(sum.allocated), short(sum.waste()), share]);
+                row.extend([short(sum.allocated), short(sum.waste()), share(sum.share(), "<")]);
             }
             row
         };
@@ -138,18 +138,9 @@ fn shapes(page: &mut Page, program: &Audited, top: usize) {
 }
 
 fn block(program: &Audited, shape: &Shared) -> String {
-    let (sum, mut about) = told_of(program, shape);
+    let (sum, about) = told_of(program, shape);
     let mut lines = vec![format!("  {} of {}: {}", short(sum.waste()), short(sum.allocated), shape.shape)];
-    if !shape.names.is_empty() {
-        let more = if shape.sum.buffers > shape.names.len() as u64 { ", …" } else { "" };
-        about.push_str(&format!(": {}{more}", shape.names.join(", ")));
-    }
-    if let Some(place) = place(&shape.place) {
-        about.push_str(&format!("; {place}"));
-    }
-    if !about.is_empty() {
-        lines.push(format!("      {}", about.trim_start_matches("; ")));
-    }
+    lines.extend(about.map(|about| format!("      {about}")));
     for growth in shape.growths.iter().take(CAUSES) {
         lines.push(format!("      {}", size::cause(growth)));
     }
@@ -159,17 +150,27 @@ fn block(program: &Audited, shape: &Shared) -> String {
     lines.join("\n")
 }
 
-/// The buffers of a shape that are told of, and how many there are: those at the peak, or all if none is there.
-pub(super) fn told_of(program: &Audited, shape: &Shared) -> (Sum, String) {
+/// The buffers of a shape that matter: those at the peak, or all if none is there. And how many there are, what the first
+/// are called and where they come from, as far as that is known.
+pub(super) fn told_of(program: &Audited, shape: &Shared) -> (Sum, Option<String>) {
     let count = |count: u64| if count == 1 { "1 buffer".to_owned() } else { format!("{count} buffers") };
     let all = count(shape.sum.buffers);
-    match shape.at_peak {
-        _ if program.basis == Basis::Shapes => (shape.sum, String::new()),
-        None => (shape.sum, all),
-        Some(peak) if peak.buffers == 0 => (shape.sum, format!("{all}, none at the peak")),
-        Some(peak) if peak.buffers == shape.sum.buffers => (peak, format!("{all}, at the peak")),
-        Some(peak) => (peak, format!("{} at the peak, {} in all", count(peak.buffers), shape.sum.buffers)),
-    }
+    let (sum, buffers) = match shape.at_peak {
+        _ if program.basis == Basis::Shapes => (shape.sum, None),
+        None => (shape.sum, Some(all)),
+        Some(peak) if peak.buffers == 0 => (shape.sum, Some(format!("{all}, none at the peak"))),
+        Some(peak) if peak.buffers == shape.sum.buffers => (peak, Some(format!("{all}, at the peak"))),
+        Some(peak) => {
+            (peak, Some(format!("{} at the peak, {} in all", count(peak.buffers), shape.sum.buffers)))
+        }
+    };
+    let more = if shape.sum.buffers > shape.names.len() as u64 { ", …" } else { "" };
+    let names = (!shape.names.is_empty()).then(|| format!("{}{more}", shape.names.join(", ")));
+    let joined = |parts: [Option<String>; 2], between: &str| {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(between))
+    };
+    (sum, joined([joined([buffers, names], ": "), place(&shape.place)], "; "))
 }
 
 fn moves(page: &mut Page, program: &Audited, top: usize) {
@@ -241,7 +242,7 @@ fn movement(change: &Move) -> String {
     lines.push(format!("      from {}", change.from));
     lines.push(format!("      to {}", change.to));
     if let Some(how) = &change.how {
-        lines.push(format!("      {}", how_words(&how.kind, how.run_bytes)));
+        lines.push(format!("      {}", how_words(how)));
     }
     lines.join("\n")
 }
@@ -270,16 +271,17 @@ fn name(change: &Move) -> String {
 }
 
 /// How elements move, in words.
-pub(super) fn how_words(kind: &str, run_bytes: u64) -> String {
-    match kind {
-        "rows" => format!("in runs of {}", short(run_bytes)),
-        "transpose" => "transposed: neighbours on one side are apart on the other".to_owned(),
-        kind => format!("by {kind}, in runs of {}", short(run_bytes)),
+pub(super) fn how_words(how: &How) -> String {
+    let runs = format!("in runs of {}", short(how.run_bytes));
+    match how.kind {
+        Kind::Rows => runs,
+        Kind::Transpose => "transposed: neighbours on one side are apart on the other".to_owned(),
+        kind => format!("by {kind}, {runs}"),
     }
 }
 
-fn sums(page: &mut Page, heading: &str, sums: &[Keyed], top: usize) {
-    let wasting: Vec<&Keyed> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
+fn sums<K>(page: &mut Page, heading: &str, sums: &[Keyed<K>], name: fn(&K) -> String, top: usize) {
+    let wasting: Vec<&Keyed<K>> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
     if wasting.is_empty() {
         return;
     }
@@ -287,7 +289,7 @@ fn sums(page: &mut Page, heading: &str, sums: &[Keyed], top: usize) {
     let lines: Vec<String> = wasting
         .iter()
         .map(|keyed| {
-            format!("  {} of {}: {}", short(keyed.sum.waste()), short(keyed.sum.allocated), keyed.name)
+            format!("  {} of {}: {}", short(keyed.sum.waste()), short(keyed.sum.allocated), name(&keyed.key))
         })
         .collect();
     page.text(&lines.join("\n"));

@@ -110,7 +110,8 @@ fn over(program: &Audited) -> String {
 /// What an out-of-memory message says the memory is for; none if it does not.
 pub(super) fn parts(program: &Audited) -> Option<String> {
     let parts = program.message.parts.iter().filter(|part| part.bytes > 0);
-    let parts: Vec<String> = parts.map(|part| format!("{} {}", part.name, short(part.bytes))).collect();
+    let parts: Vec<String> =
+        parts.map(|part| format!("{} {}", part.need.name(), short(part.bytes))).collect();
     (!parts.is_empty()).then(|| format!("What the message says it is for: {}.", parts.join(", ")))
 }
 
@@ -128,16 +129,20 @@ fn because(worst: &Shared) -> String {
 
 /// Bytes with the unit that suits.
 pub(super) fn short(bytes: u64) -> String {
-    let exact = size::bytes(bytes.into());
-    exact.split(" (").next().unwrap_or_default().replace(' ', "\u{a0}")
+    size::short(bytes.into())
 }
 
 /// A share of 1 in hundredths.
-pub(crate) fn percent(share: f64) -> String {
+pub(crate) fn percent(of: f64) -> String {
+    share(of, "under\u{a0}")
+}
+
+/// The same, with what stands before 1 for less than that.
+pub(super) fn share(share: f64, under: &str) -> String {
     let hundredths = share * 100.0;
     match hundredths {
         0.0 => "0\u{a0}%".to_owned(),
-        hundredths if hundredths < 1.0 => "under\u{a0}1\u{a0}%".to_owned(),
+        hundredths if hundredths < 1.0 => format!("{under}1\u{a0}%"),
         // What is not all is not said to be.
         hundredths if share < 1.0 => format!("{:.0}\u{a0}%", hundredths.round().min(99.0)),
         _ => "100\u{a0}%".to_owned(),
@@ -154,12 +159,18 @@ pub fn space_name(program: &Audited, number: i64) -> String {
     }
 }
 
+/// What a line of the program is called.
+pub(super) fn name_of(line: &Place) -> String {
+    place(line).unwrap_or_default()
+}
+
 /// Where something comes from, in a few words.
 pub(super) fn place(place: &Place) -> Option<String> {
     match (&place.file, place.line, &place.operation) {
         (Some(file), Some(line), _) => Some(format!("{file}:{line}")),
         (_, _, Some(operation)) => Some(operation.clone()),
         (Some(file), None, None) => Some(file.clone()),
-        _ => None,
+        (None, Some(line), None) => Some(format!("line {line}")),
+        (None, None, None) => None,
     }
 }

@@ -19,7 +19,7 @@ fn row(program: &str, buffer: &Buffer) -> String {
     let cells = [
         program.to_owned(),
         text(&buffer.name),
-        buffer.shape.clone(),
+        buffer.shape.to_string(),
         buffer.space.to_string(),
         buffer.count.to_string(),
         buffer.allocated.to_string(),

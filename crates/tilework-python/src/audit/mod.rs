@@ -7,7 +7,7 @@ mod target;
 pub mod words;
 
 pub use change::PyAuditChange;
-pub use instead::texts;
+pub use instead::given;
 pub use target::target;
 
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use tilework_explain::{FindingsObject, Look, audit_html_part, audit_sentence, ex
 
 use crate::error::Result;
 use crate::plain;
+use instead::Supposed;
 
 /// How many of each kind are told where nobody says how many.
 const TOP: usize = 5;
@@ -66,7 +67,7 @@ pub fn audit(
     let top = words::count(top, "top", TOP)?;
     let memory = memory.map(|memory| plain::count(memory, "memory")).transpose()?;
     let target = self::target(target, tiles)?;
-    let what_if = what_if.map(instead::texts).transpose()?;
+    let what_if = what_if.map(instead::given).transpose()?;
     let sources = source::sources(source)?;
     let read = py.detach(|| {
         let (mut audit, refused) = source::read(&sources, memory)?;
@@ -76,7 +77,7 @@ pub fn audit(
         PyAudit::new(audit, refused, top)?.or_nothing()
     })?;
     match what_if {
-        Some(texts) => Ok(py.detach(|| read.supposing(&texts))?.0),
+        Some(supposed) => Ok(py.detach(|| read.supposing(&supposed))?.0),
         None => Ok(read),
     }
 }
@@ -124,13 +125,13 @@ impl PyAudit {
     }
 
     /// The same with other layouts, and the arrays that have them.
-    fn supposing(&self, texts: &[String]) -> Result<(PyAudit, Vec<ArrayShape>)> {
+    fn supposing(&self, supposed: &[Supposed]) -> Result<(PyAudit, Vec<ArrayShape>)> {
         // What was read is held once more.
         if self.audit.memory_held() > self.audit.memory() / 2 {
             return Err(source::lack(&self.audit, "what_if"));
         }
         let mut audit = self.audit.clone();
-        let instead = instead::suppose(&mut audit, &self.findings, texts)?;
+        let instead = instead::suppose(&mut audit, &self.findings, supposed)?;
         Ok((PyAudit::new(audit, self.refused.clone(), self.top)?, instead))
     }
 
@@ -240,9 +241,9 @@ impl PyAudit {
     /// 9601024
     #[pyo3(signature = (layouts, /))]
     fn what_if(slf: Bound<'_, Self>, layouts: &Bound<'_, PyAny>) -> Result<PyAuditChange> {
-        let (py, texts) = (slf.py(), instead::texts(layouts)?);
+        let (py, supposed) = (slf.py(), instead::given(layouts)?);
         let before = slf.get();
-        let (after, instead) = py.detach(|| before.supposing(&texts))?;
+        let (after, instead) = py.detach(|| before.supposing(&supposed))?;
         Ok(PyAuditChange::new(slf.unbind(), Py::new(py, after)?, instead))
     }
 

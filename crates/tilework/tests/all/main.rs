@@ -23,8 +23,6 @@ mod rules;
 mod terms;
 mod views;
 mod xla_bitcast;
-#[cfg(feature = "proto")]
-mod xla_hlo;
 mod xla_proto;
 #[cfg(feature = "proto")]
 mod xla_proto_notations;

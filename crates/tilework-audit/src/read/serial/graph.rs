@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use tilework::xla::proto::HloModule;
-
 use crate::budget::Budget;
 use crate::hash::Map;
 use crate::read::instruction::Meaning;
+use crate::schema::HloModule;
 use crate::shapes::ShapeId;
 use crate::texts::Text;
 

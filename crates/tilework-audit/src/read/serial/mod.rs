@@ -9,19 +9,19 @@ mod graph;
 mod schedule;
 mod ways;
 
-use tilework::Error;
-use tilework::xla::proto::{HloParts, Instruction as Serial};
-
-use crate::audit::Audit;
 use crate::budget::CONCLUDING;
 use crate::hash::Map;
-use crate::program::Times;
-use crate::program::{Allocation, Value};
+use crate::lists::EMPTY;
+use crate::program::{Allocation, Program, Times, Value};
+use crate::read::Reading;
 use crate::read::bytes::{after, number};
 use crate::read::instruction::{Body, Called, Instruction, Meaning};
 use crate::read::recognise::Serialised;
+use crate::schema::Instruction as Serial;
+use crate::schema::parts::{Bad, HloParts};
 use crate::shapes::ShapeId;
 use crate::sources::Source;
+use crate::store::Store;
 use crate::texts::{NONE, Text};
 use graph::{Counts, Flow, Graph, Node};
 use schedule::{Schedule, Stored};
@@ -30,22 +30,20 @@ use ways::Ways;
 /// The most buffers of one program.
 const LIMIT: usize = 1 << 22;
 
-impl Audit {
+impl Reading<'_> {
     /// Reads a serialised module.
     pub(crate) fn serialised(&mut self, kind: Serialised, bytes: &[u8]) {
-        let budget = self.budget.clone();
+        let budget = self.store.budget.clone();
         // The head of the module, and one part at a time, may take half of what is left each.
         let room = budget.left() / 2;
         let parts = match kind {
-            Serialised::Hlo => HloParts::of_hlo_within(bytes, room),
-            Serialised::Module => HloParts::of_module_within(bytes, room),
+            Serialised::Hlo => HloParts::of_hlo(bytes, room),
+            Serialised::Module => HloParts::of_module(bytes, room),
         };
         let parts = match parts {
             Ok(parts) => parts,
-            Err(error) if HloParts::lacks_memory(&error) => return budget.exceed(),
-            Err(error) => {
-                return self.complaints.add_at(place(&error), "bytes that are no serialised module");
-            }
+            Err(Bad::Memory) => return budget.exceed(),
+            Err(Bad::Bytes) => return self.store.complaints.add_at(0, "bytes that are no serialised module"),
         };
         let head = parts.memory();
         if !budget.take(head) {
@@ -57,56 +55,56 @@ impl Audit {
 
     fn serialised_parts(&mut self, parts: &HloParts<'_>) {
         if let Some(at) = parts.breaks_off() {
-            self.complaints.add_at(at, "the message breaks off");
+            self.store.complaints.add_at(at, "the message breaks off");
         }
-        let graph = self.graph(parts);
+        let graph = self.store.graph(parts);
         let (budget, following) =
-            (self.budget.clone(), graph.following() + 32 * parts.module().schedule.len());
+            (self.store.budget.clone(), graph.following() + 32 * parts.module().schedule.len());
         if budget.is_exceeded() || !budget.take(following) {
             return;
         }
         let sequences = graph.sequences(parts.module());
         self.begin(|has| &mut has.module);
-        self.program().serialised = true;
-        self.program().overflowed |= graph.overflowed;
-        let name = self.texts.number(parts.module().entry_computation_name.as_bytes());
+        let (store, program) = (&mut *self.store, &mut self.program);
+        program.serialised = true;
+        program.overflowed |= graph.overflowed;
+        let name = store.texts.number(parts.module().entry_computation_name.as_bytes());
         let entry = graph.entry(parts.module().entry_computation_id, name);
         // If a text has said it already, it is not said twice.
-        if parts.has_buffers() && !self.program().has.assignment {
-            self.program().has.assignment = true;
+        if parts.has_buffers() && !program.has.assignment {
+            program.has.assignment = true;
             let mut ways = Ways::held_by(&budget);
-            let stored = self.buffers_of(parts, &graph, &mut ways);
-            if let Some(entry) = entry.filter(|_| !self.program().has.lives) {
-                self.program().has.lives = true;
-                self.lives(&Schedule::new(&graph, entry, &sequences), &stored, &mut ways);
+            let stored = store.buffers_of(program, parts, &graph, &mut ways);
+            if let Some(entry) = entry.filter(|_| !program.has.lives) {
+                program.has.lives = true;
+                store.lives(program, &Schedule::new(&graph, entry, &sequences), &stored, &mut ways);
             }
         }
-        self.instructions(parts, &graph, entry, &sequences);
+        store.instructions(program, parts, &graph, entry, &sequences);
         budget.give(following);
     }
+}
 
-    /// Whether reading a part failed because there is no memory for it, which then is noted.
-    fn lacks(&self, error: &Error) -> bool {
-        let lacks = HloParts::lacks_memory(error);
-        if lacks {
-            self.budget.exceed();
+impl Store {
+    /// Notes that a part at this place cannot be read, and why.
+    fn refuse(&mut self, place: usize, bad: Bad, reason: &'static str) {
+        match bad {
+            Bad::Memory => self.budget.exceed(),
+            Bad::Bytes => self.complaints.add_at(place, reason),
         }
-        lacks
     }
 
     /// The instructions and how they are connected.
     fn graph(&mut self, parts: &HloParts<'_>) -> Graph {
         let mut graph = Graph::within(&self.budget);
-        for computation in parts.computations() {
+        for (place, computation) in parts.computations() {
             if self.budget.is_exceeded() {
                 break;
             }
             let computation = match computation {
                 Ok(computation) => computation,
-                Err(error) => {
-                    if !self.lacks(&error) {
-                        self.complaints.add_at(place(&error), "a computation that cannot be read");
-                    }
+                Err(bad) => {
+                    self.refuse(place.start, bad, "a computation that cannot be read");
                     continue;
                 }
             };
@@ -116,11 +114,10 @@ impl Audit {
                 let read = match read {
                     _ if self.budget.is_exceeded() => break,
                     Ok(read) => read,
-                    Err(error) => {
-                        // What is cut off has been told.
-                        if !self.lacks(&error) && parts.breaks_off() != Some(place.end) {
-                            self.complaints.add_at(place.start, "an instruction that cannot be read");
-                        }
+                    // What is cut off has been told.
+                    Err(Bad::Bytes) if parts.breaks_off() == Some(place.end) => continue,
+                    Err(bad) => {
+                        self.refuse(place.start, bad, "an instruction that cannot be read");
                         continue;
                     }
                 };
@@ -146,17 +143,21 @@ impl Audit {
     }
 
     /// The allocations, and the buffers in them.
-    fn buffers_of(&mut self, parts: &HloParts<'_>, graph: &Graph, ways: &mut Ways) -> Vec<Stored> {
+    fn buffers_of(
+        &mut self,
+        program: &mut Program,
+        parts: &HloParts<'_>,
+        graph: &Graph,
+        ways: &mut Ways,
+    ) -> Vec<Stored> {
         let mut named = None;
         let mut defined: Map<i64, (u32, u32)> = Map::default();
         for (place, buffer) in parts.logical_buffers() {
             let buffer = match buffer {
                 _ if self.budget.is_exceeded() => break,
                 Ok(buffer) => buffer,
-                Err(error) => {
-                    if !self.lacks(&error) {
-                        self.complaints.add_at(place.start, "a buffer that cannot be read");
-                    }
+                Err(bad) => {
+                    self.refuse(place.start, bad, "a buffer that cannot be read");
                     continue;
                 }
             };
@@ -184,15 +185,12 @@ impl Audit {
             let allocation = match allocation {
                 _ if self.budget.is_exceeded() => break,
                 Ok(allocation) => allocation,
-                Err(error) => {
-                    if !self.lacks(&error) {
-                        self.complaints.add_at(at.start, "an allocation that cannot be read");
-                    }
+                Err(bad) => {
+                    self.refuse(at.start, bad, "an allocation that cannot be read");
                     continue;
                 }
             };
-            let (program, budget) = self.room();
-            if program.allocations.len() >= LIMIT || !budget.for_one(&mut program.allocations) {
+            if program.allocations.len() >= LIMIT || !self.budget.for_one(&mut program.allocations) {
                 program.overflowed = true;
                 break;
             }
@@ -224,7 +222,7 @@ impl Audit {
                         .add_at(at.start, "a buffer of something that is not known, or without a place");
                     continue;
                 };
-                let (program, budget) = self.room();
+                let budget = &self.budget;
                 let is_held = program.values.len() < LIMIT
                     && budget.for_one(&mut program.values)
                     // What is stored is as many, and so is what is found out about it.
@@ -235,7 +233,7 @@ impl Audit {
                 }
                 let index =
                     *names.entry(way).or_insert_with(|| self.texts.number(written(ways.way(way)).as_bytes()));
-                self.program().values.push(Value {
+                program.values.push(Value {
                     name,
                     index,
                     shape,
@@ -257,25 +255,23 @@ impl Audit {
     }
 
     /// When the buffers live, which are the last that were read.
-    fn lives(&mut self, schedule: &Schedule<'_>, stored: &[Stored], ways: &mut Ways) {
+    fn lives(&self, program: &mut Program, schedule: &Schedule<'_>, stored: &[Stored], ways: &mut Ways) {
         let Some(lives) = schedule.lives(stored, &self.shapes, ways, &self.budget) else {
-            return self.program().overflowed = true;
+            return program.overflowed = true;
         };
         let names = schedule.order.iter().take(LIMIT).filter_map(|&node| schedule.graph.at(node));
-        let (program, budget) = self.room();
-        if !budget.for_more(&mut program.sequence, schedule.order.len()) {
+        if !self.budget.for_more(&mut program.sequence, schedule.order.len()) {
             return;
         }
         program.sequence.clear();
         program.sequence.extend(names.map(|node| node.name));
-        let first = self.program().values.len() - stored.len();
+        let first = program.values.len() - stored.len();
         for (number, life) in lives.into_iter().enumerate() {
             let Some(life) = life else { continue };
-            let value = &self.program().values[first + number];
+            let value = &program.values[first + number];
             let (name, index) = (value.name, value.index);
             let key = self.live_key(self.texts.text(name).as_bytes(), self.texts.text(index).as_bytes());
-            let (program, budget) = self.room();
-            if budget.for_entry(&mut program.lives) {
+            if self.budget.for_entry(&mut program.lives) {
                 program.lives.insert(key, life);
             }
         }
@@ -284,16 +280,17 @@ impl Audit {
     /// Notes all instructions, in the order in which a text has them.
     fn instructions(
         &mut self,
+        program: &mut Program,
         parts: &HloParts<'_>,
         graph: &Graph,
         entry: Option<u32>,
         sequences: &Map<u32, &[i64]>,
     ) {
-        let mut body = self.module(parts.module().name.as_bytes());
+        let mut body = self.module(program, parts.module().name.as_bytes());
         let mut line = 0;
         for (number, computation) in (0..).zip(&graph.computations) {
             let name = self.texts.shared(computation.name);
-            self.computation_begins(&mut body, name.as_bytes(), Some(number) == entry);
+            self.computation_begins(program, &mut body, name.as_bytes(), Some(number) == entry);
             let in_order = sequences
                 .get(&number)
                 .map(|sequence| sequence.iter().filter_map(|&id| graph.number(id)).collect::<Vec<u32>>());
@@ -305,7 +302,7 @@ impl Audit {
                 }
                 let Some(node) = graph.at(key) else { continue };
                 line += 1;
-                self.serial_instruction(parts, graph, &mut body, (key, node), line);
+                self.serial_instruction(program, parts, graph, &mut body, (key, node), line);
             }
         }
         self.module_ends(&body);
@@ -313,6 +310,7 @@ impl Audit {
 
     fn serial_instruction(
         &mut self,
+        program: &mut Program,
         parts: &HloParts<'_>,
         graph: &Graph,
         body: &mut Body,
@@ -321,13 +319,13 @@ impl Audit {
     ) {
         let Some(shape) = node.shape else { return };
         let meaning = node.meaning;
-        self.serial_calls(graph, body, node);
+        self.serial_calls(program, graph, body, node);
         match node.counts {
             Counts::Number(number) => body.is_number(key.into(), number),
             Counts::Below if graph.root(node.computation) == Some(key) => {
                 let limit = graph.operands(node).nth(1).flatten();
                 if let Some(limit) = limit.and_then(|operand| body.number(operand.into())) {
-                    self.counts_to(body.hash, limit);
+                    self.counts_to(program, body.hash, limit);
                 }
             }
             _ => {}
@@ -337,8 +335,12 @@ impl Audit {
             false => None,
         };
         let again = || parts.instruction(node.place.clone()).unwrap_or_default();
-        let order = |audit: &mut Audit| audit.texts.number(joined(&again().dimensions).as_bytes());
-        let source = |audit: &mut Audit| audit.serial_source(&again());
+        let order = |store: &mut Store| {
+            let dims = again().dimensions.into_iter().map(|dim| u32::try_from(dim).ok());
+            let dims = dims.collect::<Option<Vec<u32>>>();
+            dims.and_then(|dims| store.orders.number(&dims)).unwrap_or(EMPTY)
+        };
+        let source = |store: &mut Store| store.serial_source(&again());
         let name = self.texts.shared(node.name);
         let name = name.as_bytes();
         let hash = self.seed.of(name);
@@ -348,16 +350,16 @@ impl Audit {
         };
         let instruction =
             Instruction { name, hash, key: key.into(), meaning, shape, operand, parameter, line };
-        if let Err(reason) = self.instruction(body, &instruction, order, source) {
+        if let Err(reason) = self.instruction(program, body, &instruction, order, source) {
             self.complaints.add_at(node.place.start, reason);
         }
     }
 
     /// Notes the computations that an instruction calls, and what of the program's arguments a fusion is given.
-    fn serial_calls(&mut self, graph: &Graph, body: &Body, node: &Node) {
-        let hash_of = |audit: &Audit, called: u32| {
+    fn serial_calls(&self, program: &mut Program, graph: &Graph, body: &Body, node: &Node) {
+        let hash_of = |store: &Store, called: u32| {
             let called = graph.computations.get(called as usize);
-            called.map(|called| audit.seed.of(audit.texts.text(called.name).as_bytes()))
+            called.map(|called| store.seed.of(store.texts.text(called.name).as_bytes()))
         };
         let times = match node.meaning.calls {
             Called::Nothing => return,
@@ -368,18 +370,18 @@ impl Audit {
                 let mut called = graph.calls(node).filter_map(|called| hash_of(self, called));
                 if let (Some(callee), Some(condition)) = (called.next(), called.next()) {
                     let says = if let Counts::Runs(times) = node.counts { Some(times) } else { None };
-                    self.call(body.computation, callee, Times::Loop { says, condition });
+                    self.call(program, body.computation, callee, Times::Loop { says, condition });
                 }
                 return;
             }
         };
         for called in graph.calls(node) {
             let Some(callee) = hash_of(self, called) else { continue };
-            self.call(body.computation, callee, times);
+            self.call(program, body.computation, callee, times);
             if body.entry && node.meaning.calls == Called::Fused {
                 for (place, operand) in (0..).zip(graph.operands(node)) {
                     let argument = operand.and_then(|operand| body.operand(operand.into()));
-                    self.given(callee, place, argument.map_or(NONE, |argument| argument.parameter));
+                    self.given(program, callee, place, argument.map_or(NONE, |argument| argument.parameter));
                 }
             }
         }
@@ -419,18 +421,9 @@ fn counts(read: &Serial) -> Counts {
 
 /// `{0,1}`, as the index of a buffer is written.
 fn written(way: &[u32]) -> String {
-    format!("{{{}}}", joined(way))
-}
-
-fn joined(numbers: &[impl ToString]) -> String {
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    format!("{{{}}}", way.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
 }
 
 fn unsigned(size: i64) -> u64 {
     u64::try_from(size).unwrap_or(0)
-}
-
-/// Where an error is, in bytes.
-fn place(error: &tilework::Error) -> usize {
-    error.span().map_or(0, |span| span.start)
 }

@@ -1,79 +1,44 @@
 //! Ways through nested tuples: which part of a value is meant.
 
-use crate::budget::{Budget, PIECE};
-use crate::hash::Map;
+use crate::budget::Budget;
+use crate::lists::{EMPTY, List, Lists};
 
 /// Ways through nested tuples, by number: `{}`, `{0}`, `{0,1}`.
 #[derive(Debug)]
-pub(crate) struct Ways {
-    budget: Budget,
-    /// What they take of it.
-    bytes: usize,
-    list: Vec<Box<[u32]>>,
-    numbers: Map<Box<[u32]>, u32>,
-}
-
-/// The most ways.
-const LIMIT: usize = 1 << 20;
+pub(crate) struct Ways(Lists);
 
 /// The way to a value that is no part of a tuple.
-pub(crate) const WHOLE: u32 = 0;
-
-/// The longest way that is followed.
-const DEEPEST: usize = 32;
+pub(crate) const WHOLE: List = EMPTY;
 
 impl Drop for Ways {
     fn drop(&mut self) {
-        self.budget.give(self.bytes);
-        self.budget.give_list(&self.list);
-        self.budget.give_map(&self.numbers);
+        self.0.end();
     }
 }
 
 impl Ways {
     /// Those that are held within a budget, and for as long as they live; that to the whole so far.
     pub(crate) fn held_by(budget: &Budget) -> Ways {
-        let whole: Box<[u32]> = Box::default();
-        let mut ways = Ways { budget: budget.clone(), bytes: 0, numbers: Map::default(), list: Vec::new() };
-        if budget.for_one(&mut ways.list) && budget.for_entry(&mut ways.numbers) {
-            ways.numbers.insert(whole.clone(), WHOLE);
-            ways.list.push(whole);
-        }
-        ways
+        Ways(Lists::within(budget))
     }
 
     /// The number of a way; none if it is longer than any that is followed.
-    pub(crate) fn number(&mut self, way: &[u32]) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(way) {
-            return Some(number);
-        }
-        if way.len() > DEEPEST || self.list.len() >= LIMIT {
-            return None;
-        }
-        let Ways { budget, bytes, list, numbers } = self;
-        let more = 2 * (size_of_val(way) + PIECE);
-        if !(budget.for_one(list) && budget.for_entry(numbers) && budget.take(more)) {
-            return None;
-        }
-        *bytes += more;
-        self.list.push(way.into());
-        let number = (self.list.len() - 1) as u32;
-        self.numbers.insert(way.into(), number);
-        Some(number)
+    pub(crate) fn number(&mut self, way: &[u32]) -> Option<List> {
+        self.0.number(way)
     }
 
-    pub(crate) fn way(&self, number: u32) -> &[u32] {
-        self.list.get(number as usize).map_or(&[], |way| way)
+    pub(crate) fn way(&self, number: List) -> &[u32] {
+        self.0.list(number)
     }
 
     /// The way that begins with these elements and goes on like another one.
-    pub(crate) fn within(&mut self, elements: &[u32], way: u32) -> Option<u32> {
+    pub(crate) fn within(&mut self, elements: &[u32], way: List) -> Option<List> {
         let longer = [elements, self.way(way)].concat();
         self.number(&longer)
     }
 
     /// The rest of a way behind this element; none if it begins otherwise.
-    pub(crate) fn out_of(&mut self, element: u32, way: u32) -> Option<u32> {
+    pub(crate) fn out_of(&mut self, element: u32, way: List) -> Option<List> {
         let rest = self.way(way).strip_prefix(&[element])?.to_vec();
         self.number(&rest)
     }
@@ -92,6 +57,5 @@ mod tests {
         assert_eq!(ways.out_of(1, longer), Some(inner));
         assert_eq!(ways.out_of(2, longer), None);
         assert_eq!(ways.out_of(0, WHOLE), None);
-        assert_eq!(ways.number(&[0; DEEPEST + 1]), None);
     }
 }

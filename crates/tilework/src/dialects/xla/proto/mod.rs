@@ -18,20 +18,14 @@
 //! of the bytes ([`Error::span`](crate::Error::span)) and names the field.
 //!
 //! That much is always there. The feature `proto` adds what takes a library: the same messages in text format and JSON,
-//! kept whole between reading and writing (`Message`), and compiled modules with their buffers (`Hlo`).
+//! kept whole between reading and writing (`Message`).
 
 #[cfg(feature = "proto")]
 mod generated;
 #[cfg(feature = "proto")]
-mod hlo;
-#[cfg(feature = "proto")]
-mod literal;
-#[cfg(feature = "proto")]
 mod message;
 #[cfg(feature = "proto")]
 mod notation;
-#[cfg(feature = "proto")]
-mod parts;
 mod program;
 mod read;
 mod read_layout;
@@ -40,16 +34,9 @@ mod wire;
 mod write;
 
 #[cfg(feature = "proto")]
-pub use hlo::{
-    Allocation, Assigned, BufferAssignment, Computation, Event, EventKind, HeapTrace, Hlo, HloModule,
-    Instruction, LogicalBuffer, Sequence, SourceLine,
-};
-#[cfg(feature = "proto")]
 pub use message::{Kind, Message};
 #[cfg(feature = "proto")]
 pub use notation::{Format, MAX_BYTES};
-#[cfg(feature = "proto")]
-pub use parts::{ComputationParts, HloParts};
 
 use crate::error::Result;
 use crate::xla::value::layout::Layout;

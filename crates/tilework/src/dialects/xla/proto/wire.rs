@@ -47,18 +47,6 @@ pub(super) struct Field<'b> {
     at: Range<usize>,
 }
 
-/// One field of which only the place is of interest.
-#[cfg(feature = "proto")]
-pub(super) struct Part {
-    pub(super) number: u32,
-    /// With its number and length.
-    pub(super) whole: Range<usize>,
-    /// What it holds, if that has a length.
-    pub(super) content: Option<Range<usize>>,
-    /// Whether the end of the bytes leaves it whole.
-    pub(super) is_whole: bool,
-}
-
 /// The content of a field, by wire type.
 pub(super) enum Value<'b> {
     Varint(u64),
@@ -77,12 +65,6 @@ pub(super) struct Int {
 impl<'b> Reader<'b> {
     pub(super) fn new(bytes: &'b [u8]) -> Reader<'b> {
         Reader { bytes, rest: 0..bytes.len() }
-    }
-
-    /// Reads these of the bytes.
-    #[cfg(feature = "proto")]
-    pub(super) fn within(bytes: &'b [u8], range: Range<usize>) -> Reader<'b> {
-        Reader { bytes, rest: range }
     }
 
     /// Where the reader stands.
@@ -118,25 +100,6 @@ impl<'b> Reader<'b> {
             }
         };
         Ok(Some(Field { number, name, value, at: start..self.rest.start }))
-    }
-
-    /// The next field whatever it holds, or none at the end. What the end cuts off is given so far.
-    #[cfg(feature = "proto")]
-    pub(super) fn part(&mut self, path: &Path<'_>) -> Result<Option<Part>> {
-        if self.rest.is_empty() {
-            return Ok(None);
-        }
-        let start = self.rest.start;
-        let (number, wire_type) = self.tag(path)?;
-        let (mut content, mut is_whole) = (None, true);
-        if wire_type == 2 {
-            let length = self.varint(path)?;
-            is_whole = length <= self.rest.len() as u64;
-            content = Some(self.take(length.min(self.rest.len() as u64), path)?);
-        } else {
-            self.skip(number, wire_type, start, path)?;
-        }
-        Ok(Some(Part { number, whole: start..self.rest.start, content, is_whole }))
     }
 
     fn tag(&mut self, path: &Path<'_>) -> Result<(u32, u8)> {

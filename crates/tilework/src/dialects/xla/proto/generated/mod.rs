@@ -9,8 +9,3 @@ pub(super) mod xla {
 pub(super) mod xla_2018 {
     include!("xla_2018.rs");
 }
-
-#[allow(missing_docs, dead_code, non_camel_case_types, unused_imports, unused_qualifications, clippy::all)]
-pub(super) mod xla_hlo {
-    include!("xla_hlo.rs");
-}

@@ -151,6 +151,490 @@ impl ::buffa::Message for OpMetadata {
         self.stack_frame_id = 0i32;
     }
 }
+/// A constant, where it is one whole number.
+#[derive(Clone, PartialEq, Default)]
+pub struct LiteralProto {
+    /// Field 1: `shape`
+    pub shape: ::buffa::MessageField<
+        literal_proto::Shape,
+        ::buffa::Inline<literal_proto::Shape>,
+    >,
+    /// Field 4: `s32s`
+    pub s32s: ::buffa::alloc::vec::Vec<i32>,
+    /// Field 5: `s64s`
+    pub s64s: ::buffa::alloc::vec::Vec<i64>,
+    /// Field 6: `u32s`
+    pub u32s: ::buffa::alloc::vec::Vec<u32>,
+    /// Field 7: `u64s`
+    pub u64s: ::buffa::alloc::vec::Vec<u64>,
+}
+impl ::core::fmt::Debug for LiteralProto {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("LiteralProto")
+            .field("shape", &self.shape)
+            .field("s32s", &self.s32s)
+            .field("s64s", &self.s64s)
+            .field("u32s", &self.u32s)
+            .field("u64s", &self.u64s)
+            .finish()
+    }
+}
+impl LiteralProto {
+    /// Protobuf type URL for this message, for use with `Any::pack` and
+    /// `Any::unpack_if`.
+    ///
+    /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+    pub const TYPE_URL: &'static str = "type.googleapis.com/xla_hlo.LiteralProto";
+}
+::buffa::impl_default_instance!(LiteralProto);
+impl ::buffa::MessageName for LiteralProto {
+    const PACKAGE: &'static str = "xla_hlo";
+    const NAME: &'static str = "LiteralProto";
+    const FULL_NAME: &'static str = "xla_hlo.LiteralProto";
+    const TYPE_URL: &'static str = "type.googleapis.com/xla_hlo.LiteralProto";
+}
+impl ::buffa::Message for LiteralProto {
+    /// Returns the total encoded size in bytes.
+    ///
+    /// Accumulates in `u64` (which cannot overflow for in-memory
+    /// data) and saturates to `u32` at return, so a message whose
+    /// encoded size exceeds the 2 GiB protobuf limit yields a value
+    /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+    /// points reject, never a silently wrapped size.
+    #[allow(clippy::let_and_return)]
+    fn compute_size(&self, __cache: &mut ::buffa::SizeCache) -> u32 {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        let mut size = 0u64;
+        if self.shape.is_set() {
+            let __slot = __cache.reserve();
+            let inner_size = self.shape.compute_size(__cache);
+            __cache.set(__slot, inner_size);
+            size
+                += 1u64 + ::buffa::encoding::varint_len(inner_size as u64) as u64
+                    + inner_size as u64;
+        }
+        if !self.s32s.is_empty() {
+            let payload: u64 = self
+                .s32s
+                .iter()
+                .map(|&v| ::buffa::types::int32_encoded_len(v) as u64)
+                .sum::<u64>();
+            size += 1u64 + ::buffa::encoding::varint_len(payload) as u64 + payload;
+        }
+        if !self.s64s.is_empty() {
+            let payload: u64 = self
+                .s64s
+                .iter()
+                .map(|&v| ::buffa::types::int64_encoded_len(v) as u64)
+                .sum::<u64>();
+            size += 1u64 + ::buffa::encoding::varint_len(payload) as u64 + payload;
+        }
+        if !self.u32s.is_empty() {
+            let payload: u64 = self
+                .u32s
+                .iter()
+                .map(|&v| ::buffa::types::uint32_encoded_len(v) as u64)
+                .sum::<u64>();
+            size += 1u64 + ::buffa::encoding::varint_len(payload) as u64 + payload;
+        }
+        if !self.u64s.is_empty() {
+            let payload: u64 = self
+                .u64s
+                .iter()
+                .map(|&v| ::buffa::types::uint64_encoded_len(v) as u64)
+                .sum::<u64>();
+            size += 1u64 + ::buffa::encoding::varint_len(payload) as u64 + payload;
+        }
+        ::buffa::saturate_size(size)
+    }
+    fn write_to(
+        &self,
+        __cache: &mut ::buffa::SizeCache,
+        buf: &mut impl ::buffa::EncodeSink,
+    ) {
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        if self.shape.is_set() {
+            ::buffa::types::put_len_delimited_header(
+                1u32,
+                u64::from(__cache.consume_next()),
+                buf,
+            );
+            self.shape.write_to(__cache, buf);
+        }
+        if !self.s32s.is_empty() {
+            let payload: u64 = self
+                .s32s
+                .iter()
+                .map(|&v| ::buffa::types::int32_encoded_len(v) as u64)
+                .sum::<u64>();
+            ::buffa::types::put_len_delimited_header(4u32, payload, buf);
+            for &v in &self.s32s {
+                ::buffa::types::encode_int32(v, buf);
+            }
+        }
+        if !self.s64s.is_empty() {
+            let payload: u64 = self
+                .s64s
+                .iter()
+                .map(|&v| ::buffa::types::int64_encoded_len(v) as u64)
+                .sum::<u64>();
+            ::buffa::types::put_len_delimited_header(5u32, payload, buf);
+            for &v in &self.s64s {
+                ::buffa::types::encode_int64(v, buf);
+            }
+        }
+        if !self.u32s.is_empty() {
+            let payload: u64 = self
+                .u32s
+                .iter()
+                .map(|&v| ::buffa::types::uint32_encoded_len(v) as u64)
+                .sum::<u64>();
+            ::buffa::types::put_len_delimited_header(6u32, payload, buf);
+            for &v in &self.u32s {
+                ::buffa::types::encode_uint32(v, buf);
+            }
+        }
+        if !self.u64s.is_empty() {
+            let payload: u64 = self
+                .u64s
+                .iter()
+                .map(|&v| ::buffa::types::uint64_encoded_len(v) as u64)
+                .sum::<u64>();
+            ::buffa::types::put_len_delimited_header(7u32, payload, buf);
+            for &v in &self.u64s {
+                ::buffa::types::encode_uint64(v, buf);
+            }
+        }
+    }
+    fn merge_field(
+        &mut self,
+        tag: ::buffa::encoding::Tag,
+        buf: &mut impl ::buffa::bytes::Buf,
+        ctx: ::buffa::DecodeContext<'_>,
+    ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+        #[allow(unused_imports)]
+        use ::buffa::bytes::Buf as _;
+        #[allow(unused_imports)]
+        use ::buffa::Enumeration as _;
+        match tag.field_number() {
+            1u32 => {
+                ::buffa::encoding::check_wire_type(
+                    tag,
+                    ::buffa::encoding::WireType::LengthDelimited,
+                )?;
+                ::buffa::Message::merge_length_delimited(
+                    self.shape.get_or_insert_default(),
+                    buf,
+                    ctx,
+                )?;
+            }
+            4u32 => {
+                if tag.wire_type() == ::buffa::encoding::WireType::LengthDelimited {
+                    let len = ::buffa::encoding::decode_varint(buf)?;
+                    let len = usize::try_from(len)
+                        .map_err(|_| ::buffa::DecodeError::MessageTooLarge)?;
+                    if buf.remaining() < len {
+                        return ::core::result::Result::Err(
+                            ::buffa::DecodeError::UnexpectedEof,
+                        );
+                    }
+                    if buf.chunk().len() >= len {
+                        ::buffa::types::extend_packed_int32(
+                            &buf.chunk()[..len],
+                            &mut self.s32s,
+                            len,
+                        )?;
+                        buf.advance(len);
+                    } else {
+                        self.s32s.reserve(len);
+                        let mut limited = buf.take(len);
+                        while limited.has_remaining() {
+                            self.s32s
+                                .push(::buffa::types::decode_int32_packed(&mut limited)?);
+                        }
+                        let leftover = limited.remaining();
+                        if leftover > 0 {
+                            limited.advance(leftover);
+                        }
+                    }
+                } else if tag.wire_type() == ::buffa::encoding::WireType::Varint {
+                    self.s32s.push(::buffa::types::decode_int32(buf)?);
+                } else {
+                    return ::core::result::Result::Err(
+                        ::buffa::encoding::wire_type_mismatch(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        ),
+                    );
+                }
+            }
+            5u32 => {
+                if tag.wire_type() == ::buffa::encoding::WireType::LengthDelimited {
+                    let len = ::buffa::encoding::decode_varint(buf)?;
+                    let len = usize::try_from(len)
+                        .map_err(|_| ::buffa::DecodeError::MessageTooLarge)?;
+                    if buf.remaining() < len {
+                        return ::core::result::Result::Err(
+                            ::buffa::DecodeError::UnexpectedEof,
+                        );
+                    }
+                    if buf.chunk().len() >= len {
+                        ::buffa::types::extend_packed_int64(
+                            &buf.chunk()[..len],
+                            &mut self.s64s,
+                            len,
+                        )?;
+                        buf.advance(len);
+                    } else {
+                        self.s64s.reserve(len);
+                        let mut limited = buf.take(len);
+                        while limited.has_remaining() {
+                            self.s64s
+                                .push(::buffa::types::decode_int64_packed(&mut limited)?);
+                        }
+                        let leftover = limited.remaining();
+                        if leftover > 0 {
+                            limited.advance(leftover);
+                        }
+                    }
+                } else if tag.wire_type() == ::buffa::encoding::WireType::Varint {
+                    self.s64s.push(::buffa::types::decode_int64(buf)?);
+                } else {
+                    return ::core::result::Result::Err(
+                        ::buffa::encoding::wire_type_mismatch(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        ),
+                    );
+                }
+            }
+            6u32 => {
+                if tag.wire_type() == ::buffa::encoding::WireType::LengthDelimited {
+                    let len = ::buffa::encoding::decode_varint(buf)?;
+                    let len = usize::try_from(len)
+                        .map_err(|_| ::buffa::DecodeError::MessageTooLarge)?;
+                    if buf.remaining() < len {
+                        return ::core::result::Result::Err(
+                            ::buffa::DecodeError::UnexpectedEof,
+                        );
+                    }
+                    if buf.chunk().len() >= len {
+                        ::buffa::types::extend_packed_uint32(
+                            &buf.chunk()[..len],
+                            &mut self.u32s,
+                            len,
+                        )?;
+                        buf.advance(len);
+                    } else {
+                        self.u32s.reserve(len);
+                        let mut limited = buf.take(len);
+                        while limited.has_remaining() {
+                            self.u32s
+                                .push(::buffa::types::decode_uint32_packed(&mut limited)?);
+                        }
+                        let leftover = limited.remaining();
+                        if leftover > 0 {
+                            limited.advance(leftover);
+                        }
+                    }
+                } else if tag.wire_type() == ::buffa::encoding::WireType::Varint {
+                    self.u32s.push(::buffa::types::decode_uint32(buf)?);
+                } else {
+                    return ::core::result::Result::Err(
+                        ::buffa::encoding::wire_type_mismatch(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        ),
+                    );
+                }
+            }
+            7u32 => {
+                if tag.wire_type() == ::buffa::encoding::WireType::LengthDelimited {
+                    let len = ::buffa::encoding::decode_varint(buf)?;
+                    let len = usize::try_from(len)
+                        .map_err(|_| ::buffa::DecodeError::MessageTooLarge)?;
+                    if buf.remaining() < len {
+                        return ::core::result::Result::Err(
+                            ::buffa::DecodeError::UnexpectedEof,
+                        );
+                    }
+                    if buf.chunk().len() >= len {
+                        ::buffa::types::extend_packed_uint64(
+                            &buf.chunk()[..len],
+                            &mut self.u64s,
+                            len,
+                        )?;
+                        buf.advance(len);
+                    } else {
+                        self.u64s.reserve(len);
+                        let mut limited = buf.take(len);
+                        while limited.has_remaining() {
+                            self.u64s
+                                .push(::buffa::types::decode_uint64_packed(&mut limited)?);
+                        }
+                        let leftover = limited.remaining();
+                        if leftover > 0 {
+                            limited.advance(leftover);
+                        }
+                    }
+                } else if tag.wire_type() == ::buffa::encoding::WireType::Varint {
+                    self.u64s.push(::buffa::types::decode_uint64(buf)?);
+                } else {
+                    return ::core::result::Result::Err(
+                        ::buffa::encoding::wire_type_mismatch(
+                            tag,
+                            ::buffa::encoding::WireType::LengthDelimited,
+                        ),
+                    );
+                }
+            }
+            _ => {
+                ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+            }
+        }
+        ::core::result::Result::Ok(())
+    }
+    fn clear(&mut self) {
+        self.shape = ::buffa::MessageField::none();
+        self.s32s.clear();
+        self.s64s.clear();
+        self.u32s.clear();
+        self.u64s.clear();
+    }
+}
+pub mod literal_proto {
+    #[allow(unused_imports)]
+    use super::*;
+    #[derive(Clone, PartialEq, Default)]
+    pub struct Shape {
+        /// Field 3: `dimensions`
+        pub dimensions: ::buffa::alloc::vec::Vec<i64>,
+    }
+    impl ::core::fmt::Debug for Shape {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            f.debug_struct("Shape").field("dimensions", &self.dimensions).finish()
+        }
+    }
+    impl Shape {
+        /// Protobuf type URL for this message, for use with `Any::pack` and
+        /// `Any::unpack_if`.
+        ///
+        /// Format: `type.googleapis.com/<fully.qualified.TypeName>`
+        pub const TYPE_URL: &'static str = "type.googleapis.com/xla_hlo.LiteralProto.Shape";
+    }
+    ::buffa::impl_default_instance!(Shape);
+    impl ::buffa::MessageName for Shape {
+        const PACKAGE: &'static str = "xla_hlo";
+        const NAME: &'static str = "LiteralProto.Shape";
+        const FULL_NAME: &'static str = "xla_hlo.LiteralProto.Shape";
+        const TYPE_URL: &'static str = "type.googleapis.com/xla_hlo.LiteralProto.Shape";
+    }
+    impl ::buffa::Message for Shape {
+        /// Returns the total encoded size in bytes.
+        ///
+        /// Accumulates in `u64` (which cannot overflow for in-memory
+        /// data) and saturates to `u32` at return, so a message whose
+        /// encoded size exceeds the 2 GiB protobuf limit yields a value
+        /// above [`::buffa::MAX_MESSAGE_BYTES`] that the encode entry
+        /// points reject, never a silently wrapped size.
+        #[allow(clippy::let_and_return)]
+        fn compute_size(&self, _cache: &mut ::buffa::SizeCache) -> u32 {
+            #[allow(unused_imports)]
+            use ::buffa::Enumeration as _;
+            let mut size = 0u64;
+            if !self.dimensions.is_empty() {
+                let payload: u64 = self
+                    .dimensions
+                    .iter()
+                    .map(|&v| ::buffa::types::int64_encoded_len(v) as u64)
+                    .sum::<u64>();
+                size += 1u64 + ::buffa::encoding::varint_len(payload) as u64 + payload;
+            }
+            ::buffa::saturate_size(size)
+        }
+        fn write_to(
+            &self,
+            _cache: &mut ::buffa::SizeCache,
+            buf: &mut impl ::buffa::EncodeSink,
+        ) {
+            #[allow(unused_imports)]
+            use ::buffa::Enumeration as _;
+            if !self.dimensions.is_empty() {
+                let payload: u64 = self
+                    .dimensions
+                    .iter()
+                    .map(|&v| ::buffa::types::int64_encoded_len(v) as u64)
+                    .sum::<u64>();
+                ::buffa::types::put_len_delimited_header(3u32, payload, buf);
+                for &v in &self.dimensions {
+                    ::buffa::types::encode_int64(v, buf);
+                }
+            }
+        }
+        fn merge_field(
+            &mut self,
+            tag: ::buffa::encoding::Tag,
+            buf: &mut impl ::buffa::bytes::Buf,
+            ctx: ::buffa::DecodeContext<'_>,
+        ) -> ::core::result::Result<(), ::buffa::DecodeError> {
+            #[allow(unused_imports)]
+            use ::buffa::bytes::Buf as _;
+            #[allow(unused_imports)]
+            use ::buffa::Enumeration as _;
+            match tag.field_number() {
+                3u32 => {
+                    if tag.wire_type() == ::buffa::encoding::WireType::LengthDelimited {
+                        let len = ::buffa::encoding::decode_varint(buf)?;
+                        let len = usize::try_from(len)
+                            .map_err(|_| ::buffa::DecodeError::MessageTooLarge)?;
+                        if buf.remaining() < len {
+                            return ::core::result::Result::Err(
+                                ::buffa::DecodeError::UnexpectedEof,
+                            );
+                        }
+                        if buf.chunk().len() >= len {
+                            ::buffa::types::extend_packed_int64(
+                                &buf.chunk()[..len],
+                                &mut self.dimensions,
+                                len,
+                            )?;
+                            buf.advance(len);
+                        } else {
+                            self.dimensions.reserve(len);
+                            let mut limited = buf.take(len);
+                            while limited.has_remaining() {
+                                self.dimensions
+                                    .push(::buffa::types::decode_int64_packed(&mut limited)?);
+                            }
+                            let leftover = limited.remaining();
+                            if leftover > 0 {
+                                limited.advance(leftover);
+                            }
+                        }
+                    } else if tag.wire_type() == ::buffa::encoding::WireType::Varint {
+                        self.dimensions.push(::buffa::types::decode_int64(buf)?);
+                    } else {
+                        return ::core::result::Result::Err(
+                            ::buffa::encoding::wire_type_mismatch(
+                                tag,
+                                ::buffa::encoding::WireType::LengthDelimited,
+                            ),
+                        );
+                    }
+                }
+                _ => {
+                    ::buffa::encoding::skip_field_depth(tag, buf, ctx.depth())?;
+                }
+            }
+            ::core::result::Result::Ok(())
+        }
+        fn clear(&mut self) {
+            self.dimensions.clear();
+        }
+    }
+}
 #[derive(Clone, PartialEq, Default)]
 pub struct HloInstructionProto {
     /// Field 1: `name`
@@ -161,7 +645,7 @@ pub struct HloInstructionProto {
     pub shape: ::buffa::alloc::vec::Vec<u8>,
     /// Field 7: `metadata`
     pub metadata: ::buffa::MessageField<OpMetadata, ::buffa::Inline<OpMetadata>>,
-    /// A LiteralProto.
+    /// A `LiteralProto`, which may be long, and is read only where it is short.
     ///
     /// Field 8: `literal`
     pub literal: ::buffa::alloc::vec::Vec<u8>,

@@ -3,10 +3,10 @@
 //! `step.hlo.pb` was dumped by jaxlib 0.10.2 for a CPU; `tr.module.pb` is a module of the TPU compiler, serialised by it.
 
 use proptest::prelude::*;
-use tilework::xla::proto::{EventKind, Hlo, HloModule};
+use tilework_audit::schema::{EventKind, Hlo, HloModule};
 
 fn file(name: &str) -> Vec<u8> {
-    std::fs::read(format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    std::fs::read(format!("{}/tests/schema/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 #[test]

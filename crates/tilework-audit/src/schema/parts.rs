@@ -7,14 +7,14 @@ use std::ops::Range;
 
 use buffa::Message;
 
+use super::fields::Fields;
 use super::generated::xla_hlo as raw;
-use super::hlo::{Allocation, Computation, HloModule, Instruction, LONGEST, LogicalBuffer, decode, too_long};
-use super::wire::{Path, Reader};
-use crate::error::{Error, Result};
+use super::read::{LONGEST, decode};
+use super::{Allocation, Computation, HloModule, Instruction, LogicalBuffer};
 
 /// An `HloProto` or `HloModuleProto` whose parts are read one by one.
 #[derive(Debug)]
-pub struct HloParts<'b> {
+pub(crate) struct HloParts<'b> {
     module: HloModule,
     frames: raw::StackFrameIndexProto,
     computations: Repeated<'b>,
@@ -25,9 +25,18 @@ pub struct HloParts<'b> {
     taken: usize,
 }
 
+/// Why a part cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// It would take more memory than it may.
+    Memory,
+    /// Its bytes are no such message.
+    Bytes,
+}
+
 /// A computation whose instructions are read one by one.
 #[derive(Debug)]
-pub struct ComputationParts<'a> {
+pub(crate) struct ComputationParts<'a> {
     computation: Computation,
     frames: &'a raw::StackFrameIndexProto,
     instructions: Repeated<'a>,
@@ -44,34 +53,12 @@ struct Repeated<'b> {
 }
 
 impl<'b> HloParts<'b> {
-    /// Those of an `HloProto`.
-    ///
-    /// ```
-    /// use tilework::xla::proto::HloParts;
-    /// let bytes = b"\x0a\x09\x0a\x01m\x1a\x04\x0a\x02of";
-    /// let parts = HloParts::of_hlo(bytes)?;
-    /// assert_eq!(parts.module().name, "m");
-    /// let names: Result<Vec<_>, _> = parts.computations().map(|part| Ok(part?.computation().name.clone())).collect();
-    /// assert_eq!(names?, ["of"]);
-    /// // Cut off, it is read so far.
-    /// let parts = HloParts::of_hlo(&bytes[..6])?;
-    /// assert_eq!((&parts.module().name[..], parts.breaks_off()), ("m", Some(5)));
-    /// # Ok::<(), tilework::Error>(())
-    /// ```
+    /// Those of an `HloProto`, where no part may take more bytes of memory than these.
     ///
     /// # Errors
     /// Fields of the module itself that are none of such a message, or more than 2 GiB. Errors within a part are those of
     /// the part.
-    pub fn of_hlo(bytes: &'b [u8]) -> Result<HloParts<'b>> {
-        HloParts::of_hlo_within(bytes, usize::MAX)
-    }
-
-    /// The same, where no part may take more bytes of memory than these: reading one that would is an error for which
-    /// [`HloParts::lacks_memory`] is true.
-    ///
-    /// # Errors
-    /// See [`HloParts::of_hlo`].
-    pub fn of_hlo_within(bytes: &'b [u8], memory: usize) -> Result<HloParts<'b>> {
+    pub(crate) fn of_hlo(bytes: &'b [u8], memory: usize) -> Result<HloParts<'b>, Bad> {
         let whole = Repeated { bytes, within: 0..bytes.len(), field: HLO_MODULE, memory };
         let mut parts = match whole.ranges().next() {
             Some(range) => HloParts::within(bytes, range, memory)?,
@@ -88,35 +75,22 @@ impl<'b> HloParts<'b> {
         Ok(parts)
     }
 
-    /// Those of an `HloModuleProto`.
+    /// Those of an `HloModuleProto`, within this much memory.
     ///
     /// # Errors
     /// See [`HloParts::of_hlo`].
-    pub fn of_module(bytes: &'b [u8]) -> Result<HloParts<'b>> {
-        HloParts::of_module_within(bytes, usize::MAX)
-    }
-
-    /// The same within this much memory: see [`HloParts::of_hlo_within`].
-    ///
-    /// # Errors
-    /// See [`HloParts::of_hlo`].
-    pub fn of_module_within(bytes: &'b [u8], memory: usize) -> Result<HloParts<'b>> {
+    pub(crate) fn of_module(bytes: &'b [u8], memory: usize) -> Result<HloParts<'b>, Bad> {
         HloParts::within(bytes, 0..bytes.len(), memory)
     }
 
     /// Bytes of memory that are taken at most, besides the bytes that are read and what was asked for since.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.taken
     }
 
-    /// Whether an error says that a part would have taken more memory than it may.
-    pub fn lacks_memory(error: &Error) -> bool {
-        error.found() == TOO_MUCH
-    }
-
-    fn within(bytes: &'b [u8], within: Range<usize>, memory: usize) -> Result<HloParts<'b>> {
+    fn within(bytes: &'b [u8], within: Range<usize>, memory: usize) -> Result<HloParts<'b>, Bad> {
         if bytes.len() > LONGEST {
-            return Err(too_long(bytes.len()));
+            return Err(Bad::Bytes);
         }
         let computations = Repeated { bytes, within, field: COMPUTATIONS, memory };
         let (others, breaks_off) = computations.others()?;
@@ -130,63 +104,62 @@ impl<'b> HloParts<'b> {
     }
 
     /// The module, without its computations.
-    pub fn module(&self) -> &HloModule {
+    pub(crate) fn module(&self) -> &HloModule {
         &self.module
     }
 
     /// The byte from which on nothing can be read: where they end within a message, or are none.
-    pub fn breaks_off(&self) -> Option<usize> {
+    pub(crate) fn breaks_off(&self) -> Option<usize> {
         self.breaks_off
     }
 
-    /// The computations in the order of the file. Errors are about one of them, with its place.
-    pub fn computations(&self) -> impl Iterator<Item = Result<ComputationParts<'_>>> {
-        self.computations.ranges().map(|range| {
-            let bytes = self.computations.bytes;
-            let memory = self.computations.memory;
-            let instructions = Repeated { bytes, within: range.clone(), field: INSTRUCTIONS, memory };
-            let read = instructions.others().and_then(|(others, _)| decode_within(&others, &[], memory));
-            let raw: raw::HloComputationProto = read.map_err(|error| error.at(range))?;
-            let computation = Computation::from_raw(raw, &self.frames);
-            Ok(ComputationParts { computation, frames: &self.frames, instructions })
-        })
+    /// The computations in the order of the file, with the bytes where they stand. Errors are about one of them.
+    pub(crate) fn computations(
+        &self,
+    ) -> impl Iterator<Item = (Range<usize>, Result<ComputationParts<'_>, Bad>)> {
+        self.computations.ranges().map(|range| (range.clone(), self.computation(range)))
+    }
+
+    fn computation(&self, within: Range<usize>) -> Result<ComputationParts<'_>, Bad> {
+        let Repeated { bytes, memory, .. } = self.computations;
+        let instructions = Repeated { bytes, within, field: INSTRUCTIONS, memory };
+        let (others, _) = instructions.others()?;
+        let raw: raw::HloComputationProto = decode_within(&others, &[], memory)?;
+        let computation = Computation::from_raw(raw, &self.frames);
+        Ok(ComputationParts { computation, frames: &self.frames, instructions })
     }
 
     /// The values of the buffer assignment, with the bytes where they stand. Errors are about one of them.
-    pub fn logical_buffers(&self) -> impl Iterator<Item = (Range<usize>, Result<LogicalBuffer>)> {
+    pub(crate) fn logical_buffers(&self) -> impl Iterator<Item = (Range<usize>, Result<LogicalBuffer, Bad>)> {
         self.buffers.messages().map(|(place, raw)| (place, raw.map(LogicalBuffer::from_raw)))
     }
 
     /// The allocations of the buffer assignment, with the bytes where they stand. Errors are about one of them.
-    pub fn allocations(&self) -> impl Iterator<Item = (Range<usize>, Result<Allocation>)> {
+    pub(crate) fn allocations(&self) -> impl Iterator<Item = (Range<usize>, Result<Allocation, Bad>)> {
         self.allocations.messages().map(|(place, raw)| (place, raw.map(Allocation::from_raw)))
     }
 
     /// Whether there is a buffer assignment.
-    pub fn has_buffers(&self) -> bool {
+    pub(crate) fn has_buffers(&self) -> bool {
         self.buffers.field != 0
     }
 
-    /// The instruction that [`ComputationParts::instructions`] gave with this place.
-    ///
-    /// # Errors
-    /// Bytes that are not an instruction.
-    pub fn instruction(&self, place: Range<usize>) -> Result<Instruction> {
-        let bytes = self.computations.bytes.get(place.clone());
-        let bytes = bytes.ok_or_else(|| Error::new("a place outside of the message"))?;
-        let raw = decode_within(bytes, &PLAIN, self.computations.memory);
-        Ok(Instruction::from_raw(raw.map_err(|error| error.at(place))?, &self.frames))
+    /// The instruction that [`ComputationParts::instructions`] gave with this place; none if the bytes are no instruction.
+    pub(crate) fn instruction(&self, place: Range<usize>) -> Option<Instruction> {
+        let bytes = self.computations.bytes.get(place)?;
+        let raw = decode_within(bytes, &PLAIN, self.computations.memory).ok()?;
+        Some(Instruction::from_raw(raw, &self.frames))
     }
 }
 
 impl ComputationParts<'_> {
     /// The computation, without its instructions.
-    pub fn computation(&self) -> &Computation {
+    pub(crate) fn computation(&self) -> &Computation {
         &self.computation
     }
 
     /// The instructions in the order of the file, with the bytes where they stand. Errors are about one of them.
-    pub fn instructions(&self) -> impl Iterator<Item = (Range<usize>, Result<Instruction>)> {
+    pub(crate) fn instructions(&self) -> impl Iterator<Item = (Range<usize>, Result<Instruction, Bad>)> {
         self.instructions
             .messages()
             .map(|(place, raw)| (place, raw.map(|raw| Instruction::from_raw(raw, self.frames))))
@@ -203,37 +176,30 @@ const ALLOCATIONS: u32 = 3;
 /// Fields of an instruction that are held as the bytes they are: its shape, a constant and what only a compiler knows.
 const PLAIN: [u32; 3] = [3, 8, 43];
 
-/// What an error says of a part for which there is no memory.
-const TOO_MUCH: &str = "a part that would take more memory than there is for it";
-
 /// Bytes that a byte of a message may come to: an empty instruction has two.
 const WORST: usize = 64;
 
 /// The shortest message that is looked at before it is read.
 const SHORT: usize = 1 << 12;
 
-fn too_much() -> Error {
-    Error::new(TOO_MUCH).rule("memory is limited whatever a message says").accepts("a larger limit")
-}
-
 /// Bytes of memory that a message takes at most, of which these fields are kept as they are.
 fn most_memory(bytes: &[u8], plain: &[u32]) -> usize {
-    let mut reader = Reader::within(bytes, 0..bytes.len());
+    let mut fields = Fields::within(bytes, 0..bytes.len());
     let mut sum = WORST * SHORT;
     // Once for the copy that is read, and once for what comes of it.
-    while let Ok(Some(part)) = reader.part(&Path::root("HloProto")) {
-        let factor = if plain.contains(&part.number) { 2 } else { WORST };
-        sum = sum.saturating_add(part.whole.len().saturating_mul(factor));
+    while let Ok(Some(field)) = fields.next() {
+        let factor = if plain.contains(&field.number) { 2 } else { WORST };
+        sum = sum.saturating_add(field.whole.len().saturating_mul(factor));
     }
     sum
 }
 
 /// Reads a message if it cannot take more memory than this.
-fn decode_within<M: Message>(bytes: &[u8], plain: &[u32], memory: usize) -> Result<M> {
+fn decode_within<M: Message>(bytes: &[u8], plain: &[u32], memory: usize) -> Result<M, Bad> {
     if memory != usize::MAX && bytes.len() > SHORT && most_memory(bytes, plain) > memory {
-        return Err(too_much());
+        return Err(Bad::Memory);
     }
-    decode(bytes)
+    decode(bytes).map_err(|_| Bad::Bytes)
 }
 
 impl<'b> Repeated<'b> {
@@ -244,40 +210,40 @@ impl<'b> Repeated<'b> {
 
     /// The same, and whether each is whole.
     fn parts(&self) -> impl Iterator<Item = (Range<usize>, bool)> + use<'b> {
-        let mut reader = Reader::within(self.bytes, self.within.clone());
-        let field = self.field;
+        let mut fields = Fields::within(self.bytes, self.within.clone());
+        let number = self.field;
         std::iter::from_fn(move || {
             loop {
-                let part = reader.part(&Path::root("HloProto")).ok()??;
-                if part.number == field
-                    && let Some(content) = part.content
+                let field = fields.next().ok()??;
+                if field.number == number
+                    && let Some(content) = field.content
                 {
-                    return Some((content, part.is_whole));
+                    return Some((content, field.is_whole));
                 }
             }
         })
     }
 
-    fn messages<M: Message>(&self) -> impl Iterator<Item = (Range<usize>, Result<M>)> + use<'b, M> {
+    fn messages<M: Message>(&self) -> impl Iterator<Item = (Range<usize>, Result<M, Bad>)> + use<'b, M> {
         let (bytes, memory) = (self.bytes, self.memory);
         let plain: &[u32] = if self.field == INSTRUCTIONS { &PLAIN } else { &[] };
         self.parts().map(move |(range, is_whole)| {
             let read = match is_whole {
                 true => decode_within(&bytes[range.clone()], plain, memory),
                 // What is left of it may be a message by chance, and says something else.
-                false => Err(Error::new("a message that the end of the bytes cuts off")),
+                false => Err(Bad::Bytes),
             };
-            (range.clone(), read.map_err(|error| error.at(range)))
+            (range, read)
         })
     }
 
     /// All other fields, and the byte from which on nothing can be read.
-    fn others(&self) -> Result<(Vec<u8>, Option<usize>)> {
+    fn others(&self) -> Result<(Vec<u8>, Option<usize>), Bad> {
         let mut length = 0;
         self.walk(|whole| length += whole.len());
         let mut others = Vec::new();
         if length > self.memory || others.try_reserve_exact(length).is_err() {
-            return Err(too_much());
+            return Err(Bad::Memory);
         }
         let breaks_off = self.walk(|whole| others.extend_from_slice(&self.bytes[whole]));
         Ok((others, breaks_off))
@@ -285,16 +251,33 @@ impl<'b> Repeated<'b> {
 
     /// Gives the places of all other fields, and returns the byte from which on nothing can be read.
     fn walk(&self, mut other: impl FnMut(Range<usize>)) -> Option<usize> {
-        let mut reader = Reader::within(self.bytes, self.within.clone());
+        let mut fields = Fields::within(self.bytes, self.within.clone());
         loop {
-            let start = reader.at();
-            match reader.part(&Path::root("HloProto")) {
+            let start = fields.at();
+            match fields.next() {
                 Ok(None) => return None,
-                Ok(Some(part)) if !part.is_whole => return Some(part.whole.end),
-                Ok(Some(part)) if part.number == self.field => {}
-                Ok(Some(part)) => other(part.whole),
+                Ok(Some(field)) if !field.is_whole => return Some(field.whole.end),
+                Ok(Some(field)) if field.number == self.field => {}
+                Ok(Some(field)) => other(field.whole),
                 Err(_) => return Some(start),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_that_is_cut_off_is_read_so_far() {
+        let bytes = b"\x0a\x09\x0a\x01m\x1a\x04\x0a\x02of";
+        let parts = HloParts::of_hlo(bytes, usize::MAX).expect("a module");
+        assert_eq!((&parts.module().name[..], parts.breaks_off()), ("m", None));
+        let names: Vec<String> =
+            parts.computations().map(|(_, part)| part.expect("whole").computation().name.clone()).collect();
+        assert_eq!(names, ["of"]);
+        let parts = HloParts::of_hlo(&bytes[..6], usize::MAX).expect("a part of one");
+        assert_eq!((&parts.module().name[..], parts.breaks_off()), ("m", Some(5)));
     }
 }
