@@ -7,8 +7,8 @@
 
 use super::group::{Groups, Start};
 use super::nest::{Loop, Loops};
-use crate::algebra::components::{Component, Quotients, value_of};
-use crate::algebra::linear::Linear;
+use crate::algebra::components::{Component, Quotients};
+use crate::algebra::linear::{Linear, used};
 use crate::ask::compare::{TABLE_LIMIT, WORK_LIMIT};
 use crate::error::{Error, Result};
 
@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 pub(super) struct Table<'a> {
     dims: &'a [u64],
     quotients: &'a Quotients,
+    /// The quotients that the component uses.
     used: Vec<usize>,
     forms: [Linear; 2],
     component: &'a Component,
@@ -44,10 +45,11 @@ impl<'a> Table<'a> {
             own.terms.retain(|(term, _)| component.terms.contains(term));
             own
         };
+        let used = used(&quotients.0, component.terms.iter().copied());
         let mut table = Table {
             dims,
             quotients,
-            used: quotients.used_by(&component.terms),
+            used: (0..used.len()).filter(|&place| used[place]).collect(),
             forms: forms.map(own),
             component,
             index: vec![0; dims.len()],
@@ -62,10 +64,9 @@ impl<'a> Table<'a> {
     fn at_index(&mut self) -> Start {
         for &place in &self.used {
             let quotient = &self.quotients.0[place];
-            self.values[place] =
-                value_of(&quotient.of, &self.index, &self.values).div_euclid(i128::from(quotient.by));
+            self.values[place] = quotient.value(&self.index, &self.values);
         }
-        let [from, to] = [0, 1].map(|side| value_of(&self.forms[side], &self.index, &self.values) as i64);
+        let [from, to] = [0, 1].map(|side| self.forms[side].value(&self.index, &self.values) as i64);
         (from.wrapping_sub(self.origin.0), to.wrapping_sub(self.origin.1))
     }
 
