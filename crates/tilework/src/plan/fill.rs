@@ -24,7 +24,7 @@
 
 use smallvec::SmallVec;
 
-use super::group::Groups;
+use super::group::{self, Groups};
 use super::nest::{Loop, Loops, Nest};
 use super::refine::{NEST_LIMIT, nest};
 use super::tidy::tidy;
@@ -57,9 +57,8 @@ fn add(groups: &mut Groups, start: u64, steps: &[(u64, i64)]) {
         return;
     }
     let mut loops: Loops = steps.iter().map(|&(extent, to)| Loop { extent, from: 0, to }).collect();
-    let mut starts = [(0, start as i64)];
-    tidy(&mut loops, &mut starts);
-    groups.add(&loops, starts[0]);
+    let moved = tidy(&mut loops);
+    groups.add(&loops, group::add((0, start as i64), moved));
 }
 
 /// In front of, between and behind elements that lie by strides, none of which overlaps another.
