@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::algebra::linear::{Linear, Quotient, Term, evaluate};
+use crate::algebra::linear::{Linear, Quotient, Term, Values, evaluate};
 
 /// The form made ready for evaluation.
 ///
@@ -83,7 +83,8 @@ impl Fast {
 
     #[cold]
     fn eval_nested(&self, index: &[u64], quotients: &[Quotient]) -> u64 {
-        let values = evaluate(quotients, index);
+        let mut values = Values::new();
+        evaluate(quotients, index, &mut values);
         let terms = values.iter().zip(&self.nested);
         terms.fold(0, |sum, (&value, coefficient)| sum.wrapping_add(coefficient.wrapping_mul(value as u64)))
     }

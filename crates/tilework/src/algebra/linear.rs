@@ -62,6 +62,7 @@ impl Linear {
     }
 
     /// The value at an index, given those of the quotients it uses.
+    #[inline]
     pub(crate) fn value(&self, index: &[u64], quotients: &[i128]) -> i128 {
         self.terms.iter().fold(self.constant, |sum, &(term, coefficient)| {
             let value = match term {
@@ -214,18 +215,21 @@ impl Quotient {
     }
 
     /// The value at an index, given those of the quotients it uses.
+    #[inline]
     pub(crate) fn value(&self, index: &[u64], quotients: &[i128]) -> i128 {
         self.of.value(index, quotients).div_euclid(i128::from(self.by))
     }
 }
 
-/// The values of all quotients at an index, each using earlier ones only.
-pub(crate) fn evaluate(quotients: &[Quotient], index: &[u64]) -> SmallVec<[i128; 16]> {
-    let mut values = SmallVec::new();
+/// Values of quotients.
+pub(crate) type Values = SmallVec<[i128; 16]>;
+
+/// The values of all quotients at an index, each using earlier ones only, into `values`.
+#[inline]
+pub(crate) fn evaluate(quotients: &[Quotient], index: &[u64], values: &mut Values) {
     for quotient in quotients {
-        values.push(quotient.value(index, &values));
+        values.push(quotient.value(index, values));
     }
-    values
 }
 
 /// Which quotients some terms use, by themselves or within others.

@@ -8,7 +8,7 @@
 
 use crate::algebra::canon::Canon;
 use crate::algebra::components::{Component, Quotients};
-use crate::algebra::linear::{Linear, Table, Term, evaluate};
+use crate::algebra::linear::{Linear, Table, Term, Values, evaluate};
 use crate::algebra::pieces::{Pieces, may_be_exchanged, pieces};
 use crate::arithmetic::next_permutation;
 use crate::ask::verdict::{Difference, Verdict};
@@ -286,7 +286,9 @@ impl<'a> Gap<'a> {
     }
 
     fn value(&self, index: &[u64]) -> i128 {
-        self.form.value(index, &evaluate(&self.quotients.0, index))
+        let mut values = Values::new();
+        evaluate(&self.quotients.0, index, &mut values);
+        self.form.value(index, &values)
     }
 
     fn witness(&self, index: &[u64]) -> Verdict {

@@ -363,6 +363,9 @@ pub(crate) fn solve(steps: &[Step], target: i128, accept: &mut dyn FnMut(&[u64])
 /// `Σ stride·d = 0`.
 pub(crate) fn overlap_from(steps: &[Step], place: usize) -> Option<Option<Vec<i64>>> {
     let (first, rest) = (steps[place], &steps[place + 1..]);
+    if i128::from(first.stride) > reach(rest) {
+        return Some(None); // one step is further than all others together
+    }
     // The first difference is 1 + v; each further one is −(count − 1) + v.
     let mut differences: SmallVec<[Step; 10]> = SmallVec::new();
     differences.push(Step { count: first.count - 1, ..first });

@@ -187,19 +187,22 @@ impl Layout {
     #[inline]
     pub(crate) fn of_dims(dims: &[u64], bits: u32) -> Result<Layout> {
         check_dims(dims, bits)?;
-        let parts = dims.iter().enumerate();
-        let parts = parts.map(|(dim, &size)| Part::whole(PartKind::Dim(dim), size)).collect();
-        Ok(Layout(Box::new(Inner {
-            dims: SmallVec::from_slice(dims),
+        let mut layout = Layout(Box::new(Inner {
+            dims: SmallVec::new(),
             bits,
-            parts,
+            parts: Parts::new(),
             axes: Axes::new(),
             base: 0,
             size: 0,
             tail: 0,
             compact: false,
             canon: OnceLock::new(),
-        })))
+        }));
+        // On the heap already: moving lists that are inline costs more than filling them.
+        layout.0.dims.extend_from_slice(dims);
+        let parts = dims.iter().enumerate();
+        layout.0.parts.extend(parts.map(|(dim, &size)| Part::whole(PartKind::Dim(dim), size)));
+        Ok(layout)
     }
 
     /// What a layout under construction is made of.

@@ -106,14 +106,16 @@ impl PartKind {
     }
 
     /// The parts that this one is made of.
-    pub(crate) fn made_of(self) -> SmallVec<[usize; 2]> {
-        match self {
-            PartKind::Unit | PartKind::Dim(_) => SmallVec::new(),
+    #[inline]
+    pub(crate) fn made_of(self) -> impl Iterator<Item = usize> {
+        let parts = match self {
+            PartKind::Unit | PartKind::Dim(_) => [None, None],
             PartKind::Tiles { of, .. } | PartKind::Within { of, .. } | PartKind::Moved { of, .. } => {
-                SmallVec::from_slice(&[of])
+                [Some(of), None]
             }
-            PartKind::Combined { major, minor, .. } => SmallVec::from_buf([major, minor]),
-        }
+            PartKind::Combined { major, minor, .. } => [Some(major), Some(minor)],
+        };
+        parts.into_iter().flatten()
     }
 }
 

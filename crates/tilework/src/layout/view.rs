@@ -334,7 +334,7 @@ fn compose(start: u64, step: i64, inner: PartKind) -> Option<PartKind> {
 fn depth(parts: &[Part]) -> usize {
     let mut depths: Vec<usize> = Vec::with_capacity(parts.len());
     for part in parts {
-        let below = part.kind.made_of().iter().map(|&part| depths[part]).max();
+        let below = part.kind.made_of().map(|part| depths[part]).max();
         depths.push(1 + below.unwrap_or(0));
     }
     depths.into_iter().max().unwrap_or(0)
