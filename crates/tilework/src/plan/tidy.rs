@@ -11,12 +11,8 @@ impl Nest {
     /// use tilework::{Loop, Nest};
     /// let loops = [Loop { extent: 3, from: 1, to: -1 }, Loop { extent: 2, from: -3, to: 3 }];
     /// let mut nest = Nest { starts: [(3, 2)].into(), loops: loops.into() };
-    /// nest.tidy(); // place 2 gets element 3, place 0 gets element 5
-    /// assert_eq!((nest.starts[0], &nest.loops[1..]), ((5, 0), &[Loop { extent: 3, from: -1, to: 1 }][..]));
-    /// let loops = [Loop { extent: 2, from: 3, to: 3 }, Loop { extent: 3, from: 1, to: 1 }];
-    /// let mut nest = Nest { starts: [(0, 0)].into(), loops: loops.into() };
-    /// nest.tidy();
-    /// assert_eq!(nest.loops[..], [Loop { extent: 6, from: 1, to: 1 }]);
+    /// nest.tidy(); // place 2 gets element 3, …, place 0 element 5, place 3 element 2, …
+    /// assert_eq!((nest.starts[0], &nest.loops[..]), ((5, 0), &[Loop { extent: 6, from: -1, to: 1 }][..]));
     /// ```
     pub fn tidy(&mut self) {
         let (from, to) = tidy(self.loops.list());
