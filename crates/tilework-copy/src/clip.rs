@@ -2,8 +2,6 @@
 
 use tilework::{Few, Loop, Nest};
 
-use crate::subbyte::forward;
-
 /// The parts of some nests whose places are in `low..high` of the destination, with places counted from `low`.
 ///
 /// Loops run from the largest step in the destination to the smallest, so that the turns of a loop that fall into the
@@ -11,8 +9,8 @@ use crate::subbyte::forward;
 pub(crate) fn clip(nests: &[Nest], low: u64, high: u64) -> Vec<Nest> {
     let mut parts = Vec::new();
     for nest in nests {
-        let mut nest = forward(nest);
-        nest.loops.sort_by_key(|l| std::cmp::Reverse(l.to));
+        let mut nest = nest.clone();
+        nest.tidy();
         for &(from, to) in &nest.starts {
             cut(from, to, &nest.loops, low, high, &mut parts);
         }

@@ -49,7 +49,9 @@ pub(crate) struct ElementStep {
 impl ElementStep {
     /// For a nest whose destination has elements of so many bits.
     pub(crate) fn new(nest: &Nest, bits: u32, mover: Mover, fills: bool) -> ElementStep {
-        let nest = subbyte::forward(nest);
+        // Turned so that the destination runs forward: more loops are runs then.
+        let mut nest = nest.clone();
+        nest.tidy();
         // The loop with the longest step that has turns enough to share, of those whose turns share no bytes. Of unit
         // loops kernels want long pieces, of whole bytes and vectors.
         let grain =

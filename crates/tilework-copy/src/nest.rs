@@ -1,6 +1,7 @@
 //! The nests of a plan, in bytes and ready to be looked at.
 
 use smallvec::SmallVec;
+use tilework::{Loop, Nest};
 
 /// One loop: how often, and what a turn moves on either side, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,60 +29,27 @@ pub(crate) struct ByteNest {
 
 impl ByteNest {
     /// A nest over elements of whole bytes. Elements of other widths than a register's become runs of narrower ones.
-    pub(crate) fn new(nest: &tilework::Nest, bytes: usize) -> ByteNest {
+    pub(crate) fn new(nest: &Nest, bytes: usize) -> ByteNest {
         let size = match bytes {
             1 | 2 | 4 | 8 | 16 => bytes,
             // The largest power of two that divides it.
             _ => (1 << bytes.trailing_zeros()).min(16),
         };
-        let width = bytes as isize;
-        let mut turns: Turns = nest
-            .loops
-            .iter()
-            .map(|l| Turn {
-                extent: l.extent as usize,
-                from: l.from as isize * width,
-                to: l.to as isize * width,
-            })
-            .collect();
+        let width = bytes as i64;
+        let scaled = |l: &Loop| Loop { from: l.from * width, to: l.to * width, ..*l };
+        let mut scaled = Nest {
+            starts: nest.starts.iter().map(|&(from, to)| (from * bytes as u64, to * bytes as u64)).collect(),
+            loops: nest.loops.iter().map(scaled).collect(),
+        };
         if size != bytes {
-            turns.push(Turn { extent: bytes / size, from: size as isize, to: size as isize });
+            scaled.loops.push(Loop { extent: (bytes / size) as u64, from: size as i64, to: size as i64 });
         }
-        let starts = nest.starts.iter().map(|&(from, to)| (from as isize * width, to as isize * width));
-        let mut nest = ByteNest { starts: starts.collect(), size, turns };
-        nest.tidy();
-        nest
-    }
-
-    /// Every loop walks the destination forward, none has a single turn, and neighbours that continue each other are
-    /// one.
-    pub(crate) fn tidy(&mut self) {
-        let mut back = (0, 0);
-        for turn in self.turns.iter_mut().filter(|turn| turn.to < 0) {
-            let steps = turn.extent as isize - 1;
-            back = (back.0 + steps * turn.from, back.1 + steps * turn.to);
-            *turn = Turn { from: -turn.from, to: -turn.to, ..*turn };
-        }
-        for start in &mut self.starts {
-            *start = (start.0 + back.0, start.1 + back.1);
-        }
-        self.turns.retain(|turn| turn.extent > 1);
-        self.turns
-            .sort_by_key(|turn| (std::cmp::Reverse(turn.to), std::cmp::Reverse(turn.from.unsigned_abs())));
-        let mut k = 0;
-        while k + 1 < self.turns.len() {
-            let (outer, inner) = (self.turns[k], self.turns[k + 1]);
-            // One step beyond the last turn may be beyond all places.
-            let goes_on = |outer: isize, inner_step: isize| {
-                inner_step.checked_mul(inner.extent as isize) == Some(outer)
-            };
-            if goes_on(outer.from, inner.from) && goes_on(outer.to, inner.to) {
-                self.turns[k + 1].extent *= outer.extent;
-                self.turns.remove(k);
-                k = k.saturating_sub(1);
-            } else {
-                k += 1;
-            }
+        scaled.tidy();
+        let turn = |l: &Loop| Turn { extent: l.extent as usize, from: l.from as isize, to: l.to as isize };
+        ByteNest {
+            starts: scaled.starts.iter().map(|&(from, to)| (from as isize, to as isize)).collect(),
+            size,
+            turns: scaled.loops.iter().map(turn).collect(),
         }
     }
 

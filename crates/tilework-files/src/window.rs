@@ -5,6 +5,7 @@
 //! dimension that is the most major in the destination is cut, and each part is a relayout of its own, which stays within
 //! a window of the file.
 
+use tilework::arithmetic::lcm;
 use tilework::{Layout, PartKind, PlanOptions, Result};
 use tilework_copy::Relayout;
 
@@ -37,7 +38,7 @@ fn cut(
     let axes = to.axes();
     let Some(next) = axes.get(axis).filter(|_| bytes > limit) else { return visit(from, to) };
     let dim = dimension(to, next.part);
-    let align = dim.and_then(|dim| lcm(alignment(from, dim)?, alignment(to, dim)?));
+    let align = dim.and_then(|dim| Some(lcm(alignment(from, dim)?, alignment(to, dim)?)));
     let (Some(dim), Some(align)) = (dim, align) else { return cut(from, to, axis + 1, bytes, limit, visit) };
     let size = to.dims()[dim];
     let each = bytes.div_ceil(size.max(1)).max(1);
@@ -77,7 +78,7 @@ fn alignment(layout: &Layout, dim: usize) -> Option<u64> {
     // For each part, how much of the dimension one step along it is; 0 for parts of other dimensions.
     let mut units: Vec<u64> = Vec::with_capacity(parts.len());
     let mut align = 1;
-    for part in &parts {
+    for part in parts {
         let unit = match part.kind {
             PartKind::Dim(found) => u64::from(found == dim),
             PartKind::Unit => 0,
@@ -85,7 +86,7 @@ fn alignment(layout: &Layout, dim: usize) -> Option<u64> {
             PartKind::Within { of, by, .. } | PartKind::Tiles { of, by, .. } => {
                 let whole = units[of].checked_mul(by)?;
                 if whole > 0 {
-                    align = lcm(align, whole)?;
+                    align = lcm(align, whole);
                 }
                 if matches!(part.kind, PartKind::Tiles { .. }) { whole } else { units[of] }
             }
@@ -95,14 +96,6 @@ fn alignment(layout: &Layout, dim: usize) -> Option<u64> {
         units.push(unit);
     }
     Some(align)
-}
-
-fn lcm(a: u64, b: u64) -> Option<u64> {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x.max(1)).checked_mul(b)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) fn array(layout: &Layout, room: Room) -> Option<Grid> {
     if layout.is_empty() {
         return None;
     }
-    let uses = Uses::new(&layout.index_parts(), layout.rank());
+    let uses = Uses::new(layout.index_parts(), layout.rank());
     let (row_dim, column_dim) = two_minor(layout);
     let rows = Side::new(layout, &uses, row_dim, room.rows);
     let columns = Side::new(layout, &uses, column_dim, room.columns);

@@ -178,7 +178,7 @@ mod tests {
     use tilework::{Layout, Result};
 
     fn drawn(layout: &Layout, dim: usize) -> String {
-        let ruler = Ruler::new(&Uses::new(&layout.index_parts(), layout.rank()), dim, layout.dims()[dim]);
+        let ruler = Ruler::new(&Uses::new(layout.index_parts(), layout.rank()), dim, layout.dims()[dim]);
         let mut text = String::new();
         for at in 0..ruler.len() {
             text.push_str(match ruler.border(at) {
@@ -208,7 +208,7 @@ mod tests {
     fn every_position_of_one_tile_is_one_place() -> Result<()> {
         for (size, first, second) in [(7, 3, 2), (10, 4, 4), (1, 5, 3), (9, 2, 7), (12, 6, 5)] {
             let layout = Layout::builder(&[size], 8)?.tile(&[Some(first)])?.tile(&[Some(second)])?.build()?;
-            let ruler = Ruler::new(&Uses::new(&layout.index_parts(), 1), 0, size);
+            let ruler = Ruler::new(&Uses::new(layout.index_parts(), 1), 0, size);
             assert_eq!(ruler.len(), layout.size());
             assert_eq!(
                 (0..ruler.len()).filter_map(|at| ruler.index(at)).collect::<Vec<_>>(),
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_combined_dimension_has_a_ruler_of_its_elements_alone() -> Result<()> {
         let layout = Layout::builder(&[2, 3], 32)?.tile(&[None, Some(4)])?.build()?;
-        assert!(Ruler::new(&Uses::new(&layout.index_parts(), 2), 1, 3).is_combined());
+        assert!(Ruler::new(&Uses::new(layout.index_parts(), 2), 1, 3).is_combined());
         assert_eq!(drawn(&layout, 1), " 0 1 2");
         Ok(())
     }

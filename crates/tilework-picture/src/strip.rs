@@ -86,7 +86,7 @@ pub(crate) fn dims_by_memory(layout: &Layout) -> Vec<usize> {
     let parts = layout.index_parts();
     // Some dimensions under each part; each part stands behind those it is made of.
     let mut dims: Vec<Vec<usize>> = Vec::with_capacity(parts.len());
-    for part in &parts {
+    for part in parts {
         dims.push(match part.kind {
             PartKind::Unit => Vec::new(),
             PartKind::Dim(dim) => vec![dim],

@@ -13,7 +13,7 @@ pub(crate) struct Tiles {
 
 impl Tiles {
     pub(crate) fn new(layout: &Layout) -> Tiles {
-        let parts = layout.index_parts();
+        let parts = layout.index_parts().to_vec();
         let first = |part: &Part| matches!(part.kind, PartKind::Tiles { tile: 1, .. });
         let numbers: Vec<usize> = (0..parts.len()).rev().filter(|&id| first(&parts[id])).collect();
         let needed = numbers.first().map_or(0, |last| last + 1);

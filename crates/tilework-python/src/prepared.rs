@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use tilework::Element;
-use tilework::{Error, Layout, PlanOptions, Result};
+use tilework::{Error, Kept, Layout, PlanOptions, Result};
 use tilework_copy::{Conversion, Inline, Relayout, Threads};
 
 use crate::array::{Look, Memory};
 use crate::flat;
-use crate::kept::Kept;
+use crate::kept::ROOM;
 
 /// From so many bytes on, other threads of Python may run meanwhile; below, it costs more than the move.
 const LETS_GO: u64 = 16 << 10;
@@ -39,7 +39,7 @@ pub struct Prepared {
 }
 
 /// Prepared moves by numbers that tell both sides and the options.
-static PREPARED: Kept<u64, Arc<Prepared>> = Kept::new();
+static PREPARED: Kept<Vec<u64>, Arc<Prepared>> = Kept::new(ROOM);
 
 impl Prepared {
     /// The move from one side to the other, with an element to fill padding with.
@@ -69,7 +69,7 @@ impl Prepared {
             return Ok(prepared);
         }
         let made = Arc::new(make()?);
-        PREPARED.keep(key, Arc::clone(&made));
+        PREPARED.keep(key.to_vec(), Arc::clone(&made));
         Ok(made)
     }
 

@@ -53,6 +53,11 @@ impl<T, const N: usize> Few<T, N> {
         &self.0
     }
 
+    /// The list itself, for a module that works on it.
+    pub(crate) fn list(&mut self) -> &mut SmallVec<[T; N]> {
+        &mut self.0
+    }
+
     /// The list that a module keeps while it works on it.
     pub(crate) fn of(list: SmallVec<[T; N]>) -> Few<T, N> {
         Few(list)

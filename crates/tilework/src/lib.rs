@@ -134,7 +134,7 @@
 //!
 //! # How it works
 //!
-//! `expr.rs` says what layouts are made of, `canon.rs` how they are brought into the form that answers most questions
+//! `parts.rs` says what layouts are made of, `canon.rs` how they are brought into the form that answers most questions
 //! without looking at elements, and why that form is unique. The cost of everything but the walks depends on the number of
 //! dimensions and tiles, not on the number of elements, for whatever tiles a compiler writes. Where tiles do not divide
 //! each other or strides overlap, some questions need a table or a search; each has a limit ([`TABLE_LIMIT`],
@@ -142,12 +142,14 @@
 #![forbid(unsafe_code)]
 
 mod algebra;
+pub mod arithmetic;
 mod ask;
 pub mod dialect;
 mod dialects;
 mod element;
 mod error;
 mod few;
+mod kept;
 mod layout;
 mod plan;
 mod printable;
@@ -164,6 +166,7 @@ pub use dialects::{directml, mlir, xla};
 pub use element::{Class, Element, FloatFormat, Nan, System};
 pub use error::{Error, ErrorKind, Result};
 pub use few::{Entries, Few};
+pub use kept::Kept;
 pub use layout::build::Builder;
 pub use layout::parts::{Axis, Part, PartKind};
 pub use layout::strided::Strided;

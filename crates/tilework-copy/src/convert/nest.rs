@@ -80,7 +80,6 @@ impl Converter {
     /// 3. The two do not overlap.
     /// 4. Nobody else writes the bytes that are read, or touches those that are written.
     pub(crate) unsafe fn run(&self, nest: &Nest, scratch: &mut Scratch, from: *const u8, to: *mut u8) {
-        let nest = &subbyte::forward(nest);
         let mut outer = nest.loops.clone();
         let run = nest.loops.iter().position(|l| (l.from, l.to) == (1, 1));
         let source = nest.loops.iter().position(|l| l.from == 1);

@@ -81,8 +81,6 @@ pub(crate) unsafe fn move_nest(
         if !matches!(bits, 1 | 2 | 4) {
             return rows::bit_by_bit(nest, bits, from, to);
         }
-        // Turned so that the destination runs forward: more loops are runs then.
-        let nest = &forward(nest);
         let run = nest.loops.iter().position(|l| (l.from, l.to) == (1, 1));
         let source = nest.loops.iter().position(|l| l.from == 1);
         let destination = nest.loops.iter().position(|l| l.to == 1);
@@ -94,20 +92,6 @@ pub(crate) unsafe fn move_nest(
             (None, _, destination) => rows::move_rows(nest, destination, bits, from, to),
         }
     }
-}
-
-/// The same elements, with no loop that runs backward in the destination.
-pub(crate) fn forward(nest: &Nest) -> Nest {
-    let mut nest = nest.clone();
-    for l in nest.loops.iter_mut().filter(|l| l.to < 0) {
-        let turns = l.extent as i64 - 1;
-        for (from, to) in &mut nest.starts {
-            *from = from.wrapping_add_signed(turns * l.from);
-            *to = to.wrapping_add_signed(turns * l.to);
-        }
-        (l.from, l.to) = (-l.from, -l.to);
-    }
-    nest
 }
 
 /// Calls `visit` with the offsets in the source and the destination at each turn of some loops, the last one fastest.

@@ -1,6 +1,7 @@
 //! Nests of elements below a byte that are nests of bytes in disguise.
 
 use smallvec::SmallVec;
+use tilework::arithmetic::gcd;
 use tilework::{Few, Loop, Nest};
 
 /// A nest as a nest of bytes and what that leaves over.
@@ -89,7 +90,7 @@ pub(crate) fn shares_no_bytes(nest: &Nest, divided: usize, bits: u32) -> bool {
         (stride, i128::from(start) * width, i128::from(start) * width + width - 1);
     for (_, l) in nest.loops.iter().enumerate().filter(|&(number, _)| number != divided) {
         if l.to.unsigned_abs() >= stride {
-            step = common_divisor(step, l.to.unsigned_abs());
+            step = gcd(step, l.to.unsigned_abs());
             continue;
         }
         let reach = i128::from(l.extent - 1) * i128::from(l.to) * width;
@@ -98,8 +99,4 @@ pub(crate) fn shares_no_bytes(nest: &Nest, divided: usize, bits: u32) -> bool {
     }
     let step = i128::from(step) * width;
     step % 8 == 0 && (last.div_euclid(8) - first.div_euclid(8) + 1) * 8 <= step
-}
-
-fn common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common_divisor(b, a % b) }
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! In this form most rewrite rules of the algebra need no code: like terms add up, and terms that add up to nothing
-//! disappear. What is left to do is to keep quotients simple. With `reach` as in `expr.rs`:
+//! disappear. What is left to do is to keep quotients simple. With `reach` as in `parts.rs`:
 //!
 //! ```text
 //! R1   a constant 0 and `e div 1` disappear                        by construction
@@ -45,9 +45,10 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::algebra::eval::Fast;
-use crate::algebra::linear::{Linear, Quotient, Table, Term, gcd, rename};
+use crate::algebra::linear::{Linear, Quotient, Table, Term, rename, used};
+use crate::arithmetic::gcd;
 use crate::layout::Layout;
-use crate::layout::expr::{Expr, Id, Node};
+use crate::layout::parts::{Part, PartKind};
 
 /// The canonical form of a layout's function: a linear form over quotients.
 ///
@@ -70,7 +71,7 @@ pub struct Canon {
 
 /// Turns expressions into linear forms over quotients.
 struct Normalizer<'a> {
-    nodes: &'a [Node],
+    parts: &'a [Part],
     table: Table<'a>,
     /// The form of each expression, once asked for.
     forms: Vec<Option<Linear>>,
@@ -79,71 +80,71 @@ struct Normalizer<'a> {
 }
 
 impl Normalizer<'_> {
-    fn form(&mut self, id: Id) -> Linear {
-        if let Some(form) = &self.forms[id as usize] {
+    fn form(&mut self, id: usize) -> Linear {
+        if let Some(form) = &self.forms[id] {
             return form.clone();
         }
-        let node = self.nodes[id as usize];
-        let form = match node.expr {
-            _ if node.reach <= 1 && !matches!(node.expr, Expr::Shift { .. }) => Linear::default(), // R1
-            Expr::Unit => Linear::default(),
-            Expr::Dim(dim) => Linear::term(Term::Dim(dim)),
-            Expr::Div { .. } => self.half(id),
-            Expr::Mod { of, by, .. } => {
+        let part = self.parts[id];
+        let form = match part.kind {
+            _ if part.reach <= 1 && !matches!(part.kind, PartKind::Moved { .. }) => Linear::default(), // R1
+            PartKind::Unit => Linear::default(),
+            PartKind::Dim(dim) => Linear::term(Term::Dim(dim)),
+            PartKind::Tiles { .. } => self.half(id),
+            PartKind::Within { of, by, .. } => {
                 let half = self.half(id);
                 let mut form = self.form(of);
                 form.add(&half, -i128::from(by));
                 form
             }
-            Expr::Merge { major, minor, scale } => {
+            PartKind::Combined { major, minor, scale } => {
                 let mut form = self.form(minor);
                 let major = self.form(major);
                 form.add(&major, i128::from(scale));
                 form
             }
-            Expr::Shift { of, start, step } => {
+            PartKind::Moved { of, start, step } => {
                 let mut form = Linear::constant(i128::from(start));
                 let of = self.form(of);
                 form.add(&of, i128::from(step));
                 form
             }
         };
-        self.forms[id as usize] = Some(form.clone());
+        self.forms[id] = Some(form.clone());
         form
     }
 
     /// ⌊of / by⌋ of a Div or Mod expression.
-    fn half(&mut self, id: Id) -> Linear {
-        if let Some(half) = &self.halves[id as usize] {
+    fn half(&mut self, id: usize) -> Linear {
+        if let Some(half) = &self.halves[id] {
             return half.clone();
         }
-        let half = match self.nodes[id as usize].expr {
-            Expr::Div { of, by, .. } | Expr::Mod { of, by, .. } => self.quotient(of, by),
+        let half = match self.parts[id].kind {
+            PartKind::Tiles { of, by, .. } | PartKind::Within { of, by, .. } => self.quotient(of, by),
             _ => Linear::default(),
         };
-        self.halves[id as usize] = Some(half.clone());
+        self.halves[id] = Some(half.clone());
         half
     }
 
     /// ⌊id / by⌋
-    fn quotient(&mut self, id: Id, by: u64) -> Linear {
-        let node = self.nodes[id as usize];
-        if by >= node.reach {
+    fn quotient(&mut self, id: usize, by: u64) -> Linear {
+        let part = self.parts[id];
+        if by >= part.reach {
             return Linear::default(); // R5
         }
-        match node.expr {
-            Expr::Div { of, by: inner, .. } => match inner.checked_mul(by) {
+        match part.kind {
+            PartKind::Tiles { of, by: inner, .. } => match inner.checked_mul(by) {
                 Some(by) => self.quotient(of, by), // R2
                 None => Linear::default(),         // beyond every value
             },
-            Expr::Mod { of, by: modulus, .. } if modulus.is_multiple_of(by) => {
+            PartKind::Within { of, by: modulus, .. } if modulus.is_multiple_of(by) => {
                 // R3, R4: ⌊(e − m·⌊e/m⌋) / t⌋ with t | m
                 let mut quotient = self.quotient(of, by);
                 let half = self.half(id);
                 quotient.add(&half, -i128::from(modulus / by));
                 quotient
             }
-            Expr::Merge { major, minor, scale } => {
+            PartKind::Combined { major, minor, scale } => {
                 // R6: with g = gcd(n, t), ⌊(n·a + b)/t⌋ = ⌊(n/g·a + ⌊b/g⌋) / (t/g)⌋
                 let common = gcd(scale, by);
                 let mut form = self.quotient(minor, common);
@@ -162,14 +163,14 @@ impl Normalizer<'_> {
 impl Canon {
     /// The form of a layout, over all its axes.
     pub(crate) fn of(layout: &Layout) -> Canon {
-        let nodes = layout.nodes();
-        let none = || vec![None; nodes.len()];
+        let parts = layout.index_parts();
+        let none = || vec![None; parts.len()];
         let mut normalizer =
-            Normalizer { nodes, table: Table::new(layout.dims()), forms: none(), halves: none() };
+            Normalizer { parts, table: Table::new(layout.dims()), forms: none(), halves: none() };
         let mut form = Linear::constant(i128::from(layout.base()));
         if !layout.is_empty() {
-            for axis in layout.raw_axes() {
-                let of = normalizer.form(axis.node);
+            for axis in layout.axes() {
+                let of = normalizer.form(axis.part);
                 form.add(&of, i128::from(axis.stride));
             }
         }
@@ -178,24 +179,11 @@ impl Canon {
 
     /// Keeps only the quotients that the form needs, numbered in the order of need.
     fn new(rank: usize, all: Vec<Quotient>, form: Linear) -> Canon {
-        let mut needed = vec![false; all.len()];
-        let mark = |form: &Linear, needed: &mut Vec<bool>| {
-            for &(term, _) in &form.terms {
-                if let Term::Quotient(quotient) = term {
-                    needed[quotient as usize] = true;
-                }
-            }
-        };
-        mark(&form, &mut needed);
-        for place in (0..all.len()).rev().filter(|&place| place < all.len()) {
-            if needed[place] {
-                mark(&all[place].of, &mut needed);
-            }
-        }
+        let needed = used(&all, form.terms.iter().map(|entry| entry.0));
         let mut names = vec![0; all.len()];
         let mut quotients = Vec::new();
         for (place, quotient) in all.into_iter().enumerate().filter(|&(place, _)| needed[place]) {
-            names[place] = quotients.len() as u32;
+            names[place] = quotients.len();
             quotients.push(Quotient { of: rename(&quotient.of, &names), by: quotient.by });
         }
         let form = rename(&form, &names);
@@ -213,20 +201,15 @@ impl Canon {
         self.quotients.iter().all(|quotient| quotient.is_plain())
     }
 
-    /// Whether the function is a plain sum of strides, without any quotient.
-    pub fn is_strided(&self) -> bool {
-        self.quotients.is_empty()
-    }
-
     /// The stride of each dimension, if strides alone say the function.
     pub fn strides(&self) -> Option<Vec<i64>> {
-        if !self.is_strided() {
+        if !self.quotients.is_empty() {
             return None;
         }
         let mut strides = vec![0; self.rank];
         for &(term, coefficient) in &self.form.terms {
             if let Term::Dim(dim) = term {
-                strides[dim as usize] = i64::try_from(coefficient).ok()?;
+                strides[dim] = i64::try_from(coefficient).ok()?;
             }
         }
         Some(strides)
@@ -234,10 +217,9 @@ impl Canon {
 
     /// Why strides alone cannot say the function.
     pub(crate) fn why_not_strided(&self) -> String {
-        let plain =
-            self.quotients.iter().filter(|quotient| quotient.is_plain()).min_by_key(|quotient| quotient.by);
-        match plain.map(|quotient| (quotient.of.terms[0].0, quotient.by)) {
-            Some((Term::Dim(dim), by)) => {
+        let plain = self.quotients.iter().filter_map(|quotient| Some((quotient.plain_dim()?, quotient.by)));
+        match plain.min_by_key(|&(_, by)| by) {
+            Some((dim, by)) => {
                 format!("dimension {dim} changes its stride at every multiple of {by}")
             }
             _ if self.quotients.is_empty() => "a stride overflows 63 bits".to_owned(),
@@ -251,10 +233,10 @@ impl Canon {
         let mut cuts = Cuts::from_slice(&[(1, 0)]);
         for &(term, coefficient) in &self.form.terms {
             match term {
-                Term::Dim(own) if own as usize == dim => cuts[0].1 = coefficient,
+                Term::Dim(own) if own == dim => cuts[0].1 = coefficient,
                 Term::Quotient(place) => {
-                    let quotient = &self.quotients[place as usize];
-                    if quotient.is_plain() && quotient.of.terms[0].0 == Term::Dim(dim as u32) {
+                    let quotient = &self.quotients[place];
+                    if quotient.plain_dim() == Some(dim) {
                         cuts.push((quotient.by, coefficient));
                     }
                 }

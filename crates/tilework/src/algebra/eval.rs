@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::algebra::linear::{Linear, Quotient, Term};
+use crate::algebra::linear::{Linear, Quotient, Term, Values, evaluate};
 
 /// The form made ready for evaluation.
 ///
@@ -53,14 +53,14 @@ impl Fast {
         };
         for &(term, coefficient) in &form.terms {
             match term {
-                Term::Dim(dim) => fast.strides[dim as usize] = coefficient as u64,
+                Term::Dim(dim) => fast.strides[dim] = coefficient as u64,
                 Term::Quotient(place) if plain => {
-                    let quotient = &quotients[place as usize];
-                    if let [(Term::Dim(dim), 1)] = quotient.of.terms.as_slice() {
-                        fast.cuts.push(Cut::new(*dim, quotient.by, coefficient as u64));
+                    let quotient = &quotients[place];
+                    if let Some(dim) = quotient.plain_dim() {
+                        fast.cuts.push(Cut::new(dim as u32, quotient.by, coefficient as u64));
                     }
                 }
-                Term::Quotient(place) => fast.nested[place as usize] = coefficient as u64,
+                Term::Quotient(place) => fast.nested[place] = coefficient as u64,
             }
         }
         fast
@@ -83,21 +83,10 @@ impl Fast {
 
     #[cold]
     fn eval_nested(&self, index: &[u64], quotients: &[Quotient]) -> u64 {
-        let mut values: SmallVec<[i128; 16]> = SmallVec::new();
-        let mut sum = 0_u64;
-        for (quotient, coefficient) in quotients.iter().zip(&self.nested) {
-            let of = quotient.of.terms.iter().fold(quotient.of.constant, |sum, &(term, coefficient)| {
-                let value = match term {
-                    Term::Dim(dim) => i128::from(index[dim as usize]),
-                    Term::Quotient(place) => values[place as usize],
-                };
-                sum.wrapping_add(coefficient.wrapping_mul(value))
-            });
-            let value = of.div_euclid(i128::from(quotient.by));
-            values.push(value);
-            sum = sum.wrapping_add(coefficient.wrapping_mul(value as u64));
-        }
-        sum
+        let mut values = Values::new();
+        evaluate(quotients, index, &mut values);
+        let terms = values.iter().zip(&self.nested);
+        terms.fold(0, |sum, (&value, coefficient)| sum.wrapping_add(coefficient.wrapping_mul(value as u64)))
     }
 }
 

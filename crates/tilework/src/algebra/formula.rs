@@ -37,7 +37,7 @@ fn terms_written_out(canon: &Canon, form: &Linear) -> u64 {
     let count = |form: &Linear, terms: &[u64]| {
         form.terms.iter().fold(1_u64, |sum, &(term, _)| match term {
             Term::Dim(_) => sum.saturating_add(1),
-            Term::Quotient(place) => sum.saturating_add(terms[place as usize]),
+            Term::Quotient(place) => sum.saturating_add(terms[place]),
         })
     };
     for quotient in canon.quotients() {
@@ -56,11 +56,8 @@ fn digits_of(canon: &Canon, dim: usize, rest: &mut Linear) -> Vec<(i128, String)
         return Vec::new();
     }
     rest.terms.retain(|(term, _)| match *term {
-        Term::Dim(own) => own as usize != dim,
-        Term::Quotient(place) => {
-            let quotient = &canon.quotients()[place as usize];
-            !(quotient.is_plain() && quotient.of.terms[0].0 == Term::Dim(dim as u32))
-        }
+        Term::Dim(own) => own != dim,
+        Term::Quotient(place) => canon.quotients()[place].plain_dim() != Some(dim),
     });
     let name = letter(canon.rank(), dim);
     let mut stride = 0;
@@ -86,8 +83,8 @@ fn digits_of(canon: &Canon, dim: usize, rest: &mut Linear) -> Vec<(i128, String)
 
 fn text_of(canon: &Canon, term: Term, named: bool) -> String {
     match term {
-        Term::Dim(dim) => letter(canon.rank(), dim as usize),
-        Term::Quotient(place) => match &canon.quotients()[place as usize] {
+        Term::Dim(dim) => letter(canon.rank(), dim),
+        Term::Quotient(place) => match &canon.quotients()[place] {
             quotient if named && !quotient.is_plain() => format!("q{place}"),
             quotient => quotient_text(canon, quotient, named),
         },

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use smallvec::SmallVec;
 
+use crate::arithmetic::gcd;
+
 /// ⌊of / by⌋
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Quotient {
@@ -21,8 +23,8 @@ pub(crate) struct Linear {
 /// What a linear form multiplies by a coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Term {
-    Dim(u32),
-    Quotient(u32),
+    Dim(usize),
+    Quotient(usize),
 }
 
 impl Linear {
@@ -59,8 +61,20 @@ impl Linear {
         found.map_or(0, |found| self.terms[found].1)
     }
 
+    /// The value at an index, given those of the quotients it uses.
+    #[inline]
+    pub(crate) fn value(&self, index: &[u64], quotients: &[i128]) -> i128 {
+        self.terms.iter().fold(self.constant, |sum, &(term, coefficient)| {
+            let value = match term {
+                Term::Dim(dim) => i128::from(index[dim]),
+                Term::Quotient(place) => quotients[place],
+            };
+            sum.wrapping_add(coefficient.wrapping_mul(value))
+        })
+    }
+
     /// The quotient that this form is, if it is exactly one.
-    fn single_quotient(&self) -> Option<u32> {
+    fn single_quotient(&self) -> Option<usize> {
         match self.terms.as_slice() {
             [(Term::Quotient(quotient), 1)] => Some(*quotient),
             _ => None,
@@ -74,7 +88,7 @@ pub(crate) struct Table<'a> {
     quotients: Vec<Quotient>,
     /// Bounds of each quotient, both included.
     ranges: Vec<(i128, i128)>,
-    places: HashMap<Quotient, u32>,
+    places: HashMap<Quotient, usize>,
 }
 
 impl<'a> Table<'a> {
@@ -87,8 +101,8 @@ impl<'a> Table<'a> {
         let mut range = (form.constant, form.constant);
         for &(term, coefficient) in &form.terms {
             let (low, high) = match term {
-                Term::Dim(dim) => (0, i128::from(self.dims[dim as usize].saturating_sub(1))),
-                Term::Quotient(place) => self.ranges[place as usize],
+                Term::Dim(dim) => (0, i128::from(self.dims[dim].saturating_sub(1))),
+                Term::Quotient(place) => self.ranges[place],
             };
             let (a, b) = (low.saturating_mul(coefficient), high.saturating_mul(coefficient));
             range = (range.0.saturating_add(a.min(b)), range.1.saturating_add(a.max(b)));
@@ -135,7 +149,7 @@ impl<'a> Table<'a> {
         // R2: ⌊(⌊u/d⌋ + k) / t⌋ = ⌊(u + k·d) / (d·t)⌋
         let mut quotient = Quotient { of: rest, by };
         while let Some(inner) = quotient.of.single_quotient() {
-            let inner = &self.quotients[inner as usize];
+            let inner = &self.quotients[inner];
             let Some(by) = inner.by.checked_mul(quotient.by).filter(|&by| by <= i64::MAX as u64) else {
                 break;
             };
@@ -147,7 +161,7 @@ impl<'a> Table<'a> {
         whole
     }
 
-    fn place(&mut self, quotient: Quotient) -> u32 {
+    fn place(&mut self, quotient: Quotient) -> usize {
         if let Some(&place) = self.places.get(&quotient) {
             return place;
         }
@@ -155,7 +169,7 @@ impl<'a> Table<'a> {
         let by = i128::from(quotient.by);
         self.ranges.push((low.div_euclid(by), high.div_euclid(by)));
         self.quotients.push(quotient.clone());
-        let place = (self.quotients.len() - 1) as u32;
+        let place = self.quotients.len() - 1;
         self.places.insert(quotient, place);
         place
     }
@@ -166,7 +180,7 @@ impl<'a> Table<'a> {
 
     /// Takes over a form with the quotients it uses.
     pub(crate) fn import(&mut self, quotients: &[Quotient], form: &Linear) -> Linear {
-        let mut renamed: Vec<u32> = Vec::with_capacity(quotients.len());
+        let mut renamed: Vec<usize> = Vec::with_capacity(quotients.len());
         for quotient in quotients {
             let of = rename(&quotient.of, &renamed);
             renamed.push(self.place(Quotient { of, by: quotient.by }));
@@ -175,11 +189,11 @@ impl<'a> Table<'a> {
     }
 }
 
-pub(crate) fn rename(form: &Linear, names: &[u32]) -> Linear {
+pub(crate) fn rename(form: &Linear, names: &[usize]) -> Linear {
     let mut renamed = form.clone();
     for (term, _) in &mut renamed.terms {
         if let Term::Quotient(quotient) = term {
-            *quotient = names[*quotient as usize];
+            *quotient = names[*quotient];
         }
     }
     renamed.terms.sort_unstable();
@@ -187,16 +201,47 @@ pub(crate) fn rename(form: &Linear, names: &[u32]) -> Linear {
 }
 
 impl Quotient {
+    /// The dimension, if this is ⌊dimension / by⌋.
+    #[inline]
+    pub(crate) fn plain_dim(&self) -> Option<usize> {
+        match self.of.terms.as_slice() {
+            &[(Term::Dim(dim), 1)] if self.of.constant == 0 => Some(dim),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_plain(&self) -> bool {
-        self.of.constant == 0 && matches!(self.of.terms.as_slice(), [(Term::Dim(_), 1)])
+        self.plain_dim().is_some()
+    }
+
+    /// The value at an index, given those of the quotients it uses.
+    #[inline]
+    pub(crate) fn value(&self, index: &[u64], quotients: &[i128]) -> i128 {
+        self.of.value(index, quotients).div_euclid(i128::from(self.by))
     }
 }
 
-/// The greatest common divisor; that of 0 and n is n.
-pub(crate) fn gcd(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
+/// Values of quotients.
+pub(crate) type Values = SmallVec<[i128; 16]>;
+
+/// The values of all quotients at an index, each using earlier ones only, into `values`.
+#[inline]
+pub(crate) fn evaluate(quotients: &[Quotient], index: &[u64], values: &mut Values) {
+    for quotient in quotients {
+        values.push(quotient.value(index, values));
     }
-    a
+}
+
+/// Which quotients some terms use, by themselves or within others.
+pub(crate) fn used(quotients: &[Quotient], terms: impl Iterator<Item = Term>) -> Vec<bool> {
+    let mut used = vec![false; quotients.len()];
+    let mut open: Vec<Term> = terms.collect();
+    while let Some(term) = open.pop() {
+        if let Term::Quotient(place) = term
+            && !std::mem::replace(&mut used[place], true)
+        {
+            open.extend(quotients[place].of.terms.iter().map(|entry| entry.0));
+        }
+    }
+    used
 }

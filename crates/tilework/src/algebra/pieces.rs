@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::algebra::canon::divide_each_other;
-use crate::algebra::linear::gcd;
+use crate::arithmetic::gcd;
 use crate::layout::Layout;
 
 /// A part of a layout that no reshape can cut further: `extent` values, the stride from 0 and from each cut.

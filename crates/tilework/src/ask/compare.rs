@@ -7,9 +7,10 @@
 //! [`TABLE_LIMIT`] entries the answer is [`Verdict::NotDecided`].
 
 use crate::algebra::canon::Canon;
-use crate::algebra::components::{Component, Quotients, value_of};
-use crate::algebra::linear::{Linear, Table, Term};
+use crate::algebra::components::{Component, Quotients};
+use crate::algebra::linear::{Linear, Table, Term, Values, evaluate};
 use crate::algebra::pieces::{Pieces, may_be_exchanged, pieces};
+use crate::arithmetic::next_permutation;
 use crate::ask::verdict::{Difference, Verdict};
 use crate::layout::Layout;
 use crate::layout::view::common_factors;
@@ -168,13 +169,7 @@ impl Layout {
     fn first_place_taken_otherwise(&self, other: &Layout) -> Option<u64> {
         let few = TABLE_LIMIT / 16;
         if self.len() <= few {
-            let sorted = |layout: &Layout| {
-                let mut offsets = Vec::with_capacity(layout.len() as usize);
-                layout.for_each_in_index_order(|_, offset| offsets.push(offset));
-                offsets.sort_unstable();
-                offsets
-            };
-            let (a, b) = (sorted(self), sorted(other));
+            let (a, b) = (self.sorted_offsets(), other.sorted_offsets());
             return a.iter().zip(&b).find(|(a, b)| a != b).map(|(a, b)| *a.min(b));
         }
         // In a compact layout a place is found by division; elsewhere each could take a search.
@@ -230,12 +225,11 @@ impl<'a> Gap<'a> {
             // the first coefficient that is not 0 meets its first step.
             let dim = component.dims[0];
             let first = self.form.terms.iter().filter_map(|&(term, _)| match term {
-                Term::Dim(own) if own as usize == dim => Some(1),
+                Term::Dim(own) => (own == dim).then_some(1),
                 Term::Quotient(place) => {
-                    let quotient = &self.quotients.0[place as usize];
-                    (quotient.of.terms[0].0 == Term::Dim(dim as u32)).then_some(quotient.by)
+                    let quotient = &self.quotients.0[place];
+                    (quotient.plain_dim() == Some(dim)).then_some(quotient.by)
                 }
-                Term::Dim(_) => None,
             });
             index[dim] = first.min().unwrap_or(0);
             return self.witness(&index);
@@ -292,22 +286,13 @@ impl<'a> Gap<'a> {
     }
 
     fn value(&self, index: &[u64]) -> i128 {
-        let mut values: Vec<i128> = Vec::with_capacity(self.quotients.0.len());
-        self.quotients.evaluate(index, &mut values);
-        value_of(&self.form, index, &values)
+        let mut values = Values::new();
+        evaluate(&self.quotients.0, index, &mut values);
+        self.form.value(index, &values)
     }
 
     fn witness(&self, index: &[u64]) -> Verdict {
         let offsets = self.layouts.map(|layout| layout.canon().eval(index));
         Verdict::No(Difference::Element { index: index.to_vec(), offsets })
     }
-}
-
-/// The next order, lexicographically.
-fn next_permutation(order: &mut [usize]) -> bool {
-    let Some(pivot) = order.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
-    let Some(swap) = order.iter().rposition(|&dim| dim > order[pivot]) else { return false };
-    order.swap(pivot, swap);
-    order[pivot + 1..].reverse();
-    true
 }

@@ -9,10 +9,10 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::algebra::linear::gcd;
+use crate::arithmetic::gcd;
 use crate::error::{Error, ErrorKind, Result, counted};
-use crate::layout::expr::{Expr, Id, dims_under};
-use crate::layout::{Axis, Layout};
+use crate::layout::Layout;
+use crate::layout::parts::{Axis, PartKind, dims_under};
 
 /// What stands at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Layout {
         }
         let mut values: SmallVec<[u64; 10]> = SmallVec::new();
         let mut rest = offset;
-        for axis in self.raw_axes() {
+        for axis in self.axes() {
             values.push(rest / axis.stride as u64);
             rest %= axis.stride as u64;
         }
@@ -131,9 +131,8 @@ impl Layout {
 
     /// Free strides: any values of the axes with `base + Σ stride·value = offset` that belong to an element.
     fn locate_strided(&self, offset: u64, index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
-        let axes = self.raw_axes();
-        let steps: SmallVec<[Step; 10]> =
-            axes.iter().map(|axis| Step { stride: axis.stride.unsigned_abs(), count: axis.extent }).collect();
+        let axes = self.axes();
+        let steps: SmallVec<[Step; 10]> = axes.iter().map(Step::of).collect();
         let mut first = None;
         let found = solve(&steps, i128::from(offset) - self.lowest(), &mut |values| {
             // The search counts negative strides from their other end.
@@ -158,9 +157,8 @@ impl Layout {
     /// The element that these values of the axes stand for.
     fn element_of(&self, values: &[u64], index: &mut SmallVec<[u64; 6]>) -> Result<Option<Hole>> {
         match self.walk_back(values, &[], index) {
-            Some(hole @ Hole::View { .. }) => self.search_free(values, index, hole),
             // What is padded can be padding for the 0 that stands for what is not known, and no padding for another value.
-            Some(hole @ (Hole::Tile { .. } | Hole::Padded { .. })) if !self.hides_no_part() => {
+            Some(hole) if matches!(hole, Hole::Part(Level::View, _)) || !self.hides_no_part() => {
                 self.search_free(values, index, hole)
             }
             None if self.is_empty() => Ok(Some(Hole::Empty)),
@@ -172,47 +170,48 @@ impl Layout {
     fn walk_back(
         &self,
         axis_values: &[u64],
-        more: &[(Id, u64)],
+        more: &[(usize, u64)],
         index: &mut SmallVec<[u64; 6]>,
     ) -> Option<Hole> {
-        let nodes = self.nodes();
+        let parts = self.index_parts();
         index.clear();
         index.resize(self.rank(), 0);
-        let mut known: SmallVec<[Known; 16]> = SmallVec::from_elem(Known::default(), nodes.len());
-        let axes = self.raw_axes().iter().zip(axis_values).map(|(axis, &value)| (axis.node, value));
+        let mut known: SmallVec<[Known; 16]> = SmallVec::from_elem(Known::default(), parts.len());
+        let axes = self.axes().iter().zip(axis_values).map(|(axis, &value)| (axis.part, value));
         for (id, value) in axes.chain(more.iter().copied()) {
-            known[id as usize].add(value, 0);
+            known[id].add(value, 0);
         }
-        for (id, node) in nodes.iter().enumerate().rev() {
+        for (id, part) in parts.iter().enumerate().rev() {
             let Known { value, tile, any } = known[id];
-            if !any && node.reach > 0 {
+            if !any && part.reach > 0 {
                 continue; // one value, or a broadcast: no place depends on it
             }
-            if value >= node.extent {
-                return Some(Hole::Tile { node: id as u32, tile });
+            if value >= part.extent {
+                return Some(Hole::Part(if tile == 0 { Level::View } else { Level::Tile(tile) }, id));
             }
             // What a tile split off is judged where it came from; a merge, where it falls apart.
-            if value >= node.reach && node.expr.tile() == 0 && !matches!(node.expr, Expr::Merge { .. }) {
-                return Some(Hole::Padded { node: id as u32 });
+            if value >= part.reach && part.kind.tile() == 0 && !matches!(part.kind, PartKind::Combined { .. })
+            {
+                return Some(Hole::Part(Level::PaddedDimensions, id));
             }
-            match node.expr {
-                Expr::Unit => {}
-                Expr::Dim(dim) => index[dim as usize] = value,
+            match part.kind {
+                PartKind::Unit => {}
+                PartKind::Dim(dim) => index[dim] = value,
                 // Both halves are below 2^63, as are the extents they came from, so the sum stays within 64 bits.
-                Expr::Div { of, tile, by } => known[of as usize].add(value * by, tile),
-                Expr::Mod { of, tile, .. } => known[of as usize].add(value, tile),
-                Expr::Merge { major, minor, scale } => {
-                    known[major as usize].add(value / scale, 0);
-                    known[minor as usize].add(value % scale, 0);
+                PartKind::Tiles { of, tile, by } => known[of].add(value * by, tile),
+                PartKind::Within { of, tile, .. } => known[of].add(value, tile),
+                PartKind::Combined { major, minor, scale } => {
+                    known[major].add(value / scale, 0);
+                    known[minor].add(value % scale, 0);
                 }
-                Expr::Shift { of, start, step } => {
+                PartKind::Moved { of, start, step } => {
                     let moved = i128::from(value) - i128::from(start);
                     let (steps, rest) = (moved / i128::from(step), moved % i128::from(step));
                     match u64::try_from(steps) {
-                        Ok(steps) if rest == 0 && steps < nodes[of as usize].reach => {
-                            known[of as usize].add(steps, 0);
+                        Ok(steps) if rest == 0 && steps < parts[of].reach => {
+                            known[of].add(steps, 0);
                         }
-                        _ => return Some(Hole::View { node: of }),
+                        _ => return Some(Hole::Part(Level::View, of)),
                     }
                 }
             }
@@ -230,24 +229,24 @@ impl Layout {
         hole: Hole,
     ) -> Result<Option<Hole>> {
         // What a place depends on, from the axes down. Further views of a half that is not known change nothing.
-        let mut known = vec![false; self.nodes().len()];
-        for axis in self.raw_axes() {
-            known[axis.node as usize] = true;
+        let mut known = vec![false; self.index_parts().len()];
+        for axis in self.axes() {
+            known[axis.part] = true;
         }
-        for (id, node) in self.nodes().iter().enumerate().rev() {
+        for (id, part) in self.index_parts().iter().enumerate().rev() {
             if known[id] {
-                for part in node.expr.parts() {
-                    known[part as usize] = true;
+                for below in part.kind.made_of() {
+                    known[below] = true;
                 }
             }
         }
-        let mut free: Vec<(Id, u64)> = Vec::new();
+        let mut free: Vec<(usize, u64)> = Vec::new();
         let mut count = 1_u64;
-        for (id, node) in self.nodes().iter().enumerate() {
-            let (Expr::Div { of, .. } | Expr::Mod { of, .. }) = node.expr else { continue };
-            if known[of as usize] && !known[id] && node.reach > 1 {
-                free.push((id as Id, 0));
-                count = count.saturating_mul(node.reach);
+        for (id, part) in self.index_parts().iter().enumerate() {
+            let (PartKind::Tiles { of, .. } | PartKind::Within { of, .. }) = part.kind else { continue };
+            if known[of] && !known[id] && part.reach > 1 {
+                free.push((id, 0));
+                count = count.saturating_mul(part.reach);
             }
         }
         if count > LOCATE_LIMIT {
@@ -257,7 +256,7 @@ impl Layout {
         }
         for mut combination in 1..count {
             for (id, value) in &mut free {
-                let reach = self.nodes()[*id as usize].reach;
+                let reach = self.index_parts()[*id].reach;
                 (*value, combination) = (combination % reach, combination / reach);
             }
             if self.walk_back(values, &free, index).is_none() {
@@ -269,19 +268,13 @@ impl Layout {
 
     /// A hole with the dimensions it belongs to.
     pub(crate) fn describe(&self, hole: Hole) -> Padding {
-        let of = |node| dims_under(self.nodes(), node);
-        match hole {
-            Hole::Tile { node, tile: 0 } => Padding { level: Level::View, dims: of(node) },
-            Hole::Tile { node, tile } => Padding { level: Level::Tile(u32::from(tile)), dims: of(node) },
-            Hole::Padded { node } => Padding { level: Level::PaddedDimensions, dims: of(node) },
-            Hole::View { node } => Padding { level: Level::View, dims: of(node) },
-            Hole::Empty => {
-                let empty = (0..self.rank()).filter(|&dim| self.dims()[dim] == 0);
-                Padding { level: Level::View, dims: empty.collect() }
-            }
-            Hole::Tail => Padding { level: Level::Tail, dims: Vec::new() },
-            Hole::Stride(offset) => Padding { level: Level::Stride, dims: self.stride_gap(offset) },
-        }
+        let (level, dims) = match hole {
+            Hole::Part(level, part) => (level, dims_under(self.index_parts(), part)),
+            Hole::Empty => (Level::View, (0..self.rank()).filter(|&dim| self.dims()[dim] == 0).collect()),
+            Hole::Tail => (Level::Tail, Vec::new()),
+            Hole::Stride(offset) => (Level::Stride, self.stride_gap(offset)),
+        };
+        Padding { level, dims }
     }
 
     /// The dimension after whose end a place between free strides lies: as if that dimension were padded.
@@ -290,16 +283,13 @@ impl Layout {
         if rest < 0 {
             return Vec::new();
         }
-        let axes = self.raw_axes();
+        let axes = self.axes();
         for (place, axis) in axes.iter().enumerate() {
             let stride = i128::from(axis.stride.unsigned_abs());
             rest -= stride * (rest / stride).min(i128::from(axis.extent - 1));
-            let inner = axes[place + 1..].iter();
-            let inner: i128 =
-                inner.map(|axis| i128::from(axis.stride.unsigned_abs()) * i128::from(axis.extent - 1)).sum();
-            if rest > inner {
+            if rest > axes[place + 1..].iter().map(Axis::span).sum() {
                 let next = axes.get(place + 1).unwrap_or(axis);
-                return dims_under(self.nodes(), next.node);
+                return dims_under(self.index_parts(), next.part);
             }
         }
         Vec::new()
@@ -307,13 +297,8 @@ impl Layout {
 
     /// The least offset of an element.
     pub(crate) fn lowest(&self) -> i128 {
-        let below: i128 = self
-            .raw_axes()
-            .iter()
-            .filter(|axis| axis.stride < 0)
-            .map(|axis| i128::from(axis.stride) * i128::from(axis.extent - 1))
-            .sum();
-        i128::from(self.base()) + below
+        let backward = self.axes().iter().filter(|axis| axis.stride < 0);
+        i128::from(self.base()) - backward.map(Axis::span).sum::<i128>()
     }
 }
 
@@ -322,29 +307,21 @@ impl Layout {
 struct Known {
     value: u64,
     /// The tile that the value was gathered from.
-    tile: u8,
+    tile: u32,
     any: bool,
 }
 
 impl Known {
-    fn add(&mut self, value: u64, tile: u8) {
+    fn add(&mut self, value: u64, tile: u32) {
         *self = Known { value: self.value + value, tile, any: true };
     }
 }
 
-/// A place without element, in terms of the layout's expressions.
+/// A place without element, in terms of the layout's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hole {
-    Tile {
-        node: u32,
-        tile: u8,
-    },
-    Padded {
-        node: u32,
-    },
-    View {
-        node: u32,
-    },
+    /// Beyond the values of a part.
+    Part(Level, usize),
     /// Broadcast to no elements at all.
     Empty,
     Stride(u64),
@@ -356,6 +333,12 @@ pub(crate) enum Hole {
 pub(crate) struct Step {
     pub(crate) stride: u64,
     pub(crate) count: u64,
+}
+
+impl Step {
+    pub(crate) fn of(axis: &Axis) -> Step {
+        Step { stride: axis.stride.unsigned_abs(), count: axis.extent }
+    }
 }
 
 /// The largest value of `Σ stride·value`.
@@ -371,6 +354,30 @@ fn reach(steps: &[Step]) -> i128 {
 pub(crate) fn solve(steps: &[Step], target: i128, accept: &mut dyn FnMut(&[u64]) -> bool) -> Option<bool> {
     let mut values: SmallVec<[u64; 10]> = SmallVec::from_elem(0, steps.len());
     search(steps, target, 0, &mut values, &mut LOCATE_LIMIT.clone(), accept)
+}
+
+/// Whether two different lists of values, each below its count, have the same `Σ stride·value`, and first differ at
+/// `place`: their differences up to the last step. None where [`solve`] has none.
+///
+/// They do exactly if some differences `d`, the first of them positive, with |d| below the counts, have
+/// `Σ stride·d = 0`.
+pub(crate) fn overlap_from(steps: &[Step], place: usize) -> Option<Option<Vec<i64>>> {
+    let (first, rest) = (steps[place], &steps[place + 1..]);
+    if i128::from(first.stride) > reach(rest) {
+        return Some(None); // one step is further than all others together
+    }
+    // The first difference is 1 + v; each further one is −(count − 1) + v.
+    let mut differences: SmallVec<[Step; 10]> = SmallVec::new();
+    differences.push(Step { count: first.count - 1, ..first });
+    differences.extend(rest.iter().map(|step| Step { count: 2 * step.count - 1, ..*step }));
+    let mut found = vec![0; place];
+    let is_found = solve(&differences, reach(rest) - i128::from(first.stride), &mut |values| {
+        found.push(values[0] as i64 + 1);
+        let further = values[1..].iter().zip(rest);
+        found.extend(further.map(|(&value, step)| (value as i64).wrapping_sub(step.count as i64 - 1)));
+        true
+    })?;
+    Some(is_found.then_some(found))
 }
 
 fn search(

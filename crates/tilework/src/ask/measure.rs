@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use crate::algebra::canon::divide_each_other;
 use crate::algebra::linear::Term;
-use crate::ask::locate::{Level, Padding, Step, solve};
-use crate::layout::expr::{Expr, Id, dims_under};
-use crate::layout::{Axis, Layout};
+use crate::ask::locate::{LOCATE_LIMIT, Level, Padding, Step, overlap_from};
+use crate::layout::Layout;
+use crate::layout::parts::{PartKind, dims_under};
 
 /// One cause of padding: some dimensions are allocated larger than they are.
 ///
@@ -55,37 +55,37 @@ impl Layout {
             }
         };
         // Where nothing is allocated, nothing grew.
-        let nodes = if self.size() > self.tail() { self.nodes() } else { &[] };
-        for (id, node) in nodes.iter().enumerate() {
+        let parts = if self.size() > self.tail() { self.index_parts() } else { &[] };
+        for (id, part) in parts.iter().enumerate() {
             // A view puts other expressions in the place of a dimension. What is padded below a shift counts there.
-            let is_padded_below = match node.expr {
-                Expr::Merge { .. } => true,
-                Expr::Shift { of, .. } => nodes[of as usize].extent > nodes[of as usize].reach,
+            let is_padded_below = match part.kind {
+                PartKind::Combined { .. } => true,
+                PartKind::Moved { of, .. } => parts[of].extent > parts[of].reach,
                 _ => false,
             };
-            if node.expr.tile() == 0 && !is_padded_below {
-                grows(Level::PaddedDimensions, dims_under(nodes, id as u32), node.reach, node.extent);
+            if part.kind.tile() == 0 && !is_padded_below {
+                grows(Level::PaddedDimensions, dims_under(parts, id), part.reach, part.extent);
             }
         }
-        for node in nodes.iter().filter(|node| node.expr.tile() > 0) {
+        for part in parts.iter().filter(|part| part.kind.tile() > 0) {
             // A remainder that no place depends on is not padded.
-            if let Expr::Mod { of, tile, by } = node.expr
-                && node.extent == by
+            if let PartKind::Within { of, tile, by } = part.kind
+                && part.extent == by
             {
-                let extent = nodes[of as usize].extent;
+                let extent = parts[of].extent;
                 let whole = extent.div_ceil(by).saturating_mul(by);
-                grows(Level::Tile(u32::from(tile)), dims_under(nodes, of), extent, whole);
+                grows(Level::Tile(tile), dims_under(parts, of), extent, whole);
             }
         }
         if !self.is_compact() {
             // The stride of an axis over what the next minor one fills.
-            let axes = self.raw_axes();
+            let axes = self.axes();
             for (place, axis) in axes.iter().enumerate() {
                 let (dims, from) = match axes.get(place + 1) {
                     Some(next) => {
-                        (dims_under(nodes, next.node), next.stride.unsigned_abs().saturating_mul(next.extent))
+                        (dims_under(parts, next.part), next.stride.unsigned_abs().saturating_mul(next.extent))
                     }
-                    None => (dims_under(nodes, axis.node), 1),
+                    None => (dims_under(parts, axis.part), 1),
                 };
                 grows(Level::Stride, dims, from, axis.stride.unsigned_abs());
             }
@@ -115,21 +115,17 @@ impl Layout {
             let rest = self.dims().iter().enumerate().filter(|(dim, _)| !repeated.contains(dim));
             return Some(rest.map(|(_, size)| size).product());
         }
-        if self.len() > crate::LOCATE_LIMIT {
+        if self.len() > LOCATE_LIMIT {
             return None;
         }
-        let mut seen = std::collections::HashSet::new();
-        self.for_each_in_index_order(|_, offset| {
-            seen.insert(offset);
-        });
-        Some(seen.len() as u64)
+        Some(self.sorted_offsets().chunk_by(|a, b| a == b).count() as u64)
     }
 
     /// Whether every index of the dimensions that are not broadcast has a place of its own.
     fn is_injective_but_for_whole_dims(&self) -> bool {
-        let is_dim = |id: Id| matches!(self.nodes()[id as usize].expr, Expr::Dim(_) | Expr::Unit);
-        let hides_whole_dims = self.hidden().all(|id| match self.nodes()[id as usize].expr {
-            Expr::Shift { of, .. } => is_dim(of),
+        let is_dim = |id: usize| matches!(self.index_parts()[id].kind, PartKind::Dim(_) | PartKind::Unit);
+        let hides_whole_dims = self.hidden().all(|id| match self.index_parts()[id].kind {
+            PartKind::Moved { of, .. } => is_dim(of),
             _ => is_dim(id),
         });
         hides_whole_dims && (self.is_compact() || self.overlaps() == Some(false))
@@ -157,7 +153,7 @@ impl Layout {
         let terms = canon.form().terms.iter();
         for &(term, _) in terms.chain(canon.quotients().iter().flat_map(|quotient| &quotient.of.terms)) {
             if let Term::Dim(dim) = term {
-                seen[dim as usize] = true;
+                seen[dim] = true;
             }
         }
         (0..self.rank()).filter(|&dim| self.dims()[dim] > 1 && !seen[dim]).collect()
@@ -198,70 +194,43 @@ impl Layout {
     }
 
     /// The expressions with more than one value that no axis and no other expression uses.
-    fn hidden(&self) -> impl Iterator<Item = Id> {
-        let mut used: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.nodes().len());
-        for axis in self.raw_axes() {
-            used[axis.node as usize] = true;
+    fn hidden(&self) -> impl Iterator<Item = usize> {
+        let mut used: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.index_parts().len());
+        for axis in self.axes() {
+            used[axis.part] = true;
         }
-        for node in self.nodes() {
-            for part in node.expr.parts() {
-                used[part as usize] = true;
+        for part in self.index_parts() {
+            for below in part.kind.made_of() {
+                used[below] = true;
             }
         }
         (0..)
-            .zip(self.nodes().iter().zip(used))
-            .filter(|(_, (node, used))| !used && node.reach > 1)
+            .zip(self.index_parts().iter().zip(used))
+            .filter(|(_, (part, used))| !used && part.reach > 1)
             .map(|(id, _)| id)
     }
 
     /// Whether the indices give the axes every value that places are allocated for: no view has narrowed them, and nothing
     /// is padded.
     fn shows_all(&self) -> bool {
-        self.nodes().iter().all(|node| {
-            node.reach == node.extent
-                && !matches!(node.expr, Expr::Shift { .. } | Expr::Mod { .. } | Expr::Div { .. })
+        self.index_parts().iter().all(|part| {
+            part.reach == part.extent
+                && !matches!(
+                    part.kind,
+                    PartKind::Moved { .. } | PartKind::Within { .. } | PartKind::Tiles { .. }
+                )
         })
     }
 
     fn injective_by_table(&self) -> Option<bool> {
-        if self.len() > crate::LOCATE_LIMIT {
-            return None;
-        }
-        let mut seen = std::collections::HashSet::with_capacity(self.len() as usize);
-        Some(self.all_offsets(|offset| seen.insert(offset)))
-    }
-
-    /// Whether all offsets, in index order, pass.
-    fn all_offsets(&self, mut pass: impl FnMut(u64) -> bool) -> bool {
-        let walk = self.walk_index_order(|_, offset| match pass(offset) {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        });
-        walk.is_continue()
+        (self.len() <= LOCATE_LIMIT).then(|| self.sorted_offsets().is_sorted_by(|a, b| a < b))
     }
 
     /// Whether two different values of the axes give the same offset.
-    ///
-    /// They do exactly if some differences `d`, not all 0, with |d| below the extents, have `Σ stride·d = 0`. Take the
-    /// first axis whose difference is not 0, and make it positive.
     fn overlaps(&self) -> Option<bool> {
-        let axes = self.raw_axes();
-        let reach = |axes: &[Axis]| -> i128 {
-            axes.iter().map(|axis| i128::from(axis.stride.unsigned_abs()) * i128::from(axis.extent - 1)).sum()
-        };
-        let nested = |place: usize| i128::from(axes[place].stride.unsigned_abs()) > reach(&axes[place + 1..]);
-        if (0..axes.len()).all(nested) {
-            return Some(false);
-        }
-        for (place, first) in axes.iter().enumerate() {
-            // d of this axis is 1 + v; each further axis is −(extent − 1) + v.
-            let mut steps: SmallVec<[Step; 10]> = SmallVec::new();
-            steps.push(Step { stride: first.stride.unsigned_abs(), count: first.extent - 1 });
-            for axis in &axes[place + 1..] {
-                steps.push(Step { stride: axis.stride.unsigned_abs(), count: 2 * (axis.extent - 1) + 1 });
-            }
-            let target = reach(&axes[place + 1..]) - i128::from(first.stride.unsigned_abs());
-            if solve(&steps, target, &mut |_| true)? {
+        let steps: SmallVec<[Step; 10]> = self.axes().iter().map(Step::of).collect();
+        for place in 0..steps.len() {
+            if overlap_from(&steps, place)?.is_some() {
                 return Some(true);
             }
         }
@@ -326,9 +295,13 @@ impl Layout {
         let canon = self.canon();
         let by_form = canon.is_plain().then(|| self.monotonic_by_form()).flatten();
         by_form.or_else(|| {
-            (self.len() <= crate::LOCATE_LIMIT).then(|| {
+            (self.len() <= LOCATE_LIMIT).then(|| {
                 let mut last = None;
-                self.all_offsets(|offset| last.replace(offset).is_none_or(|last| last < offset))
+                let walk = self.walk_index_order(|_, offset| match last.replace(offset) {
+                    Some(last) if last >= offset => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                });
+                walk.is_continue()
             })
         })
     }

@@ -5,6 +5,7 @@
 //! last ones its lower digits and moves them to the end. So the question is which few such moves sort the digits. Lists
 //! of no tile are tried first, then of one, up to [`TILES`]; what is found is built again before it is believed.
 
+use crate::arithmetic::next_permutation;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::layout::parts::{Part, PartKind};
@@ -113,11 +114,11 @@ impl Number {
         let (mut items, mut cuts) = (Vec::new(), Vec::<Vec<(u64, usize)>>::new());
         let axes = layout.axes();
         for (place, axis) in axes.iter().enumerate() {
-            let (root, below) = root(&parts, axis.part)?;
+            let (root, below) = root(parts, axis.part)?;
             let item = roots.iter().position(|&known| known == root).unwrap_or(roots.len());
             if item == roots.len() {
                 roots.push(root);
-                items.push(dims_of(&parts, root)?);
+                items.push(dims_of(parts, root)?);
                 cuts.push(Vec::new());
             }
             cuts[item].push((below, place));
@@ -238,15 +239,6 @@ fn tiled(layout: &Layout, items: &[Vec<usize>], order: &[usize], sizes: &[Vec<u6
     }
     let align = if layout.tail() > 0 { layout.size() } else { 1 };
     Tiled { minor_to_major, tiles, align }.checked(layout)
-}
-
-/// The next order, in the order of words; false after the last.
-fn next_permutation(order: &mut [usize]) -> bool {
-    let Some(at) = order.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
-    let other = order.iter().rposition(|&item| item > order[at]).unwrap_or(at);
-    order.swap(at, other);
-    order[at + 1..].reverse();
-    true
 }
 
 #[cfg(test)]

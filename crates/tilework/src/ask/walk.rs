@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::algebra::canon::Canon;
 use crate::ask::locate::LOCATE_LIMIT;
 use crate::layout::Layout;
-use crate::layout::expr::{Expr, Id};
+use crate::layout::parts::PartKind;
 
 /// A maximal stretch of places, one after the other, that all hold elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,14 @@ impl Layout {
         }
     }
 
+    /// The offsets of all elements, ascending.
+    pub(crate) fn sorted_offsets(&self) -> Vec<u64> {
+        let mut offsets = Vec::with_capacity(self.len() as usize);
+        self.for_each_in_index_order(|_, offset| offsets.push(offset));
+        offsets.sort_unstable();
+        offsets
+    }
+
     /// The same by asking every place. For merged expressions and overlapping strides.
     fn for_each_located(&self, visit: &mut impl FnMut(&[u64], u64)) {
         let mut index = SmallVec::new();
@@ -247,8 +255,8 @@ struct Gauge {
 
 impl Odometer {
     fn new(layout: &Layout) -> Option<Odometer> {
-        let nodes = layout.nodes();
-        let axes = layout.raw_axes();
+        let parts = layout.index_parts();
+        let axes = layout.axes();
         let mut above = 0_u64;
         for axis in axes.iter().rev() {
             let stride = u64::try_from(axis.stride).ok().filter(|&stride| stride > above)?;
@@ -261,35 +269,35 @@ impl Odometer {
             gauges: SmallVec::new(),
         };
         // The gauge of an expression, made when first moved.
-        let mut gauge_of: SmallVec<[Option<usize>; 16]> = SmallVec::from_elem(None, nodes.len());
+        let mut gauge_of: SmallVec<[Option<usize>; 16]> = SmallVec::from_elem(None, parts.len());
         for axis in axes {
             let mut wheel =
                 Wheel { extent: axis.extent, stride: axis.stride as u64, dim: None, gauges: SmallVec::new() };
-            let (mut id, mut weight): (Id, u64) = (axis.node, 1);
+            let (mut id, mut weight): (usize, u64) = (axis.part, 1);
             loop {
-                let node = nodes[id as usize];
-                let limit = match node.expr {
-                    Expr::Dim(_) | Expr::Unit => node.reach,
-                    _ if node.expr.tile() == 0 => node.reach,
-                    _ => node.extent,
+                let part = parts[id];
+                let limit = match part.kind {
+                    PartKind::Dim(_) | PartKind::Unit => part.reach,
+                    _ if part.kind.tile() == 0 => part.reach,
+                    _ => part.extent,
                 };
                 // An axis cannot pass the limit of its own extent; only sums and padded sizes can.
-                if limit < axis.extent || id != axis.node {
-                    let gauge = *gauge_of[id as usize].get_or_insert_with(|| {
+                if limit < axis.extent || id != axis.part {
+                    let gauge = *gauge_of[id].get_or_insert_with(|| {
                         odometer.gauges.push(Gauge { value: 0, limit });
                         odometer.gauges.len() - 1
                     });
                     wheel.gauges.push((gauge, weight));
                 }
-                match node.expr {
-                    Expr::Dim(dim) => {
-                        wheel.dim = Some((dim as usize, weight));
+                match part.kind {
+                    PartKind::Dim(dim) => {
+                        wheel.dim = Some((dim, weight));
                         break;
                     }
-                    Expr::Unit => break,
-                    Expr::Div { of, by, .. } => (id, weight) = (of, weight.checked_mul(by)?),
-                    Expr::Mod { of, .. } => id = of,
-                    Expr::Merge { .. } | Expr::Shift { .. } => return None,
+                    PartKind::Unit => break,
+                    PartKind::Tiles { of, by, .. } => (id, weight) = (of, weight.checked_mul(by)?),
+                    PartKind::Within { of, .. } => id = of,
+                    PartKind::Combined { .. } | PartKind::Moved { .. } => return None,
                 }
             }
             odometer.wheels.push(wheel);

@@ -2,7 +2,7 @@
 
 use crate::Element;
 use crate::dialect::{Dim, Part};
-use crate::layout::parts::{Part as Piece, PartKind};
+use crate::layout::parts::{Part as Piece, PartKind, dims_under};
 
 /// The most of anything that is named one by one.
 pub(crate) const MOST: usize = 8;
@@ -153,28 +153,6 @@ fn piece_words(pieces: &[Piece], of: usize) -> String {
         PartKind::Within { tile, .. } if tile > 0 => format!("{name} within tile {tile}"),
         _ => name,
     }
-}
-
-/// The dimensions that a part is made of.
-fn dims_under(pieces: &[Piece], of: usize) -> Vec<usize> {
-    let mut seen = vec![false; pieces.len()];
-    seen[of] = true;
-    let mut dims = Vec::new();
-    for id in (0..=of).rev() {
-        if !seen[id] {
-            continue;
-        }
-        match pieces[id].kind {
-            PartKind::Unit => {}
-            PartKind::Dim(dim) => dims.push(dim),
-            PartKind::Tiles { of, .. } | PartKind::Within { of, .. } | PartKind::Moved { of, .. } => {
-                seen[of] = true
-            }
-            PartKind::Combined { major, minor, .. } => (seen[major], seen[minor]) = (true, true),
-        }
-    }
-    dims.sort_unstable();
-    dims
 }
 
 /// `dimension 1`, or `dimensions 0 and 1 combined`.

@@ -5,12 +5,12 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result, counted};
-use crate::layout::expr::{Expr, Id, Node, merge, push, split};
-use crate::layout::{Axis, Layout, MAX_RANK, MAX_TILES, check_dims, check_size};
+use crate::layout::parts::{Axis, Part, merge, push, split};
+use crate::layout::{Layout, MAX_RANK, MAX_TILES, check_order, check_size, not_one_each};
 
 /// A physical dimension of extent 1 that no index names: a tile position beyond the rank, or within a tile of 1. It
 /// becomes an expression when a tile cuts it.
-const UNIT: Id = Id::MAX;
+const UNIT: usize = usize::MAX;
 
 /// Builds a compact layout step by step, as XLA's notation reads: order, padded sizes, tiles, alignment of the end.
 ///
@@ -20,8 +20,8 @@ pub struct Builder {
     /// The layout so far: its dimensions and expressions. Axes and sizes come last, in [`Builder::finish`].
     layout: Layout,
     /// The physical dimensions, major to minor.
-    physical: SmallVec<[Id; 12]>,
-    tiles: u8,
+    physical: SmallVec<[usize; 12]>,
+    tiles: u32,
     align: u64,
 }
 
@@ -35,19 +35,9 @@ impl fmt::Debug for Builder {
 
 impl Builder {
     #[inline]
-    pub(crate) fn new(bits: u32) -> Builder {
-        Builder { layout: Layout::blank(bits), physical: SmallVec::new(), tiles: 0, align: 1 }
-    }
-
-    #[inline]
-    pub(crate) fn start(&mut self, dims: &[u64]) -> Result<()> {
-        check_dims(dims, self.layout.bits())?;
-        self.layout.parts().dims.extend_from_slice(dims);
-        let nodes = dims.iter().zip(0..);
-        let nodes = nodes.map(|(&size, dim)| Node { expr: Expr::Dim(dim), reach: size, extent: size });
-        self.layout.parts().nodes.extend(nodes);
-        self.physical.extend(0..dims.len() as Id);
-        Ok(())
+    pub(crate) fn new(dims: &[u64], bits: u32) -> Result<Builder> {
+        let layout = Layout::of_dims(dims, bits)?;
+        Ok(Builder { layout, physical: (0..dims.len()).collect(), tiles: 0, align: 1 })
     }
 
     /// Puts the dimensions in this order, the most minor first. Comes before padding and tiles.
@@ -56,16 +46,7 @@ impl Builder {
     /// Not a permutation of the dimensions, or tiles that already stand on another order.
     pub fn minor_to_major(mut self, order: &[usize]) -> Result<Builder> {
         self.require_no_tiles("minor_to_major")?;
-        let rank = self.layout.rank();
-        let mut seen = SmallVec::<[bool; 16]>::from_elem(false, rank);
-        if order.len() != rank
-            || order.iter().any(|&dim| dim >= rank || std::mem::replace(&mut seen[dim], true))
-        {
-            return Err(Error::new(format!("order {order:?} of {}", counted(rank as u64, "dimension")))
-                .field("minor_to_major")
-                .rule("the order names every dimension exactly once")
-                .accepts(format!("a permutation of {:?}", Vec::from_iter(0..rank))));
-        }
+        check_order(order, self.layout.rank(), "minor_to_major")?;
         self.set_order(order);
         Ok(self)
     }
@@ -74,7 +55,7 @@ impl Builder {
     fn require_no_tiles(&self, field: &str) -> Result<()> {
         match self.tiles {
             0 => Ok(()),
-            tiles => Err(Error::new(format!("{field} after {}", counted(u64::from(tiles), "tile")))
+            tiles => Err(Error::new(format!("{field} after {}", counted(tiles.into(), "tile")))
                 .field(field)
                 .rule("the order and padded sizes come before tiles, which cut what they arrange")
                 .accepts(format!("{field} before the first tile"))),
@@ -84,7 +65,7 @@ impl Builder {
     /// Takes an order that is known to be a permutation.
     pub(crate) fn set_order(&mut self, order: &[usize]) {
         for (physical, &dim) in self.physical.iter_mut().zip(order.iter().rev()) {
-            *physical = dim as Id;
+            *physical = dim;
         }
     }
 
@@ -102,23 +83,19 @@ impl Builder {
     pub(crate) fn pad(&mut self, sizes: &[u64]) -> Result<()> {
         let rank = self.layout.rank();
         if sizes.len() != rank {
-            return Err(Error::new(format!(
-                "{} for {}",
-                counted(sizes.len() as u64, "padded size"),
-                counted(rank as u64, "dimension")
-            ))
-            .field("padded_dimensions")
-            .rule("every dimension has one padded size")
-            .accepts(counted(rank as u64, "size")));
+            let accepted = counted(rank as u64, "size");
+            return Err(not_one_each(sizes.len(), "padded size", rank)
+                .field("padded_dimensions")
+                .accepts(accepted));
         }
-        for (dim, (&padded, node)) in sizes.iter().zip(&mut self.layout.parts().nodes).enumerate() {
-            if padded < node.reach || padded > i64::MAX as u64 {
-                return Err(Error::new(format!("dimension {dim} is {}, padded to {padded}", node.reach))
+        for (dim, (&padded, part)) in sizes.iter().zip(&mut self.layout.inner().parts).enumerate() {
+            if padded < part.reach || padded > i64::MAX as u64 {
+                return Err(Error::new(format!("dimension {dim} is {}, padded to {padded}", part.reach))
                     .field("padded_dimensions")
                     .rule("a padded dimension is at least the dimension's size")
-                    .accepts(format!("{} to {}", node.reach, i64::MAX)));
+                    .accepts(format!("{} to {}", part.reach, i64::MAX)));
             }
-            node.extent = padded;
+            part.extent = padded;
         }
         Ok(())
     }
@@ -160,8 +137,8 @@ impl Builder {
         // The tiled physical dimensions become those that count tiles, in place, then those within a tile, at the end.
         let start = self.physical.len() - len;
         let mut count = start;
-        let mut within: SmallVec<[Id; 8]> = SmallVec::new();
-        let mut combined: Option<Id> = None;
+        let mut within: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut combined: Option<usize> = None;
         for (position, size) in (start..).zip(tile) {
             let mut axis = self.physical[position];
             if let Some(major) = combined.take() {
@@ -170,7 +147,7 @@ impl Builder {
                     // Where nothing is allocated, nothing is combined either: a product with a 0 in it is 0, wherever
                     // the 0 stands.
                     (major, _) if self.is_empty() => major,
-                    (major, minor) => merge(&mut self.layout.parts().nodes, major, minor)?,
+                    (major, minor) => merge(&mut self.layout.inner().parts, major, minor)?,
                 };
             }
             match size {
@@ -188,12 +165,9 @@ impl Builder {
                 }
                 Some(size) => {
                     if axis == UNIT {
-                        axis = push(
-                            &mut self.layout.parts().nodes,
-                            Node { expr: Expr::Unit, reach: 1, extent: 1 },
-                        );
+                        axis = push(&mut self.layout.inner().parts, Part::UNIT);
                     }
-                    let (tiles, rest) = split(&mut self.layout.parts().nodes, axis, size, self.tiles);
+                    let (tiles, rest) = split(&mut self.layout.inner().parts, axis, size, self.tiles);
                     self.physical[count] = tiles;
                     within.push(rest);
                 }
@@ -226,22 +200,16 @@ impl Builder {
     ///
     /// # Errors
     /// More allocated elements or bytes than 63 bits can count.
-    pub fn build(mut self) -> Result<Layout> {
-        self.finish()?;
-        Ok(self.layout)
-    }
-
-    /// Like [`Builder::build`], without moving anything.
     #[inline]
-    pub(crate) fn finish(&mut self) -> Result<()> {
+    pub fn build(mut self) -> Result<Layout> {
         let empty = self.is_empty();
-        let layout = self.layout.parts();
+        let layout = self.layout.inner();
         let mut filled = Some(u64::from(!empty));
-        for &node in self.physical.iter().rev().filter(|&&node| node != UNIT && !empty) {
-            let extent = layout.nodes[node as usize].extent;
+        for &part in self.physical.iter().rev().filter(|&&part| part != UNIT && !empty) {
+            let extent = layout.parts[part].extent;
             if extent != 1 {
                 let stride = filled.unwrap_or(0) as i64; // below 2^63 if the whole is
-                layout.axes.push(Axis { node, extent, stride });
+                layout.axes.push(Axis { part, extent, stride });
                 filled = filled.and_then(|filled| filled.checked_mul(extent));
             }
         }
@@ -253,19 +221,13 @@ impl Builder {
         };
         layout.tail = layout.size - filled;
         layout.compact = true;
-        Ok(())
+        Ok(self.layout)
     }
 
     /// Whether nothing is allocated, which comes from a dimension of which nothing is: they are the first expressions.
     #[inline]
     fn is_empty(&mut self) -> bool {
-        let layout = self.layout.parts();
-        layout.nodes[..layout.dims.len()].iter().any(|node| node.extent == 0)
-    }
-
-    /// The finished layout.
-    #[inline]
-    pub(crate) fn into_layout(self) -> Layout {
-        self.layout
+        let layout = self.layout.inner();
+        layout.parts[..layout.dims.len()].iter().any(|part| part.extent == 0)
     }
 }

@@ -1,7 +1,6 @@
 //! The one [`Layout`]: a function from index to offset, with its allocated size.
 
 pub(crate) mod build;
-pub(crate) mod expr;
 pub(crate) mod parts;
 pub(crate) mod strided;
 pub(crate) mod terms;
@@ -14,9 +13,10 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use crate::algebra::canon::Canon;
+use crate::arithmetic::bytes;
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::build::Builder;
-use crate::layout::expr::{Expr, Id, Node, Nodes, push};
+use crate::layout::parts::{Axis, Part, PartKind, Parts};
 
 /// The most dimensions a layout may have, and the most entries of a tile.
 pub const MAX_RANK: usize = 256;
@@ -55,7 +55,7 @@ pub const MAX_TILES: usize = 64;
 /// Equality compares [canonical forms](Layout::canon). Where a form is not plain, equal functions may have different
 /// forms and are not equal here; [`Layout::same_function`] decides those too.
 #[derive(Clone)]
-pub struct Layout(Box<Parts>);
+pub struct Layout(Box<Inner>);
 
 /// `Layout([3, 5] of 32 bits, 12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2), size 24)`
 impl fmt::Debug for Layout {
@@ -87,10 +87,10 @@ impl Hash for Layout {
 /// A layout on the heap: layouts are built by the million and passed about, and one allocation is less than moving
 /// their lists, which are inline for every usual rank.
 #[derive(Clone)]
-pub(crate) struct Parts {
+pub(crate) struct Inner {
     pub(crate) dims: SmallVec<[u64; 6]>,
     pub(crate) bits: u32,
-    pub(crate) nodes: Nodes,
+    pub(crate) parts: Parts,
     /// What is summed, from the largest stride to the smallest. Axes of extent 1 add nothing and are left out.
     pub(crate) axes: Axes,
     pub(crate) base: u64,
@@ -105,23 +105,13 @@ pub(crate) struct Parts {
 /// The terms of the sum.
 pub(crate) type Axes = SmallVec<[Axis; 8]>;
 
-/// One term of the sum: an expression, how many values are allocated for it, and the places it moves.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Axis {
-    pub(crate) node: Id,
-    pub(crate) extent: u64,
-    pub(crate) stride: i64,
-}
-
 impl Layout {
     /// Starts a compact layout of `dims`, row-major, with elements of `bits` bits.
     ///
     /// # Errors
     /// More than [`MAX_RANK`] dimensions, a size above `i64::MAX`, or elements of 0 bits.
     pub fn builder(dims: &[u64], bits: u32) -> Result<Builder> {
-        let mut builder = Builder::new(bits);
-        builder.start(dims)?;
-        Ok(builder)
+        Builder::new(dims, bits)
     }
 
     /// The row-major layout: the last dimension is the most minor.
@@ -154,32 +144,21 @@ impl Layout {
         base: Option<u64>,
         size: Option<u64>,
     ) -> Result<Layout> {
-        check_dims(dims, bits)?;
+        let mut layout = Layout::of_dims(dims, bits)?;
         if strides.len() != dims.len() {
-            return Err(Error::new(format!(
-                "{} for {}",
-                counted(strides.len() as u64, "stride"),
-                counted(dims.len() as u64, "dimension")
-            ))
-            .field("strides")
-            .rule("every dimension has one stride")
-            .accepts(counted(dims.len() as u64, "stride")));
+            return Err(not_one_each(strides.len(), "stride", dims.len()).field("strides"));
         }
-        let mut layout = Layout::blank(bits);
-        layout.0.dims = SmallVec::from_slice(dims);
-        let empty = dims.contains(&0);
+        let empty = layout.is_empty();
         let (mut below, mut above) = (0_i128, 0_i128);
-        for (dim, (&extent, &stride)) in dims.iter().zip(strides).enumerate() {
-            let node = Node { expr: Expr::Dim(dim as u32), reach: extent, extent };
-            let node = push(&mut layout.0.nodes, node);
+        for (part, (&extent, &stride)) in dims.iter().zip(strides).enumerate() {
             // Without elements no stride is ever taken, and nothing bounds their products.
             if extent > 1 && stride != 0 && !empty {
-                layout.0.axes.push(Axis { node, extent, stride });
-                let reach = i128::from(stride) * i128::from(extent - 1);
-                if reach < 0 { below -= reach } else { above += reach }
+                let axis = Axis { part, extent, stride };
+                layout.0.axes.push(axis);
+                *(if stride < 0 { &mut below } else { &mut above }) += axis.span();
             }
         }
-        layout.0.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
+        layout.0.sort_axes();
         let base = base.map_or(below, i128::from);
         if base < below {
             return Err(Error::new(format!(
@@ -204,25 +183,31 @@ impl Layout {
         Ok(layout)
     }
 
-    /// A layout to be filled in: no dimensions, no places.
+    /// A layout to be filled in: dimensions without places.
     #[inline]
-    pub(crate) fn blank(bits: u32) -> Layout {
-        Layout(Box::new(Parts {
+    pub(crate) fn of_dims(dims: &[u64], bits: u32) -> Result<Layout> {
+        check_dims(dims, bits)?;
+        let mut layout = Layout(Box::new(Inner {
             dims: SmallVec::new(),
             bits,
-            nodes: Nodes::new(),
+            parts: Parts::new(),
             axes: Axes::new(),
             base: 0,
             size: 0,
             tail: 0,
             compact: false,
             canon: OnceLock::new(),
-        }))
+        }));
+        // On the heap already: moving lists that are inline costs more than filling them.
+        layout.0.dims.extend_from_slice(dims);
+        let parts = dims.iter().enumerate();
+        layout.0.parts.extend(parts.map(|(dim, &size)| Part::whole(PartKind::Dim(dim), size)));
+        Ok(layout)
     }
 
     /// What a layout under construction is made of.
     #[inline]
-    pub(crate) fn parts(&mut self) -> &mut Parts {
+    pub(crate) fn inner(&mut self) -> &mut Inner {
         &mut self.0
     }
 
@@ -263,7 +248,7 @@ impl Layout {
 
     /// Bytes of the elements alone, without padding, rounded up.
     pub fn element_bytes(&self) -> u128 {
-        (u128::from(self.len()) * u128::from(self.0.bits)).div_ceil(8)
+        bytes(self.len().into(), self.0.bits)
     }
 
     /// The constant of the sum: of a layout as it was built, the offset of the element at (0, …, 0).
@@ -309,15 +294,13 @@ impl Layout {
     #[cold]
     fn index_error(&self, index: &[u64]) -> Error {
         if index.len() != self.rank() {
-            return Error::new(format!(
-                "an index of {} for {}",
-                counted(index.len() as u64, "number"),
-                counted(self.rank() as u64, "dimension")
-            ))
-            .of_kind(ErrorKind::Mismatch)
-            .field("index")
-            .rule("an index has one number for each dimension")
-            .accepts(counted(self.rank() as u64, "number"));
+            let [found, rank] = [(index.len(), "number"), (self.rank(), "dimension")]
+                .map(|(n, noun)| counted(n as u64, noun));
+            return Error::new(format!("an index of {found} for {rank}"))
+                .of_kind(ErrorKind::Mismatch)
+                .field("index")
+                .rule("an index has one number for each dimension")
+                .accepts(counted(self.rank() as u64, "number"));
         }
         let found = index.iter().zip(&self.0.dims).position(|(i, size)| i >= size).unwrap_or(0);
         let size = self.0.dims[found];
@@ -337,14 +320,6 @@ impl Layout {
         self.0.canon.get_or_init(|| Box::new(Canon::of(self)))
     }
 
-    pub(crate) fn nodes(&self) -> &[Node] {
-        &self.0.nodes
-    }
-
-    pub(crate) fn raw_axes(&self) -> &[Axis] {
-        &self.0.axes
-    }
-
     pub(crate) fn is_compact(&self) -> bool {
         self.0.compact
     }
@@ -353,35 +328,31 @@ impl Layout {
         self.0.tail
     }
 
-    /// The same places with other dimensions and expressions: what every view is.
-    pub(crate) fn with_index(&self, dims: SmallVec<[u64; 6]>, nodes: Nodes, names: &[Id]) -> Layout {
-        let axes = self.0.axes.iter().map(|axis| Axis { node: names[axis.node as usize], ..*axis }).collect();
-        let mut view =
-            Layout(Box::new(Parts { dims, nodes, axes, canon: OnceLock::new(), ..(*self.0).clone() }));
-        if !view.0.compact && !view.is_empty() {
-            view.dissolve_shifts();
-        }
-        view
-    }
-
     /// R12 on free strides: `stride·(start + step·x)` is a stride and a base.
     pub(crate) fn dissolve_shifts(&mut self) {
         for axis in &mut self.0.axes {
-            while let Node { expr: Expr::Shift { of, start, step }, .. } = self.0.nodes[axis.node as usize] {
-                let node = self.0.nodes[of as usize];
+            while let PartKind::Moved { of, start, step } = self.0.parts[axis.part].kind {
+                let part = self.0.parts[of];
                 let moved = i128::from(self.0.base) + i128::from(axis.stride) * i128::from(start);
                 let stride = i128::from(axis.stride) * i128::from(step);
                 // A single value needs no stride, and then the product may be anything.
-                let stride = if node.extent > 1 { stride } else { 1 };
+                let stride = if part.extent > 1 { stride } else { 1 };
                 let (Ok(base), Ok(stride)) = (u64::try_from(moved), i64::try_from(stride)) else { return };
                 self.0.base = base;
                 // Only this axis used the shift. Left standing, it would look like a part that nothing shows.
-                self.0.nodes[axis.node as usize] = Node { expr: Expr::Unit, reach: 1, extent: 1 };
-                *axis = Axis { node: of, extent: node.extent, stride };
+                self.0.parts[axis.part] = Part::UNIT;
+                *axis = Axis { part: of, extent: part.extent, stride };
             }
         }
         self.0.axes.retain(|axis| axis.extent > 1);
-        self.0.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
+        self.0.sort_axes();
+    }
+}
+
+impl Inner {
+    /// From the largest stride to the smallest.
+    pub(crate) fn sort_axes(&mut self) {
+        self.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
     }
 }
 
@@ -412,6 +383,28 @@ pub(crate) fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
     Ok(())
 }
 
+/// Condition of an order: it is a permutation of `0..rank`.
+pub(crate) fn check_order(order: &[usize], rank: usize, field: &str) -> Result<()> {
+    let mut seen = SmallVec::<[bool; 16]>::from_elem(false, rank);
+    if order.len() == rank && order.iter().all(|&dim| dim < rank && !std::mem::replace(&mut seen[dim], true))
+    {
+        return Ok(());
+    }
+    Err(Error::new(format!("order {order:?} of {}", counted(rank as u64, "dimension")))
+        .field(field)
+        .rule("an order names every dimension exactly once")
+        .accepts(format!("a permutation of {:?}", Vec::from_iter(0..rank))))
+}
+
+/// There are not as many of these as dimensions.
+#[cold]
+pub(crate) fn not_one_each(found: usize, noun: &str, rank: usize) -> Error {
+    let [of, dims] = [(found, noun), (rank, "dimension")].map(|(number, noun)| counted(number as u64, noun));
+    Error::new(format!("{of} for {dims}"))
+        .rule(format!("every dimension has one {noun}"))
+        .accepts(counted(rank as u64, noun))
+}
+
 /// Condition of every layout: the buffer's elements and bytes fit 63 bits.
 #[inline]
 pub(crate) fn check_size(elements: Option<u64>, bits: u32) -> Result<u64> {
@@ -436,5 +429,5 @@ fn too_large() -> Error {
 
 /// Bytes of so many elements, rounded up.
 pub(crate) fn bytes_of(elements: u64, bits: u32) -> u64 {
-    (u128::from(elements) * u128::from(bits)).div_ceil(8) as u64 // within 63 bits by check_size
+    bytes(elements.into(), bits) as u64 // within 63 bits by check_size
 }

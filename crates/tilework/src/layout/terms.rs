@@ -15,16 +15,16 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::layout::expr::{Expr, Id, Node, merge, push, split};
+use crate::layout::parts::{Axis, Part, PartKind, merge, push, split};
 use crate::layout::view::MAX_DEPTH;
-use crate::layout::{Axis, Layout, MAX_RANK, MAX_TILES, check_dims, check_size};
+use crate::layout::{Layout, MAX_RANK, MAX_TILES, check_size};
 
 /// The most expressions: as many as a layout of the most dimensions and tiles can have.
 const MAX_NODES: usize = MAX_RANK + 4 * MAX_TILES * MAX_RANK;
 
 /// An index expression on its way into a layout; see [`Layout::terms`].
 #[derive(Debug, PartialEq, Eq)]
-pub struct Term(Id);
+pub struct Term(usize);
 
 /// Builds a layout from index expressions; see [`Layout::terms`].
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Terms {
 struct Made {
     use_: Use,
     /// How many splits it is made by: the number of the tile that it belongs to.
-    tile: u8,
+    tile: u32,
     depth: u32,
 }
 
@@ -53,12 +53,12 @@ enum Use {
     Sum(i64),
     Split {
         by: u64,
-        div: Id,
-        rest: Id,
+        div: usize,
+        rest: usize,
     },
     Merge,
     Shift {
-        to: Id,
+        to: usize,
         start: u64,
         step: i64,
     },
@@ -86,12 +86,7 @@ impl Layout {
     /// # Errors
     /// More than [`MAX_RANK`] dimensions, a size above `i64::MAX`, or elements of 0 bits.
     pub fn terms(dims: &[u64], bits: u32) -> Result<Terms> {
-        check_dims(dims, bits)?;
-        let mut layout = Layout::blank(bits);
-        layout.parts().dims.extend_from_slice(dims);
-        let nodes = dims.iter().zip(0..);
-        let nodes = nodes.map(|(&size, dim)| Node { expr: Expr::Dim(dim), reach: size, extent: size });
-        layout.parts().nodes.extend(nodes);
+        let layout = Layout::of_dims(dims, bits)?;
         let made = vec![Made { use_: Use::None, tile: 0, depth: 1 }; dims.len()];
         Ok(Terms { layout, made })
     }
@@ -103,15 +98,7 @@ impl Terms {
     /// # Errors
     /// A dimension outside the rank, or one that was already taken.
     pub fn dim(&mut self, dim: usize) -> Result<Term> {
-        let rank = self.layout.rank();
-        if dim >= rank {
-            return Err(Error::new(format!("dimension {dim} of {rank}")).field("dimension").accepts(
-                match rank {
-                    0 => "nothing: a scalar has no dimensions".to_owned(),
-                    rank => format!("0 to {}", rank - 1),
-                },
-            ));
-        }
+        self.layout.require_dim(dim)?;
         if self.made[dim].use_ != Use::None {
             return Err(Error::new(format!("dimension {dim} is taken twice"))
                 .field("dimension")
@@ -119,12 +106,12 @@ impl Terms {
                 .accepts("a split of the dimension, whose halves have strides of their own"));
         }
         self.made[dim].use_ = Use::Term;
-        Ok(Term(dim as Id))
+        Ok(Term(dim))
     }
 
     /// How many values places are allocated for.
     pub fn extent(&self, term: &Term) -> u64 {
-        self.layout.nodes().get(term.0 as usize).map_or(0, |node| node.extent)
+        self.layout.index_parts().get(term.0).map_or(0, |part| part.extent)
     }
 
     /// Allocates a dimension at a larger size. Comes before anything is made of it.
@@ -133,19 +120,19 @@ impl Terms {
     /// A term that is no dimension, or an extent below its size or above `i64::MAX`.
     pub fn pad(&mut self, term: Term, extent: u64) -> Result<Term> {
         self.require(&term)?;
-        let node = &mut self.layout.parts().nodes[term.0 as usize];
-        if !matches!(node.expr, Expr::Dim(_)) {
+        let part = &mut self.layout.inner().parts[term.0];
+        if !matches!(part.kind, PartKind::Dim(_)) {
             return Err(Error::new("padding of what is no dimension")
                 .field("extent")
                 .rule("a dimension is padded before it is split or merged")
                 .accepts("a dimension"));
         }
-        if extent < node.extent || extent > i64::MAX as u64 {
-            return Err(Error::new(format!("extent {} padded to {extent}", node.extent))
+        if extent < part.extent || extent > i64::MAX as u64 {
+            return Err(Error::new(format!("extent {} padded to {extent}", part.extent))
                 .field("extent")
-                .accepts(format!("{} to {}", node.extent, i64::MAX)));
+                .accepts(format!("{} to {}", part.extent, i64::MAX)));
         }
-        node.extent = extent;
+        part.extent = extent;
         Ok(term)
     }
 
@@ -160,20 +147,20 @@ impl Terms {
                 .field("split")
                 .accepts(format!("1 to {}", i64::MAX)));
         }
-        let tile = made.tile + u8::from(by > 1);
-        if usize::from(tile) > MAX_TILES {
+        let tile = made.tile + u32::from(by > 1);
+        if tile as usize > MAX_TILES {
             return Err(Error::new(format!("{tile} splits within one another"))
                 .field("split")
                 .accepts(format!("up to {MAX_TILES}")));
         }
         self.check_room(2, made.depth + 1)?;
         if by == 1 {
-            let unit = push(&mut self.layout.parts().nodes, Node { expr: Expr::Unit, reach: 1, extent: 1 });
+            let unit = push(&mut self.layout.inner().parts, Part::UNIT);
             self.made.push(Made { use_: Use::Term, tile: 0, depth: 1 });
             return Ok((term, Term(unit)));
         }
-        let (div, rest) = split(&mut self.layout.parts().nodes, term.0, by, tile);
-        self.made[term.0 as usize].use_ = Use::Split { by, div, rest };
+        let (div, rest) = split(&mut self.layout.inner().parts, term.0, by, tile);
+        self.made[term.0].use_ = Use::Split { by, div, rest };
         self.made.extend([Made { use_: Use::Term, tile, depth: made.depth + 1 }; 2]);
         Ok((Term(div), Term(rest)))
     }
@@ -186,9 +173,9 @@ impl Terms {
         let (a, b) = (self.require(&major)?, self.require(&minor)?);
         let depth = a.depth.max(b.depth) + 1;
         self.check_room(1, depth)?;
-        let whole = merge(&mut self.layout.parts().nodes, major.0, minor.0)?;
-        self.made[major.0 as usize].use_ = Use::Merge;
-        self.made[minor.0 as usize].use_ = Use::Merge;
+        let whole = merge(&mut self.layout.inner().parts, major.0, minor.0)?;
+        self.made[major.0].use_ = Use::Merge;
+        self.made[minor.0].use_ = Use::Merge;
         self.made.push(Made { use_: Use::Term, tile: a.tile.max(b.tile), depth });
         Ok(Term(whole))
     }
@@ -201,7 +188,7 @@ impl Terms {
     pub fn shift(&mut self, term: Term, start: u64, step: i64) -> Result<Term> {
         let made = self.require(&term)?;
         self.check_room(1, made.depth + 1)?;
-        let Node { reach, extent, .. } = self.layout.nodes()[term.0 as usize];
+        let Part { reach, extent, .. } = self.layout.index_parts()[term.0];
         // Values beyond the reach need no place, but those of a positive step get one, as everywhere.
         let end = |count: u64| i128::from(start) + i128::from(step) * (i128::from(count) - 1).max(0);
         let (reached, extended) =
@@ -215,9 +202,10 @@ impl Terms {
         }
         let (reached, extended) = (if reach == 0 { 0 } else { reached as u64 + 1 }, extended as u64 + 1);
         let extended = if extent == 0 { 0 } else { extended };
-        let node = Node { expr: Expr::Shift { of: term.0, start, step }, reach: reached, extent: extended };
-        let to = push(&mut self.layout.parts().nodes, node);
-        self.made[term.0 as usize].use_ = Use::Shift { to, start, step };
+        let part =
+            Part { kind: PartKind::Moved { of: term.0, start, step }, reach: reached, extent: extended };
+        let to = push(&mut self.layout.inner().parts, part);
+        self.made[term.0].use_ = Use::Shift { to, start, step };
         self.made.push(Made { use_: Use::Term, tile: made.tile, depth: made.depth + 1 });
         Ok(Term(to))
     }
@@ -228,7 +216,7 @@ impl Terms {
     /// A term of another layout.
     pub fn add(&mut self, term: Term, stride: i64) -> Result<()> {
         self.require(&term)?;
-        self.made[term.0 as usize].use_ = if stride == 0 { Use::Term } else { Use::Sum(stride) };
+        self.made[term.0].use_ = if stride == 0 { Use::Term } else { Use::Sum(stride) };
         Ok(())
     }
 
@@ -241,17 +229,17 @@ impl Terms {
         let bits = self.layout.bits();
         let rank = self.layout.rank();
         self.forget_padding_of_broadcasts();
-        let layout = self.layout.parts();
+        let layout = self.layout.inner();
         // What is allocated nothing comes from a dimension that is.
-        let empty = layout.nodes[..rank].iter().any(|node| node.extent == 0);
-        let (mut below, mut above) = (0_u128, 0_u128);
-        for (id, (node, made)) in (0..).zip(layout.nodes.iter().zip(&self.made)) {
+        let empty = layout.parts[..rank].iter().any(|part| part.extent == 0);
+        let (mut below, mut above) = (0_i128, 0_i128);
+        for (id, (part, made)) in (0..).zip(layout.parts.iter().zip(&self.made)) {
             let Use::Sum(stride) = made.use_ else { continue };
-            if node.extent > 1 && !empty {
-                layout.axes.push(Axis { node: id, extent: node.extent, stride });
-                let reach = u128::from(stride.unsigned_abs()) * u128::from(node.extent - 1);
+            if part.extent > 1 && !empty {
+                let axis = Axis { part: id, extent: part.extent, stride };
+                layout.axes.push(axis);
                 let side = if stride < 0 { &mut below } else { &mut above };
-                *side = side.saturating_add(reach);
+                *side = side.saturating_add(axis.span());
             }
         }
         check_size(u64::try_from(below.saturating_add(above)).ok(), bits)?; // C2, and below and above fit as well
@@ -259,11 +247,11 @@ impl Terms {
         let end = check_size(base.checked_add(above as u64), bits)?;
         let end = if empty { 0 } else { end + 1 };
         self.check_elements(base, size)?; // C1
-        let layout = self.layout.parts();
+        let layout = self.layout.inner();
         layout.size = check_size(Some(size.unwrap_or(end)), bits)?; // C3
         layout.tail = layout.size.saturating_sub(end);
         layout.base = base;
-        layout.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
+        layout.sort_axes();
         let mut filled = Some(u64::from(!empty));
         let is_radix = layout.axes.iter().rev().all(|axis| {
             let fits = filled == u64::try_from(axis.stride).ok();
@@ -279,9 +267,9 @@ impl Terms {
 
     /// Padding of what the sum does not use is nowhere.
     fn forget_padding_of_broadcasts(&mut self) {
-        for (node, made) in self.layout.parts().nodes.iter_mut().zip(&self.made) {
+        for (part, made) in self.layout.inner().parts.iter_mut().zip(&self.made) {
             if matches!(made.use_, Use::None | Use::Term) {
-                node.extent = node.reach;
+                part.extent = part.reach;
             }
         }
     }
@@ -292,10 +280,10 @@ impl Terms {
         }
         let mut reached = Reached { terms: self, known: HashMap::new() };
         let (mut low, mut high) = (i128::from(base), i128::from(base));
-        for (id, node) in (0..).zip(self.layout.nodes()) {
+        for (id, part) in (0..).zip(self.layout.index_parts()) {
             // What is merged from others has values of its own; whatever else is made of others is reached from them.
-            if matches!(node.expr, Expr::Unit | Expr::Dim(_) | Expr::Merge { .. }) {
-                let (least, most) = reached.between(id, 0, node.reach - 1);
+            if matches!(part.kind, PartKind::Unit | PartKind::Dim(_) | PartKind::Combined { .. }) {
+                let (least, most) = reached.between(id, 0, part.reach - 1);
                 (low, high) = (low + least, high + most);
             }
         }
@@ -318,7 +306,7 @@ impl Terms {
 
     /// What is known of a term that is not consumed yet.
     fn require(&self, term: &Term) -> Result<Made> {
-        let made = self.made.get(term.0 as usize).copied();
+        let made = self.made.get(term.0).copied();
         made.filter(|made| made.use_ == Use::Term).ok_or_else(|| {
             Error::new("a term of another layout").field("term").accepts("a term that this builder made")
         })
@@ -337,17 +325,17 @@ impl Terms {
 /// What ranges of an expression's values add to the offset: the least and the most.
 struct Reached<'a> {
     terms: &'a Terms,
-    known: HashMap<(Id, u64, u64), (i128, i128)>,
+    known: HashMap<(usize, u64, u64), (i128, i128)>,
 }
 
 impl Reached<'_> {
     /// Over all values from `low` to `high`. A split falls into the first piece, the whole pieces, and the last one; of
     /// these the halves are independent. The values of a step are taken for everything between them.
-    fn between(&mut self, id: Id, low: u64, high: u64) -> (i128, i128) {
+    fn between(&mut self, id: usize, low: u64, high: u64) -> (i128, i128) {
         if let Some(&known) = self.known.get(&(id, low, high)) {
             return known;
         }
-        let found = match self.terms.made[id as usize].use_ {
+        let found = match self.terms.made[id].use_ {
             Use::None | Use::Term | Use::Merge => (0, 0),
             Use::Sum(stride) => {
                 let [a, b] = [low, high].map(|value| i128::from(stride) * i128::from(value));

@@ -6,12 +6,13 @@
 //! copying is what [`Layout::to_strides`] answers.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result, counted};
-use crate::layout::expr::{Expr, Id, Node, Nodes, push};
-use crate::layout::{Layout, MAX_RANK};
+use crate::layout::parts::{Axis, Part, PartKind, Parts, merge, push};
+use crate::layout::{Inner, Layout, MAX_RANK, check_dims, check_order};
 
 /// The most expressions within one another, which keeps walks over them within any thread's stack. Tiles alone, at their
 /// most, nest less deep.
@@ -31,28 +32,15 @@ impl Layout {
     /// # Errors
     /// Not a permutation of the dimensions.
     pub fn permute(&self, order: &[usize]) -> Result<Layout> {
-        let rank = self.rank();
-        let mut place: SmallVec<[usize; 6]> = SmallVec::from_elem(rank, rank);
+        check_order(order, self.rank(), "order")?;
+        let mut place: SmallVec<[usize; 6]> = SmallVec::from_elem(0, order.len());
         for (new, &old) in order.iter().enumerate() {
-            match place.get_mut(old) {
-                Some(slot) if *slot == rank => *slot = new,
-                _ => return Err(self.order_error(order)),
-            }
-        }
-        if order.len() != rank {
-            return Err(self.order_error(order));
+            place[old] = new;
         }
         let dims = order.iter().map(|&old| self.dims()[old]).collect();
-        Ok(self.substitute(dims, |nodes, old, node| {
-            push(nodes, Node { expr: Expr::Dim(place[old] as u32), ..node })
+        Ok(self.substitute(dims, |parts, old, part| {
+            push(parts, Part { kind: PartKind::Dim(place[old]), ..part })
         }))
-    }
-
-    fn order_error(&self, order: &[usize]) -> Error {
-        Error::new(format!("order {order:?} of {}", counted(self.rank() as u64, "dimension")))
-            .field("order")
-            .rule("an order names every dimension exactly once")
-            .accepts(format!("a permutation of {:?}", Vec::from_iter(0..self.rank())))
     }
 
     /// Every `step`-th element of a dimension, from `range.start` up to, not including, `range.end`.
@@ -81,9 +69,9 @@ impl Layout {
         let count = (range.end - range.start).div_ceil(step);
         let mut dims = SmallVec::from_slice(self.dims());
         dims[dim] = count;
-        Ok(self.substitute(dims, |nodes, old, node| match old == dim {
-            true => shift(nodes, node, count, range.start, step as i64),
-            false => push(nodes, node),
+        Ok(self.substitute(dims, |parts, old, part| match old == dim {
+            true => shift(parts, part, count, range.start, step as i64),
+            false => push(parts, part),
         }))
     }
 
@@ -93,10 +81,10 @@ impl Layout {
     /// A dimension outside the rank.
     pub fn flip(&self, dim: usize) -> Result<Layout> {
         let size = self.require_dim(dim)?;
-        Ok(self.substitute(SmallVec::from_slice(self.dims()), |nodes, old, node| {
+        Ok(self.substitute(SmallVec::from_slice(self.dims()), |parts, old, part| {
             match old == dim && size > 0 {
-                true => shift(nodes, node, size, size - 1, -1),
-                false => push(nodes, node),
+                true => shift(parts, part, size, size - 1, -1),
+                false => push(parts, part),
             }
         }))
     }
@@ -130,13 +118,13 @@ impl Layout {
                     .accepts(format!("{old}")));
             }
         }
-        crate::layout::check_dims(dims, self.bits())?;
-        Ok(self.substitute(SmallVec::from_slice(dims), |nodes, old, node| {
-            let expr = match node.reach == dims[added + old] {
-                true => Expr::Dim((added + old) as u32),
-                false => Expr::Unit,
+        check_dims(dims, self.bits())?;
+        Ok(self.substitute(SmallVec::from_slice(dims), |parts, old, part| {
+            let kind = match part.reach == dims[added + old] {
+                true => PartKind::Dim(added + old),
+                false => PartKind::Unit,
             };
-            push(nodes, Node { expr, ..node })
+            push(parts, Part { kind, ..part })
         }))
     }
 
@@ -195,7 +183,7 @@ impl Layout {
     /// Another number of elements; or merges and splits of a view, of a view, … until over 1024 expressions stand
     /// within one another.
     pub fn reshape(&self, dims: &[u64]) -> Result<Layout> {
-        crate::layout::check_dims(dims, self.bits())?;
+        check_dims(dims, self.bits())?;
         let count = if dims.contains(&0) { 0 } else { dims.iter().product::<u64>() };
         if count != self.len() {
             return Err(Error::new(format!(
@@ -207,46 +195,43 @@ impl Layout {
             .rule("a reshape keeps the number of elements")
             .accepts(format!("dimensions whose product is {}", self.len())));
         }
-        let mut nodes = Nodes::new();
-        let mut places: SmallVec<[Id; 6]> = SmallVec::from_elem(0, self.rank());
-        let old = self.dim_nodes();
+        let mut parts = Parts::new();
+        let mut places: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.rank());
+        let old = self.dim_parts();
         if count == 0 {
-            for (place, node) in places.iter_mut().zip(&old) {
-                *place = push(&mut nodes, Node { expr: Expr::Unit, ..*node });
+            for (place, part) in places.iter_mut().zip(&old) {
+                *place = push(&mut parts, Part { kind: PartKind::Unit, ..*part });
             }
-            return Ok(self.rebuild(SmallVec::from_slice(dims), nodes, &places));
+            return Ok(self.rebuild(SmallVec::from_slice(dims), parts, &places));
         }
         for cut in common_factors(self.dims(), dims).windows(2) {
             let (from, to) = (cut[0].0..cut[1].0, cut[0].1..cut[1].1);
             if from.len() == 1 && to.len() == 1 {
                 places[from.start] =
-                    push(&mut nodes, Node { expr: Expr::Dim(to.start as u32), ..old[from.start] });
+                    push(&mut parts, Part { kind: PartKind::Dim(to.start), ..old[from.start] });
                 continue;
             }
-            let mut whole: Option<Id> = None;
+            let mut whole: Option<usize> = None;
             for dim in to {
                 let size = dims[dim];
-                let minor = push(&mut nodes, Node { expr: Expr::Dim(dim as u32), reach: size, extent: size });
+                let minor = push(&mut parts, Part::whole(PartKind::Dim(dim), size));
                 whole = Some(match whole {
                     None => minor,
-                    Some(major) => crate::layout::expr::merge(&mut nodes, major, minor)?,
+                    Some(major) => merge(&mut parts, major, minor)?,
                 });
             }
-            let unit = Node { expr: Expr::Unit, reach: 1, extent: 1 };
-            let mut whole = whole.unwrap_or_else(|| push(&mut nodes, unit));
+            let mut whole = whole.unwrap_or_else(|| push(&mut parts, Part::UNIT));
             for dim in from.rev() {
-                let node = old[dim];
-                let reach = nodes[whole as usize].reach / node.reach;
-                let by = node.reach;
-                places[dim] = push(&mut nodes, Node { expr: Expr::Mod { of: whole, tile: 0, by }, ..node });
-                whole = push(
-                    &mut nodes,
-                    Node { expr: Expr::Div { of: whole, tile: 0, by }, reach, extent: reach },
-                );
+                let part = old[dim];
+                let reach = parts[whole].reach / part.reach;
+                let by = part.reach;
+                places[dim] =
+                    push(&mut parts, Part { kind: PartKind::Within { of: whole, tile: 0, by }, ..part });
+                whole = push(&mut parts, Part::whole(PartKind::Tiles { of: whole, tile: 0, by }, reach));
             }
         }
-        let view = self.rebuild(SmallVec::from_slice(dims), nodes, &places);
-        match depth(view.nodes()) {
+        let view = self.rebuild(SmallVec::from_slice(dims), parts, &places);
+        match depth(view.index_parts()) {
             0..=MAX_DEPTH => Ok(view),
             depth => Err(Error::new(format!("views of views, {depth} expressions deep"))
                 .of_kind(ErrorKind::Limit)
@@ -256,7 +241,7 @@ impl Layout {
         }
     }
 
-    fn require_dim(&self, dim: usize) -> Result<u64> {
+    pub(crate) fn require_dim(&self, dim: usize) -> Result<u64> {
         self.dims().get(dim).copied().ok_or_else(|| {
             Error::new(format!("dimension {dim} of {}", self.rank()))
                 .of_kind(ErrorKind::Range)
@@ -270,12 +255,12 @@ impl Layout {
     }
 
     /// The expression of each dimension; the constant 0 for one that no expression names (a broadcast).
-    fn dim_nodes(&self) -> SmallVec<[Node; 6]> {
-        let absent = self.dims().iter().map(|&size| Node { expr: Expr::Unit, reach: size, extent: size });
-        let mut found: SmallVec<[Node; 6]> = absent.collect();
-        for node in self.nodes() {
-            if let Expr::Dim(dim) = node.expr {
-                found[dim as usize] = *node;
+    fn dim_parts(&self) -> SmallVec<[Part; 6]> {
+        let absent = self.dims().iter().map(|&size| Part::whole(PartKind::Unit, size));
+        let mut found: SmallVec<[Part; 6]> = absent.collect();
+        for part in self.index_parts() {
+            if let PartKind::Dim(dim) = part.kind {
+                found[dim] = *part;
             }
         }
         found
@@ -285,65 +270,71 @@ impl Layout {
     fn substitute(
         &self,
         dims: SmallVec<[u64; 6]>,
-        mut make: impl FnMut(&mut Nodes, usize, Node) -> Id,
+        mut make: impl FnMut(&mut Parts, usize, Part) -> usize,
     ) -> Layout {
-        let mut nodes = Nodes::new();
-        let places: SmallVec<[Id; 6]> =
-            self.dim_nodes().iter().enumerate().map(|(old, &node)| make(&mut nodes, old, node)).collect();
-        self.rebuild(dims, nodes, &places)
+        let mut parts = Parts::new();
+        let places: SmallVec<[usize; 6]> =
+            self.dim_parts().iter().enumerate().map(|(old, &part)| make(&mut parts, old, part)).collect();
+        self.rebuild(dims, parts, &places)
     }
 
     /// Appends every expression but the dimensions, which are now those at `places`.
-    fn rebuild(&self, dims: SmallVec<[u64; 6]>, mut nodes: Nodes, places: &[Id]) -> Layout {
-        let mut names: SmallVec<[Id; 16]> = SmallVec::new();
-        for node in self.nodes() {
-            let name = |id: Id| names[id as usize];
-            let expr = match node.expr {
-                Expr::Dim(dim) => {
-                    names.push(places[dim as usize]);
+    fn rebuild(&self, dims: SmallVec<[u64; 6]>, mut parts: Parts, places: &[usize]) -> Layout {
+        let mut names: SmallVec<[usize; 16]> = SmallVec::new();
+        for part in self.index_parts() {
+            let name = |id: usize| names[id];
+            let kind = match part.kind {
+                PartKind::Dim(dim) => {
+                    names.push(places[dim]);
                     continue;
                 }
-                Expr::Unit => Expr::Unit,
-                Expr::Div { of, tile, by } => Expr::Div { of: name(of), tile, by },
-                Expr::Mod { of, tile, by } => Expr::Mod { of: name(of), tile, by },
-                Expr::Merge { major, minor, scale } => {
-                    Expr::Merge { major: name(major), minor: name(minor), scale }
+                PartKind::Unit => PartKind::Unit,
+                PartKind::Tiles { of, tile, by } => PartKind::Tiles { of: name(of), tile, by },
+                PartKind::Within { of, tile, by } => PartKind::Within { of: name(of), tile, by },
+                PartKind::Combined { major, minor, scale } => {
+                    PartKind::Combined { major: name(major), minor: name(minor), scale }
                 }
-                Expr::Shift { of, start, step } => {
+                PartKind::Moved { of, start, step } => {
                     let of = name(of);
                     // A slice of a slice is a slice: the inner one has this as its only use, and gives way.
-                    if let Some(whole) = compose(start, step, nodes[of as usize].expr) {
-                        nodes[of as usize] = Node { expr: whole, ..*node };
+                    if let Some(whole) = compose(start, step, parts[of].kind) {
+                        parts[of] = Part { kind: whole, ..*part };
                         names.push(of);
                         continue;
                     }
-                    Expr::Shift { of, start, step }
+                    PartKind::Moved { of, start, step }
                 }
             };
-            names.push(push(&mut nodes, Node { expr, ..*node }));
+            names.push(push(&mut parts, Part { kind, ..*part }));
         }
-        self.with_index(dims, nodes, &names)
+        let axes = self.0.axes.iter().map(|axis| Axis { part: names[axis.part], ..*axis }).collect();
+        let mut view =
+            Layout(Box::new(Inner { dims, parts, axes, canon: OnceLock::new(), ..(*self.0).clone() }));
+        if !view.0.compact && !view.is_empty() {
+            view.dissolve_shifts();
+        }
+        view
     }
 }
 
-/// `start + step·x` for a new dimension x of size `count`, in place of the dimension `node`.
-fn shift(nodes: &mut Nodes, node: Node, count: u64, start: u64, step: i64) -> Id {
-    let of = push(nodes, Node { reach: count, extent: count, ..node });
-    push(nodes, Node { expr: Expr::Shift { of, start, step }, ..node })
+/// `start + step·x` for a new dimension x of size `count`, in place of the dimension `part`.
+fn shift(parts: &mut Parts, part: Part, count: u64, start: u64, step: i64) -> usize {
+    let of = push(parts, Part { reach: count, extent: count, ..part });
+    push(parts, Part { kind: PartKind::Moved { of, start, step }, ..part })
 }
 
 /// `start + step·inner` as one shift, if `inner` is one and the numbers fit (a single value may have any step).
-fn compose(start: u64, step: i64, inner: Expr) -> Option<Expr> {
-    let Expr::Shift { of, start: inner_start, step: inner_step } = inner else { return None };
+fn compose(start: u64, step: i64, inner: PartKind) -> Option<PartKind> {
+    let PartKind::Moved { of, start: inner_start, step: inner_step } = inner else { return None };
     let start = i128::from(start) + i128::from(step) * i128::from(inner_start);
-    Some(Expr::Shift { of, start: u64::try_from(start).ok()?, step: step.checked_mul(inner_step)? })
+    Some(PartKind::Moved { of, start: u64::try_from(start).ok()?, step: step.checked_mul(inner_step)? })
 }
 
 /// How deep expressions stand within one another.
-fn depth(nodes: &[Node]) -> usize {
-    let mut depths: Vec<usize> = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let below = node.expr.parts().iter().map(|&part| depths[part as usize]).max();
+fn depth(parts: &[Part]) -> usize {
+    let mut depths: Vec<usize> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let below = part.kind.made_of().map(|part| depths[part]).max();
         depths.push(1 + below.unwrap_or(0));
     }
     depths.into_iter().max().unwrap_or(0)

@@ -1,10 +1,11 @@
 //! Plans that were made before.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
 
 use super::{Plan, PlanOptions};
 use crate::error::Result;
+use crate::kept::Kept;
 use crate::layout::Layout;
 
 /// Keeps the plans that were used last, for whoever moves the same few layouts again and again. It may be shared by
@@ -26,29 +27,12 @@ use crate::layout::Layout;
 /// # Ok::<(), tilework::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct PlanCache {
-    room: usize,
-    entries: Mutex<Entries>,
-}
-
-#[derive(Debug, Default)]
-struct Entries {
-    list: Vec<Entry>,
-    /// Counts uses: the entry with the least number was used longest ago.
-    now: u64,
-}
-
-#[derive(Debug)]
-struct Entry {
-    hash: u64,
-    used: u64,
-    plan: Arc<Plan>,
-}
+pub struct PlanCache(Kept<u64, Arc<Plan>>);
 
 impl PlanCache {
     /// A cache of up to so many plans, at least one.
     pub fn new(room: usize) -> PlanCache {
-        PlanCache { room: room.max(1), entries: Mutex::default() }
+        PlanCache(Kept::new(room))
     }
 
     /// The plan for these layouts, made now if it is not there.
@@ -56,58 +40,28 @@ impl PlanCache {
     /// # Errors
     /// Those of [`Plan::new`]. An error is not kept.
     pub fn plan(&self, from: &Layout, to: &Layout, options: &PlanOptions) -> Result<Arc<Plan>> {
-        let mut hasher = DefaultHasher::new();
-        (from, to, options).hash(&mut hasher);
-        let hash = hasher.finish();
-        let same = |entry: &Entry| {
-            let plan = &entry.plan;
-            entry.hash == hash && (&plan.from, &plan.to, &plan.options) == (from, to, options)
-        };
-        if let Some(plan) = self.entries().touch(same) {
+        let key = BuildHasherDefault::<DefaultHasher>::new().hash_one((from, to, options));
+        // Different layouts with one key, which are rare, take each other's place.
+        let is_same = |plan: &Arc<Plan>| (&plan.from, &plan.to, &plan.options) == (from, to, options);
+        let find = || self.0.find(&key, |plan| is_same(plan).then(|| Arc::clone(plan))).flatten();
+        if let Some(plan) = find() {
             return Ok(plan);
         }
         // Made without holding the lock: another thread may make the same plan, and the first to come stays.
         let made = Arc::new(Plan::new(from, to, options)?);
-        let mut entries = self.entries();
-        if let Some(plan) = entries.touch(same) {
-            return Ok(plan);
-        }
-        if entries.list.len() >= self.room
-            && let Some(oldest) = (0..entries.list.len()).min_by_key(|&place| entries.list[place].used)
-        {
-            entries.list.swap_remove(oldest);
-        }
-        let used = entries.tick();
-        entries.list.push(Entry { hash, used, plan: Arc::clone(&made) });
-        Ok(made)
+        Ok(find().unwrap_or_else(|| {
+            self.0.keep(key, Arc::clone(&made));
+            made
+        }))
     }
 
     /// Number of plans that are kept.
     pub fn len(&self) -> usize {
-        self.entries().list.len()
+        self.0.len()
     }
 
     /// Whether no plan is kept.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// A thread that panicked elsewhere leaves the list as it is: whole.
-    fn entries(&self) -> std::sync::MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Entries {
-    fn tick(&mut self) -> u64 {
-        self.now += 1;
-        self.now
-    }
-
-    fn touch(&mut self, same: impl Fn(&Entry) -> bool) -> Option<Arc<Plan>> {
-        let now = self.tick();
-        let entry = self.list.iter_mut().find(|entry| same(entry))?;
-        entry.used = now;
-        Some(Arc::clone(&entry.plan))
+        self.0.is_empty()
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::ask::compare::TABLE_LIMIT;
-use crate::ask::locate::{LOCATE_LIMIT, Step, solve};
+use crate::ask::locate::{LOCATE_LIMIT, Step, overlap_from};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 
@@ -64,10 +64,7 @@ fn shared_by_rule(to: &Layout) -> Option<Pair> {
 
 /// Two elements at one place, found by sorting the offsets of all.
 fn shared_by_table(to: &Layout) -> Option<Pair> {
-    let mut offsets = Vec::with_capacity(to.len() as usize);
-    to.for_each_in_index_order(|_, offset| offsets.push(offset));
-    offsets.sort_unstable();
-    let place = offsets.windows(2).find(|pair| pair[0] == pair[1])?[0];
+    let place = to.sorted_offsets().windows(2).find(|pair| pair[0] == pair[1])?[0];
     let mut first: Option<Vec<u64>> = None;
     let walk = to.walk_index_order(|index, offset| {
         if offset == place {
@@ -81,35 +78,17 @@ fn shared_by_table(to: &Layout) -> Option<Pair> {
     walk.break_value()
 }
 
-/// Two elements share a place exactly if some differences, each below its size in magnitude and not all 0, add up to 0
-/// when multiplied by the strides. The first of them that is not 0 may be taken to be positive.
+/// Two elements at one place, found by the strides alone.
 fn shared_by_strides(sizes: &[u64], strides: &[i64]) -> Option<Pair> {
     let dims: Vec<usize> = (0..sizes.len()).filter(|&dim| sizes[dim] > 1).collect();
-    for (place, &first) in dims.iter().enumerate() {
-        let rest = &dims[place + 1..];
-        let stride = |dim: usize| strides[dim].unsigned_abs();
-        let mut steps = vec![Step { stride: stride(first), count: sizes[first] - 1 }];
-        steps.extend(rest.iter().map(|&dim| Step { stride: stride(dim), count: 2 * sizes[dim] - 1 }));
-        let reach: i128 = rest.iter().map(|&dim| i128::from(stride(dim)) * i128::from(sizes[dim] - 1)).sum();
-        let mut found = None;
-        let _ = solve(&steps, reach - i128::from(stride(first)), &mut |values| {
-            let (mut a, mut b) = (vec![0; sizes.len()], vec![0; sizes.len()]);
-            // The differences, those of negative strides counted the other way.
-            let differences = values.iter().enumerate().map(|(place, &value)| match place {
-                0 => value as i64 + 1,
-                _ => value as i64 - (sizes[rest[place - 1]] as i64 - 1),
-            });
-            for (&dim, difference) in dims[place..].iter().zip(differences) {
-                let along = if strides[dim] < 0 { -difference } else { difference };
-                *(if along > 0 { &mut a } else { &mut b }).get_mut(dim).unwrap_or(&mut 0) =
-                    along.unsigned_abs();
-            }
-            found = Some((b, a));
-            true
-        });
-        if found.is_some() {
-            return found;
-        }
+    let step = |&dim: &usize| Step { stride: strides[dim].unsigned_abs(), count: sizes[dim] };
+    let steps: Vec<Step> = dims.iter().map(step).collect();
+    let differences = (0..steps.len()).find_map(|place| overlap_from(&steps, place).flatten())?;
+    let (mut a, mut b) = (vec![0; sizes.len()], vec![0; sizes.len()]);
+    // Differences of negative strides count the other way.
+    for (&dim, difference) in dims.iter().zip(differences) {
+        let forward = (difference > 0) == (strides[dim] > 0);
+        (if forward { &mut a } else { &mut b })[dim] = difference.unsigned_abs();
     }
-    None
+    Some((b, a))
 }

@@ -3,6 +3,7 @@
 use super::Plan;
 use super::kind::Kind;
 use super::nest::Nest;
+use crate::arithmetic::bytes;
 
 /// What a plan amounts to, in numbers. Bytes are rounded up where elements are smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +46,11 @@ impl Plan {
     pub fn figures(&self) -> Figures {
         let elements = |nests: &[Nest]| nests.iter().map(Nest::elements).sum::<u64>();
         let (moved, filled) = (elements(&self.copies), elements(&self.fills));
-        let bytes = |count: u128, bits: u32| (count * u128::from(bits)).div_ceil(8);
         let longest_run = self.copies.iter().map(Nest::run).max().unwrap_or(0);
         let longest = self.copies.iter().filter(|nest| nest.run() == longest_run);
         Figures {
             elements: moved,
-            bytes_read: bytes(u128::from(moved), self.from.bits()),
+            bytes_read: bytes(moved.into(), self.from.bits()),
             bytes_written: bytes(u128::from(moved) + u128::from(filled), self.to.bits()),
             nests: self.copies.len(),
             starts: self.copies.iter().map(|nest| nest.starts.len() as u64).sum(),

@@ -24,12 +24,12 @@
 
 use smallvec::SmallVec;
 
-use super::group::Groups;
+use super::group::{self, Groups};
 use super::nest::{Loop, Loops, Nest};
 use super::refine::{NEST_LIMIT, nest};
 use super::tidy::tidy;
-use crate::layout::expr::{Expr, Id, Node};
-use crate::layout::{Axis, Layout};
+use crate::layout::Layout;
+use crate::layout::parts::{Axis, Part, PartKind};
 
 /// What is to be filled, and whether that covers elements, so that it must come first.
 pub(super) fn fills(to: &Layout) -> (Vec<Nest>, bool) {
@@ -57,9 +57,8 @@ fn add(groups: &mut Groups, start: u64, steps: &[(u64, i64)]) {
         return;
     }
     let mut loops: Loops = steps.iter().map(|&(extent, to)| Loop { extent, from: 0, to }).collect();
-    let mut starts = [(0, start as i64)];
-    tidy(&mut loops, &mut starts);
-    groups.add(&loops, starts[0]);
+    let moved = tidy(&mut loops);
+    groups.add(&loops, group::add((0, start as i64), moved));
 }
 
 /// In front of, between and behind elements that lie by strides, none of which overlaps another.
@@ -96,11 +95,11 @@ fn between_strides(to: &Layout) -> Option<Groups> {
 }
 
 /// Ranges of some axes; the others take every value.
-type Region = SmallVec<[(Id, u64, u64); 4]>;
+type Region = SmallVec<[(usize, u64, u64); 4]>;
 
 /// The splits of a compact layout.
 struct Tree<'a> {
-    nodes: &'a [Node],
+    parts: &'a [Part],
     /// The tile that splits each expression, and the halves.
     splits: Vec<Option<Split>>,
     /// Whether an expression is part of a merge.
@@ -110,8 +109,8 @@ struct Tree<'a> {
 #[derive(Clone, Copy, Default)]
 struct Split {
     by: u64,
-    div: Id,
-    rest: Id,
+    div: usize,
+    rest: usize,
 }
 
 /// The padding of a compact layout that no view has changed.
@@ -119,8 +118,8 @@ fn outside_tiles(to: &Layout) -> Option<Groups> {
     if !to.is_compact() {
         return None;
     }
-    let tree = Tree::new(to.nodes())?;
-    let axes = to.raw_axes();
+    let tree = Tree::new(to.index_parts())?;
+    let axes = to.axes();
     let mut groups = Groups::default();
     let mut before: Vec<Region> = vec![Region::new()];
     for (root, taken) in tree.roots()? {
@@ -143,72 +142,72 @@ fn outside_tiles(to: &Layout) -> Option<Groups> {
 
 /// The first value of an axis in a region, and how many there are.
 fn range(region: &Region, axis: &Axis) -> (u64, u64) {
-    let own = region.iter().find(|(node, ..)| *node == axis.node);
+    let own = region.iter().find(|(part, ..)| *part == axis.part);
     own.map_or((0, axis.extent), |&(_, start, end)| (start, end - start))
 }
 
 impl Tree<'_> {
-    fn new(nodes: &[Node]) -> Option<Tree<'_>> {
-        let mut splits = vec![None; nodes.len()];
-        let mut merged = vec![false; nodes.len()];
-        for (id, node) in (0..).zip(nodes) {
-            match node.expr {
-                Expr::Div { of, by, tile: 1.. } => {
-                    splits[of as usize].get_or_insert(Split { by, ..Split::default() }).div = id;
+    fn new(parts: &[Part]) -> Option<Tree<'_>> {
+        let mut splits = vec![None; parts.len()];
+        let mut merged = vec![false; parts.len()];
+        for (id, part) in (0..).zip(parts) {
+            match part.kind {
+                PartKind::Tiles { of, by, tile: 1.. } => {
+                    splits[of].get_or_insert(Split { by, ..Split::default() }).div = id;
                 }
-                Expr::Mod { of, by, tile: 1.. } => {
-                    splits[of as usize].get_or_insert(Split { by, ..Split::default() }).rest = id;
+                PartKind::Within { of, by, tile: 1.. } => {
+                    splits[of].get_or_insert(Split { by, ..Split::default() }).rest = id;
                 }
-                Expr::Merge { major, minor, .. } => {
-                    merged[major as usize] = true;
-                    merged[minor as usize] = true;
+                PartKind::Combined { major, minor, .. } => {
+                    merged[major] = true;
+                    merged[minor] = true;
                 }
-                Expr::Unit | Expr::Dim(_) => {}
-                Expr::Div { .. } | Expr::Mod { .. } | Expr::Shift { .. } => return None, // a view
+                PartKind::Unit | PartKind::Dim(_) => {}
+                PartKind::Tiles { .. } | PartKind::Within { .. } | PartKind::Moved { .. } => return None, // a view
             }
         }
-        Some(Tree { nodes, splits, merged })
+        Some(Tree { parts, splits, merged })
     }
 
     /// Every dimension and merge that is not merged further, with how many of its values are taken.
-    fn roots(&self) -> Option<Vec<(Id, u64)>> {
-        let mut taken: Vec<u64> = Vec::with_capacity(self.nodes.len());
+    fn roots(&self) -> Option<Vec<(usize, u64)>> {
+        let mut taken: Vec<u64> = Vec::with_capacity(self.parts.len());
         let mut roots = Vec::new();
-        for (id, node) in (0..).zip(self.nodes) {
-            taken.push(match node.expr {
-                Expr::Merge { major, minor, scale } => {
-                    let whole = taken[minor as usize] == self.nodes[minor as usize].extent;
+        for (id, part) in (0..).zip(self.parts) {
+            taken.push(match part.kind {
+                PartKind::Combined { major, minor, scale } => {
+                    let whole = taken[minor] == self.parts[minor].extent;
                     if !whole {
                         return None;
                     }
-                    taken[major as usize] * scale
+                    taken[major] * scale
                 }
-                Expr::Unit | Expr::Dim(_) => node.reach,
-                _ => node.extent, // half of a split: its regions say if it is taken whole
+                PartKind::Unit | PartKind::Dim(_) => part.reach,
+                _ => part.extent, // half of a split: its regions say if it is taken whole
             });
-            let is_half = matches!(node.expr, Expr::Div { .. } | Expr::Mod { .. });
-            if !is_half && !self.merged[id as usize] {
-                roots.push((id, taken[id as usize]));
+            let is_half = matches!(part.kind, PartKind::Tiles { .. } | PartKind::Within { .. });
+            if !is_half && !self.merged[id] {
+                roots.push((id, taken[id]));
             }
         }
         Some(roots)
     }
 
     /// The values from `start` to `end` of an expression that is not split.
-    fn part(&self, node: Id, start: u64, end: u64) -> Option<Vec<Region>> {
+    fn part(&self, part: usize, start: u64, end: u64) -> Option<Vec<Region>> {
         if start >= end {
             return Some(Vec::new());
         }
-        if start == 0 && end == self.nodes[node as usize].extent {
+        if start == 0 && end == self.parts[part].extent {
             return Some(vec![Region::new()]);
         }
         // A part of what is merged shows in no axis of its own.
-        (!self.merged[node as usize]).then(|| vec![smallvec::smallvec![(node, start, end)]])
+        (!self.merged[part]).then(|| vec![smallvec::smallvec![(part, start, end)]])
     }
 
-    fn inside(&self, node: Id, taken: u64) -> Option<Vec<Region>> {
-        let Some(Split { by, div, rest }) = self.splits[node as usize] else {
-            return self.part(node, 0, taken);
+    fn inside(&self, part: usize, taken: u64) -> Option<Vec<Region>> {
+        let Some(Split { by, div, rest }) = self.splits[part] else {
+            return self.part(part, 0, taken);
         };
         let (whole, more) = (taken / by, taken % by);
         let mut regions = product(&self.inside(div, whole)?, &self.inside(rest, by)?);
@@ -218,9 +217,9 @@ impl Tree<'_> {
         self.few(regions)
     }
 
-    fn outside(&self, node: Id, taken: u64) -> Option<Vec<Region>> {
-        let Some(Split { by, div, rest }) = self.splits[node as usize] else {
-            return self.part(node, taken, self.nodes[node as usize].extent);
+    fn outside(&self, part: usize, taken: u64) -> Option<Vec<Region>> {
+        let Some(Split { by, div, rest }) = self.splits[part] else {
+            return self.part(part, taken, self.parts[part].extent);
         };
         let (whole, more) = (taken / by, taken % by);
         let mut regions = self.outside(div, taken.div_ceil(by))?;
@@ -232,9 +231,9 @@ impl Tree<'_> {
     }
 
     /// One value of an expression.
-    fn value(&self, node: Id, value: u64) -> Option<Vec<Region>> {
-        let Some(Split { by, div, rest }) = self.splits[node as usize] else {
-            return self.part(node, value, value + 1);
+    fn value(&self, part: usize, value: u64) -> Option<Vec<Region>> {
+        let Some(Split { by, div, rest }) = self.splits[part] else {
+            return self.part(part, value, value + 1);
         };
         Some(product(&self.value(div, value / by)?, &self.value(rest, value % by)?))
     }

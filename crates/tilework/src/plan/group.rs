@@ -9,6 +9,16 @@ use super::nest::{Loop, Loops};
 /// Offsets in the source and the destination, relative to those of some element.
 pub(super) type Start = (i64, i64);
 
+/// A start moved on by another.
+pub(super) fn add(a: Start, b: Start) -> Start {
+    (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1))
+}
+
+/// What moves `a` to `b`.
+pub(super) fn step(a: Start, b: Start) -> Start {
+    (b.0.wrapping_sub(a.0), b.1.wrapping_sub(a.1))
+}
+
 /// Loops with everything that they start from.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
@@ -79,10 +89,8 @@ impl Groups {
                     loops.push(Loop { extent: part, ..run });
                 }
                 let by = done as i64;
-                for &(from, to) in &group.starts {
-                    let from = from.wrapping_add(run.from.wrapping_mul(by));
-                    halved.add(&loops, (from, to.wrapping_add(run.to.wrapping_mul(by))));
-                }
+                let moved = (run.from.wrapping_mul(by), run.to.wrapping_mul(by));
+                group.starts.iter().for_each(|&start| halved.add(&loops, add(start, moved)));
                 done += part;
             }
         }
@@ -102,7 +110,6 @@ impl Groups {
 
 /// Into how many starts, a constant step apart, the list can be cut throughout; the most, at least 2.
 fn even(starts: &[Start]) -> Option<(usize, Start)> {
-    let step = |a: Start, b: Start| (b.0.wrapping_sub(a.0), b.1.wrapping_sub(a.1));
     let first = step(*starts.first()?, *starts.get(1)?);
     let differs = |pair: &[Start]| step(pair[0], pair[1]) != first;
     let longest = starts.windows(2).position(differs).map_or(starts.len(), |place| place + 1);

@@ -13,8 +13,9 @@ use smallvec::SmallVec;
 use super::group::Groups;
 use super::nest::{Loop, Loops};
 use crate::algebra::canon::Canon;
-use crate::algebra::components::{Component, Quotients, lcm};
+use crate::algebra::components::{Component, Quotients};
 use crate::algebra::linear::{Linear, Term};
+use crate::arithmetic::lcm;
 
 /// Offsets in the source and the destination, before they are known to fit 63 bits.
 type Pair = (i128, i128);
@@ -94,7 +95,7 @@ impl Line {
             match term {
                 Term::Dim(_) => line.slope = step,
                 Term::Quotient(place) => {
-                    let quotient = &quotients.0[place as usize];
+                    let quotient = &quotients.0[place];
                     let by = i128::from(quotient.by);
                     let constant = quotient.of.constant;
                     match quotient.of.terms.as_slice() {

@@ -6,7 +6,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::group::{Group, Groups};
+use super::group::{Group, Groups, add};
 use super::line::Line;
 use super::nest::{Loops, Nest};
 use super::table::Table;
@@ -120,7 +120,8 @@ fn combine(from: i64, to: i64, parts: &[Groups]) -> Vec<Nest> {
     for _ in 0..nests {
         let chosen = parts.iter().zip(&choice).map(|(part, &choice)| &part.list[choice]);
         let mut group = join(from, to, chosen);
-        tidy(&mut group.loops, &mut group.starts);
+        let moved = tidy(&mut group.loops);
+        group.starts.iter_mut().for_each(|start| *start = add(*start, moved));
         if nests == 1 {
             single.push(nest(group));
             return single;
@@ -144,7 +145,6 @@ fn join<'a>(from: i64, to: i64, chosen: impl Iterator<Item = &'a Group>) -> Grou
     let mut joined = Group { loops: Loops::new(), starts: smallvec![(from, to)] };
     for group in chosen {
         joined.loops.extend_from_slice(&group.loops);
-        let add = |a: (i64, i64), b: (i64, i64)| (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1));
         match group.starts.as_slice() {
             [only] => joined.starts.iter_mut().for_each(|start| *start = add(*start, *only)),
             many => {

@@ -5,10 +5,10 @@
 //! pieces. All periods are alike up to a constant (`components.rs`), so whole periods are loops, and only the rest at
 //! the end of each dimension needs a table of its own.
 
-use super::group::{Groups, Start};
+use super::group::{Groups, Start, add, step};
 use super::nest::{Loop, Loops};
-use crate::algebra::components::{Component, Quotients, value_of};
-use crate::algebra::linear::Linear;
+use crate::algebra::components::{Component, Quotients};
+use crate::algebra::linear::{Linear, used};
 use crate::ask::compare::{TABLE_LIMIT, WORK_LIMIT};
 use crate::error::{Error, Result};
 
@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 pub(super) struct Table<'a> {
     dims: &'a [u64],
     quotients: &'a Quotients,
+    /// The quotients that the component uses.
     used: Vec<usize>,
     forms: [Linear; 2],
     component: &'a Component,
@@ -44,10 +45,11 @@ impl<'a> Table<'a> {
             own.terms.retain(|(term, _)| component.terms.contains(term));
             own
         };
+        let used = used(&quotients.0, component.terms.iter().copied());
         let mut table = Table {
             dims,
             quotients,
-            used: quotients.used_by(&component.terms),
+            used: (0..used.len()).filter(|&place| used[place]).collect(),
             forms: forms.map(own),
             component,
             index: vec![0; dims.len()],
@@ -62,11 +64,10 @@ impl<'a> Table<'a> {
     fn at_index(&mut self) -> Start {
         for &place in &self.used {
             let quotient = &self.quotients.0[place];
-            self.values[place] =
-                value_of(&quotient.of, &self.index, &self.values).div_euclid(i128::from(quotient.by));
+            self.values[place] = quotient.value(&self.index, &self.values);
         }
-        let [from, to] = [0, 1].map(|side| value_of(&self.forms[side], &self.index, &self.values) as i64);
-        (from.wrapping_sub(self.origin.0), to.wrapping_sub(self.origin.1))
+        let [from, to] = [0, 1].map(|side| self.forms[side].value(&self.index, &self.values) as i64);
+        step(self.origin, (from, to))
     }
 
     /// The offsets with one dimension at `x` and the others at 0.
@@ -147,16 +148,12 @@ impl<'a> Table<'a> {
         let whole = if self.dims[dim] > period { Some(self.at(dim, period)) } else { None };
         let after = |x: u64| match (offsets.get(x as usize), whole) {
             (Some(&offset), _) => Some(offset),
-            (None, Some(whole)) => {
-                let offset = offsets[(x - period) as usize];
-                Some((offset.0.wrapping_add(whole.0), offset.1.wrapping_add(whole.1)))
-            }
+            (None, Some(whole)) => Some(add(offsets[(x - period) as usize], whole)),
             (None, None) => None,
         };
         let repeats = |p: u64| {
-            let step = offsets[p as usize];
-            let moved = |offset: Start| (offset.0.wrapping_add(step.0), offset.1.wrapping_add(step.1));
-            (0..known).all(|x| after(x + p).is_none_or(|next| next == moved(offsets[x as usize])))
+            let moved = |x: u64| add(offsets[x as usize], offsets[p as usize]);
+            (0..known).all(|x| after(x + p).is_none_or(|next| next == moved(x)))
         };
         // A period beyond 64 bits is not exact, but then every position is known and has been looked at.
         (1..known).filter(|&p| period.is_multiple_of(p)).find(|&p| repeats(p)).unwrap_or(period)
@@ -215,7 +212,7 @@ struct Run {
 
 impl Run {
     fn goes_on(&mut self, at: Start) -> bool {
-        let step = (at.0.wrapping_sub(self.last.0), at.1.wrapping_sub(self.last.1));
+        let step = step(self.last, at);
         if self.len > 1 && step != self.step {
             return false;
         }

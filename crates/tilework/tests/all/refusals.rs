@@ -127,7 +127,7 @@ fn free_strides_have_a_size_above_the_last_offset() {
 
 #[test]
 fn an_order_is_a_permutation_that_comes_before_tiles() {
-    let rule = "the order names every dimension exactly once";
+    let rule = "an order names every dimension exactly once";
     for (order, found) in [
         (&[0, 1][..], "order [0, 1] of 3 dimensions"),
         (&[0, 1, 2, 0], "order [0, 1, 2, 0] of 3 dimensions"),

@@ -127,7 +127,7 @@ pub fn padded_strides(data_type: DataType, sizes: &[u32], dim: usize, align_byte
     }
     // Strides are whole elements, so they are multiples of the least number of elements that fill whole alignments.
     let (bits, wanted) = (u64::from(data_type.bits()), u64::from(align_bytes) * 8);
-    let step = wanted / crate::algebra::linear::gcd(bits, wanted);
+    let step = wanted / crate::arithmetic::gcd(bits, wanted);
     let mut strides = vec![1; sizes.len()];
     let mut stride = Some(1_u64);
     for place in (0..sizes.len()).rev() {

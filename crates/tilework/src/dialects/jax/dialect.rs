@@ -135,7 +135,7 @@ impl Described for Array {
         for (number, sizes) in (1..).zip(&written.tiling) {
             let star = sizes.contains(&None).then_some("-(2**63)");
             let text = tile(sizes).replace(&super::written::COMBINE.to_string(), "-(2**63)");
-            parts.push(Part::new("tiles", text, words::tile(number, star, pieces.as_deref())));
+            parts.push(Part::new("tiles", text, words::tile(number, star, pieces)));
         }
         if written.element_bits != 0 {
             let bits = written.element_bits;

@@ -196,7 +196,7 @@ impl Lowering {
             whole.constant -= times;
         }
         let common = rest.terms.values().fold(by, |common, value| {
-            crate::algebra::linear::gcd(common, (value.unsigned_abs() % u128::from(by)) as u64)
+            crate::arithmetic::gcd(common, (value.unsigned_abs() % u128::from(by)) as u64)
         });
         let left = rest.constant.rem_euclid(common.into());
         let part = Form {

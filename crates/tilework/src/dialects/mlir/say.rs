@@ -16,7 +16,7 @@ use crate::dialect::Dim;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
-use crate::layout::expr;
+use crate::layout::parts::{self, PartKind};
 
 impl Type {
     /// The `memref` that has this layout.
@@ -117,35 +117,35 @@ fn dimensions(layout: &Layout) -> Option<Vec<Axis>> {
 /// The axes that the layout is made of.
 fn parts(layout: &Layout) -> Option<Vec<Axis>> {
     let parts = expressions(layout);
-    let axis = |axis: &crate::layout::Axis| {
-        let (expr, bound) = parts[axis.node as usize].clone()?;
+    let axis = |axis: &parts::Axis| {
+        let (expr, bound) = parts[axis.part].clone()?;
         Some(Axis { expr, bound, extent: axis.extent, stride: axis.stride })
     };
-    layout.raw_axes().iter().map(axis).collect()
+    layout.axes().iter().map(axis).collect()
 }
 
 /// The expressions that a layout is made of, and the largest value that each can have; none for those that are too long.
 fn expressions(layout: &Layout) -> Vec<Option<(Expr, u64)>> {
     let mut made: Vec<Option<(Expr, u64)>> = Vec::new();
-    for node in layout.nodes() {
-        let of = |id: expr::Id| made[id as usize].as_ref().map(|(expr, _)| expr.clone());
+    for part in layout.index_parts() {
+        let of = |id: usize| made[id].as_ref().map(|(expr, _)| expr.clone());
         let constant = |value: u64| i64::try_from(value).ok().map(Expr::Const);
         let op = |op: Op, a: Option<Expr>, b: Option<Expr>| make(op, a?, b?);
-        let whole = match node.expr {
-            expr::Expr::Unit => Some(Expr::Const(0)),
-            expr::Expr::Dim(dim) => Some(Expr::Dim(dim as usize)),
-            expr::Expr::Div { of: id, by, .. } => op(Op::FloorDiv, of(id), constant(by)),
-            expr::Expr::Mod { of: id, by, .. } => op(Op::Mod, of(id), constant(by)),
-            expr::Expr::Merge { major, minor, scale } => {
+        let whole = match part.kind {
+            PartKind::Unit => Some(Expr::Const(0)),
+            PartKind::Dim(dim) => Some(Expr::Dim(dim)),
+            PartKind::Tiles { of: id, by, .. } => op(Op::FloorDiv, of(id), constant(by)),
+            PartKind::Within { of: id, by, .. } => op(Op::Mod, of(id), constant(by)),
+            PartKind::Combined { major, minor, scale } => {
                 op(Op::Add, op(Op::Mul, of(major), constant(scale)), of(minor))
             }
-            expr::Expr::Shift { of: id, start, step } => {
+            PartKind::Moved { of: id, start, step } => {
                 op(Op::Add, op(Op::Mul, of(id), Some(Expr::Const(step))), constant(start))
             }
         };
-        let bound = match node.expr {
-            expr::Expr::Mod { by, .. } => by,
-            _ => node.reach,
+        let bound = match part.kind {
+            PartKind::Within { by, .. } => by,
+            _ => part.reach,
         };
         made.push(whole.filter(|expr| expr.operators() <= 32).map(|expr| (expr, bound)));
     }

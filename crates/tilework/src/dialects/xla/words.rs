@@ -94,7 +94,7 @@ pub(crate) fn parts(array: &ArrayShape, layout: Option<&Layout>) -> Vec<Part> {
     for (number, tile) in (1..).zip(written.tiles()) {
         let text = format!("{}{tile}", if number == 1 { "T" } else { "" });
         let star = tile.combines().then_some("*");
-        parts.push(Part::new("tiles", text, words::tile(number, star, pieces.as_deref())));
+        parts.push(Part::new("tiles", text, words::tile(number, star, pieces)));
     }
     parts.extend(qualifiers(written));
     parts

@@ -34,8 +34,7 @@ impl ArrayShape {
         if let Some(free) = layout.strides() {
             return crate::Layout::strided(&dims, bits, &free.strides, free.base, free.size);
         }
-        let mut builder = crate::Builder::new(bits);
-        builder.start(&dims)?;
+        let mut builder = crate::Layout::builder(&dims, bits)?;
         builder.set_order(layout.minor_to_major());
         if let Some(padding) = layout.padding() {
             builder.pad(&padding.padded_dimensions)?;
@@ -47,7 +46,6 @@ impl ArrayShape {
             }))?;
         }
         builder.set_align(layout.tail_padding_alignment_in_elements());
-        builder.finish()?;
-        Ok(builder.into_layout())
+        builder.build()
     }
 }

@@ -1,0 +1,36 @@
+//! Arithmetic that more than one module needs.
+
+/// The greatest common divisor; that of 0 and n is n.
+///
+/// ```
+/// assert_eq!(tilework::arithmetic::gcd(12, 18), 6);
+/// ```
+pub fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The least common multiple, or the largest number where that overflows.
+///
+/// ```
+/// assert_eq!(tilework::arithmetic::lcm(4, 6), 12);
+/// ```
+pub fn lcm(a: u64, b: u64) -> u64 {
+    (a / gcd(a, b).max(1)).saturating_mul(b)
+}
+
+/// Bytes of `count` elements of `bits` bits, rounded up.
+pub(crate) fn bytes(count: u128, bits: u32) -> u128 {
+    (count * u128::from(bits)).div_ceil(8)
+}
+
+/// The next order of the same entries, as words are ordered; false after the last.
+pub(crate) fn next_permutation(order: &mut [usize]) -> bool {
+    let Some(pivot) = order.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
+    let swap = order.iter().rposition(|&entry| entry > order[pivot]).unwrap_or(pivot);
+    order.swap(pivot, swap);
+    order[pivot + 1..].reverse();
+    true
+}
