@@ -118,8 +118,9 @@ mod tests {
         assert_eq!(kinds("f32[3]", "bf16[3]")?, Some((Element::F32, Element::Bf16)));
         assert_eq!(kinds("FLOAT32 [3]", "f8e4m3fn[3]")?, Some((Element::F32, Element::F8e4m3fn)));
         assert_eq!(kinds("INT8 [3]", "INT4 [3]")?, Some((Element::S8, Element::S4)));
+        assert_eq!(kinds("f64[3]", "u16[3]")?, Some((Element::F64, Element::U16)));
         assert_eq!(kinds("s32[3]", "s32[3]")?, None);
-        for (from, to) in [("f32[3]", "s8[3]"), ("s32[3]", "s8[3]"), ("f32[3]", "c64[3]")] {
+        for (from, to) in [("f32[3]", "c64[3]"), ("c128[3]", "f64[3]"), ("u2[3]", "u8[3]")] {
             let error: Error = kinds(from, to).expect_err(from);
             assert_eq!(error.span(), Some(0..7));
         }

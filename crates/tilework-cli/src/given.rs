@@ -13,10 +13,9 @@ use crate::args::Args;
 /// The arguments, with the command that is meant if none is named.
 pub fn arguments(given: Vec<OsString>) -> Vec<OsString> {
     let Some(place) = first_word(&given) else {
-        return match io::stdin().is_terminal() || asks_for_help(&given) {
-            true => given,
-            false => with(given, None, meant_by_input()),
-        };
+        let asks = io::stdin().is_terminal() || asks_for_help(&given);
+        let meant = if asks { None } else { meant_by_input() };
+        return meant.map_or(given.clone(), |command| with(given, None, command));
     };
     let is_command = |word: &OsStr| {
         let all = Args::command();
@@ -60,18 +59,16 @@ fn with(mut given: Vec<OsString>, place: Option<usize>, command: &str) -> Vec<Os
     given
 }
 
-/// The command for what comes on standard input, by its beginning, which is looked at and left there.
-fn meant_by_input() -> &'static str {
+/// The command for what comes on standard input, by its beginning, which is looked at and left there; none if nothing comes.
+fn meant_by_input() -> Option<&'static str> {
     let mut input = io::stdin().lock();
-    let Ok(start) = input.fill_buf() else { return "show" };
-    let text = String::from_utf8_lossy(start);
+    let text = String::from_utf8_lossy(input.fill_buf().ok()?);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    match lines().next() {
-        None => "show",
-        Some(line) if line.starts_with(['{', '[']) && text.contains('"') => "check",
-        Some(line) if dialect::read_one(line).is_ok() => "show",
+    Some(match lines().next()? {
+        line if line.starts_with(['{', '[']) && text.contains('"') => "check",
+        line if dialect::read_one(line).is_ok() => "show",
         // A text in which a shape stands somewhere is a dump or a message; else the message of `show` says what is wrong.
-        Some(_) if lines().count() > 1 || text.contains("HloModule") => "audit",
-        Some(_) => "show",
-    }
+        _ if lines().count() > 1 || text.contains("HloModule") => "audit",
+        _ => "show",
+    })
 }

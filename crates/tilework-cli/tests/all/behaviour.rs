@@ -311,7 +311,7 @@ fn a_closed_pipe_ends_it_quietly() {
 
 #[test]
 fn completions_know_every_command() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell", "nushell"] {
         let Ran { stdout, code, .. } = run(&["completions", shell]);
         assert_eq!(code, 0);
         for word in ["show", "index", "locate", "parse", "compare", "plan", "suggest", "convert", "bench"] {
@@ -338,4 +338,50 @@ fn no_shape_takes_long() {
         // Whoever walks the elements of the largest does not end; `cargo xtask bench show` has the time.
         assert_eq!(run(&["show", shape]).code, 0, "{shape}");
     }
+}
+
+#[test]
+fn without_a_command_a_shape_is_shown() {
+    let shown = run(&["show", TILED]);
+    assert_eq!(run(&[TILED]).stdout, shown.stdout);
+    assert_eq!(run(&["--width", "80", TILED]).stdout, shown.stdout);
+    let mistyped = run(&["shwo", TILED]);
+    assert!(
+        mistyped.code == 2 && mistyped.stderr.contains("unrecognized subcommand 'shwo'"),
+        "{}",
+        mistyped.stderr
+    );
+    assert!(run(&["f32[3"]).stderr.starts_with("error: "));
+}
+
+#[test]
+fn without_a_command_standard_input_is_read_for_what_it_is() {
+    let piped = |text: &str, options: &[&str]| run_with(command(options), text.as_bytes());
+    assert_eq!(piped(&format!("# a remark\n{TILED}\n"), &[]).stdout, run(&["show", TILED]).stdout);
+    let said = piped("RESOURCE_EXHAUSTED\nit has s32[300000,8]{1,0:T(8,128)}\n", &[]).stdout;
+    assert!(said.contains("16 times"), "{said}");
+    let checked = piped("{\"DataType\":\"FLOAT16\",\"Sizes\":[5,55],\"Strides\":[9]}", &["--json"]);
+    assert_eq!((checked.code, checked.stdout.contains("StridesCount")), (1, true), "{}", checked.stdout);
+    assert!(piped("f32[3,5]{1,1}", &[]).stderr.contains("stands twice"));
+    // Nothing at all is a question for help.
+    assert!(piped("", &[]).code == 2 && piped("", &[]).stderr.contains("Usage:"));
+}
+
+#[test]
+fn braces_that_a_shell_took_apart_are_explained() {
+    let cut = run(&["show", "f32[3,5]1", "f32[3,5]0"]);
+    assert_eq!(cut.code, 2);
+    assert!(cut.stderr.contains("accepted: 'f32[3,5]{1,0}', in quotes"), "{}", cut.stderr);
+    assert!(!run(&["show", "f32[3,5]", "f32[3]"]).stderr.contains("quotes"));
+}
+
+#[test]
+fn a_limit_that_is_passed_is_told_with_how_much_it_is() {
+    let text = b"s32[300000,8]{1,0:T(8,128)}";
+    let passed = run_with(command(&["audit", "--fail-over", "20%"]), text);
+    assert_eq!(
+        (passed.code, &*passed.stderr),
+        (1, "standard input: 93.8 % of the memory is padding; --fail-over allows 20.0 %\n")
+    );
+    assert_eq!(run_with(command(&["audit", "--fail-over", "94%"]), text).code, 0);
 }

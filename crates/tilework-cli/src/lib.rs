@@ -1,0 +1,101 @@
+//! The command `tilework`: explains how an array lies in memory.
+//!
+//! This room reads arguments, asks the libraries, and says the answers in words or JSON. It computes nothing itself. It is a
+//! library so that `python -m tilework` is the same command, and so that its help can be made into pages of a manual.
+#![forbid(unsafe_code)]
+
+mod args;
+mod audit;
+mod bench;
+mod check;
+mod compare;
+mod convert;
+mod file;
+mod given;
+mod input;
+mod json;
+mod message;
+mod output;
+mod plan;
+mod points;
+mod progress;
+mod show;
+mod side;
+mod subject;
+mod suggest;
+mod usage;
+mod view;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+
+use crate::args::{Args, Command};
+use crate::output::{Output, Stop};
+
+/// Yes, or done.
+const YES: u8 = 0;
+/// A check said no.
+const NO: u8 = 1;
+/// Something in the input is wrong.
+const BAD: u8 = 2;
+
+/// Does what the arguments say, of which the first is the name of the program, and returns the exit code.
+///
+/// Reads standard input, and writes to standard output and standard error.
+pub fn run(arguments: Vec<OsString>) -> u8 {
+    let args = match Args::try_parse_from(given::arguments(arguments)) {
+        Ok(args) => args,
+        Err(error) => {
+            // Help and version are no errors; they are printed like them. A closed pipe is nobody's fault.
+            let error = usage::harmless(error);
+            let _ = error.print();
+            return if error.use_stderr() { BAD } else { YES };
+        }
+    };
+    let mut output = Output::new(&args.look);
+    let outcome = answer(&args, &mut output).and_then(|()| output.finish());
+    match outcome {
+        Ok(()) | Err(Stop::ClosedPipe) => output.code(),
+        Err(Stop::Io(error)) => {
+            eprintln!("error: {}", tilework::printable(&error.to_string()));
+            BAD
+        }
+    }
+}
+
+/// What the command takes, for pages of a manual and completions.
+pub fn command() -> clap::Command {
+    Args::command()
+}
+
+fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
+    match &args.command {
+        Command::Show { shapes, message } => {
+            input::subjects(shapes, (Some(message), args), output, show::show)
+        }
+        Command::Parse { shapes, format, message } => {
+            input::subjects(shapes, (Some(message), args), output, |given, output| {
+                match format.of_message() {
+                    None => show::parse(given, output),
+                    Some(format) => message::write(given, message.message, format, output),
+                }
+            })
+        }
+        Command::Index { shape, indices } => points::index(shape, indices, args, output),
+        Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
+        Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
+        Command::Plan(plan) => plan::plan(plan, args, output),
+        Command::Check(check) => check::check(check, output),
+        Command::View { descriptor, step } => view::view(descriptor, step, args, output),
+        Command::Suggest(suggest) => suggest::suggest(suggest, args, output),
+        Command::Convert(convert) => convert::convert(convert, args, output),
+        Command::Audit(audit) => audit::audit(audit, output),
+        Command::Bench(bench) => bench::bench(bench, args, output),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            shell.write(&mut Args::command(), &mut script);
+            output.bytes(&script)
+        }
+    }
+}
