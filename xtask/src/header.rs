@@ -12,7 +12,6 @@ const MADE: Made = Made {
     name: "header",
     maker: VERSION,
     files: &["crates/tilework-c/cbindgen.toml", "crates/tilework-c/src", HEADER],
-    packages: &[],
 };
 
 /// `[--check]`: with it nothing is written.

@@ -15,7 +15,6 @@ const MADE: Made = Made {
         "crates/tilework-audit/proto",
         "crates/tilework-audit/src/schema/generated",
     ],
-    packages: &["buffa-build", "buffa-codegen", "buffa-descriptor", "protox", "protox-parse"],
 };
 
 /// `[--check]`: with it nothing is written.
@@ -38,7 +37,7 @@ pub fn check() -> Outcome {
 
 fn make(words: &[&str]) -> Outcome {
     let mut cargo = shell::cargo();
-    cargo.args(["run", "--quiet", "--package", "xtask-proto", "--"]).args(words);
+    cargo.args(["run", "--quiet", "--manifest-path", "xtask/proto/Cargo.toml", "--"]).args(words);
     // The generator speaks to cargo as if from a build script.
     let said = shell::quietly(cargo.env("CARGO_TARGET_DIR", shell::target()))?;
     for line in said.lines().filter(|line| !line.starts_with("cargo:")) {

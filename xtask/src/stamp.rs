@@ -15,10 +15,8 @@ pub struct Made {
     pub name: &'static str,
     /// The program with its version, where that stands in no file.
     pub maker: &'static str,
-    /// Files and folders: the sources, what is made of them, and the program if it is ours.
+    /// Files and folders: the sources, what is made of them, and the program if it is ours, with its Cargo.lock.
     pub files: &'static [&'static str],
-    /// Packages whose versions in Cargo.lock matter.
-    pub packages: &'static [&'static str],
 }
 
 impl Made {
@@ -46,12 +44,6 @@ impl Made {
     fn checksum(&self) -> std::io::Result<u64> {
         let mut sum = Checksum::new();
         sum.add(self.maker.as_bytes());
-        let lock = fs::read_to_string(shell::root().join("Cargo.lock"))?;
-        for package in lock.split("[[package]]") {
-            if self.packages.iter().any(|name| package.contains(&format!("\nname = \"{name}\"\n"))) {
-                sum.add(package.as_bytes());
-            }
-        }
         for file in self.files {
             add(&shell::root().join(file), Path::new(file), &mut sum)?;
         }
@@ -106,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_not_current() {
-        let made = Made { name: "none", maker: "nobody", files: &["no/such/file"], packages: &[] };
+        let made = Made { name: "none", maker: "nobody", files: &["no/such/file"] };
         assert!(!made.is_current());
         assert!(made.checksum().is_err());
     }

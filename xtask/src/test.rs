@@ -72,7 +72,7 @@ fn verdict(outcome: &Outcome) -> &'static str {
 
 fn format() -> Outcome {
     shell::run(shell::cargo().args(["fmt", "--all", "--check"]))?;
-    for apart in ["fuzz/Cargo.toml", "bench/peers/Cargo.toml"] {
+    for apart in ["fuzz/Cargo.toml", "bench/peers/Cargo.toml", "xtask/proto/Cargo.toml"] {
         shell::run(shell::cargo().args(["fmt", "--manifest-path", apart, "--check"]))?;
     }
     Ok(())

@@ -115,7 +115,7 @@ fn picture(heading: &str, lines: &[Line]) -> String {
     }
     let faint = css(Style::Faint);
     let mut out = format!("<div style=\"{faint}\">{}</div>", escaped(heading));
-    out.push_str("<pre style=\"line-height:1.3;margin:0.3em 0 0.8em\">");
+    out.push_str("<pre style=\"font-family:ui-monospace,monospace;line-height:1.3;margin:0.3em 0 0.8em\">");
     for line in lines {
         for span in line.spans() {
             match css(span.style) {
@@ -150,7 +150,7 @@ fn css(style: Style) -> &'static str {
 
 /// A text in HTML, with its lines as they are.
 pub fn preformatted(text: &str) -> String {
-    format!("<pre>{}</pre>", escaped(text))
+    format!("<pre style=\"font-family:ui-monospace,monospace\">{}</pre>", escaped(text))
 }
 
 /// Text as HTML takes it.

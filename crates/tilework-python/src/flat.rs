@@ -5,7 +5,7 @@
 
 use std::num::NonZeroUsize;
 
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tilework::Element;
@@ -53,6 +53,16 @@ fn shown<'py>(
     }
     let found = function.import(said.py(), "tilework._buffers", name)?.call1((said,))?;
     Ok(found.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)
+}
+
+/// The same array in this machine's byte order: a copy where it is in the other.
+pub fn native<'py>(array: Array<'py>) -> Result<(Array<'py>, bool)> {
+    if array.dtype().is_native_byteorder() != Some(false) {
+        return Ok((array, false));
+    }
+    let order = array.dtype().call_method1("newbyteorder", ("=",))?;
+    let made = array.call_method1("astype", (order,))?;
+    Ok((made.cast_into::<PyUntypedArray>().map_err(PyErr::from)?, true))
 }
 
 /// A copy of an array in row-major order.
@@ -167,7 +177,7 @@ pub fn check_apart(from: Memory, to: Memory) -> Result<()> {
 /// The argument `threads`.
 pub fn threads(said: Option<&Bound<'_, PyAny>>) -> Result<Option<NonZeroUsize>> {
     let Some(said) = said else { return Ok(None) };
-    let number = crate::plain::count(said, "threads")?;
+    let number = crate::plain::whole(said, "threads")?;
     let threads = usize::try_from(number).ok().and_then(NonZeroUsize::new);
     threads.map(Some).ok_or_else(|| {
         Error::new(format!("{number} threads"))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::PyMemoryError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
@@ -26,14 +26,16 @@ use crate::view::View;
 ///
 /// Made from any text that Tilework reads, from a DirectML descriptor as a dict, or from an array of NumPy, PyTorch, JAX
 /// or any other library that says how its arrays lie: their shape, strides and dtype, never their data. The braces of a
-/// layout alone, and layouts of JAX, want `dims` and `dtype` as well. Of an array of JAX it is the layout on the device, and
+/// layout alone, and layouts of JAX, want `shape` (or `dims`) and `dtype` as well; a shape with a dtype is row-major. Of an array of JAX it is the layout on the device, and
 /// of a sharded one the layout of one shard. `notation` says in which notation a text is, where it could be in several.
 ///
 /// >>> layout = tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")
-/// >>> layout.size, layout.nbytes, layout.offset(3, 17)
-/// (24576, 49152, 291)
-/// >>> tw.Layout("{1,0:T(8,128)(2,1)}", dims=(64, 300), dtype="bfloat16") == layout
+/// >>> layout.size, layout.allocated, layout.nbytes, layout.offset(3, 17)
+/// (19200, 24576, 49152, 291)
+/// >>> tw.Layout("{1,0:T(8,128)(2,1)}", shape=(64, 300), dtype="bfloat16") == layout
 /// True
+/// >>> tw.Layout((64, 300), dtype="bfloat16")
+/// tilework.Layout('bf16[64,300]{1,0}')
 /// >>> tw.Layout({"DataType": "FLOAT16", "Sizes": [2, 3, 4, 4], "Strides": [48, 1, 12, 3]}).strides
 /// (48, 1, 12, 3)
 /// >>> tw.Layout(np.zeros((3, 5), np.float32).T)
@@ -110,14 +112,21 @@ impl PyLayout {
 #[pymethods]
 impl PyLayout {
     #[new]
-    #[pyo3(signature = (spec, /, dims=None, dtype=None, *, notation=None))]
+    #[pyo3(signature = (spec, /, dims=None, dtype=None, *, shape=None, notation=None))]
     fn __new__(
         spec: &Bound<'_, PyAny>,
         dims: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
+        shape: Option<&Bound<'_, PyAny>>,
         notation: Option<&str>,
     ) -> Result<PyLayout> {
-        let dims = dims.map(|dims| plain::counts(dims, "dims")).transpose()?;
+        if dims.is_some() && shape.is_some() {
+            return Err(PyTypeError::new_err(
+                "shape and dims are two names of one argument; accepted: one of them",
+            )
+            .into());
+        }
+        let dims = dims.or(shape).map(|dims| plain::counts(dims, "dims")).transpose()?;
         let notation = notation.map(Dialect::named).transpose()?;
         read::read(spec, dims.as_deref(), dtype, notation)
     }
@@ -166,30 +175,12 @@ impl PyLayout {
         PyTuple::new(py, self.layout.dims())
     }
 
-    /// The sizes of the dimensions, by NumPy's name.
-    ///
-    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").shape
-    /// (3, 5)
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.dims(py)
-    }
-
     /// The number of dimensions.
     ///
     /// >>> tw.Layout("f32[3,5]").rank
     /// 2
     #[getter]
     fn rank(&self) -> usize {
-        self.layout.rank()
-    }
-
-    /// The number of dimensions, by NumPy's name.
-    ///
-    /// >>> tw.Layout("f32[3,5]").ndim
-    /// 2
-    #[getter]
-    fn ndim(&self) -> usize {
         self.layout.rank()
     }
 
@@ -231,10 +222,10 @@ impl PyLayout {
 
     /// The number of places that are allocated, for elements and padding.
     ///
-    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").size
+    /// >>> tw.Layout("f32[3,5]{1,0:T(2,2)}").allocated
     /// 24
     #[getter]
-    fn size(&self) -> u64 {
+    fn allocated(&self) -> u64 {
         self.layout.size()
     }
 
@@ -334,7 +325,7 @@ impl PyLayout {
     /// >>> isinstance(layout.locate(9), tw.Padding)
     /// True
     fn locate<'py>(&self, py: Python<'py>, offset: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let offset = plain::count(offset, "offset")?;
+        let offset = plain::below(offset, "offset", self.layout.size())?;
         match self.layout.locate(offset)? {
             Place::Element(index) => Ok(PyTuple::new(py, index)?.into_any()),
             Place::Padding(padding) => Ok(Bound::new(py, PyPadding::new(&padding))?.into_any()),

@@ -6,6 +6,7 @@
 mod answer;
 mod array;
 mod audit;
+mod convert;
 mod directml;
 mod dlpack;
 mod element;
@@ -18,6 +19,7 @@ mod kept;
 mod layout;
 mod module;
 mod movement;
+mod numpy_names;
 mod pack;
 mod plain;
 mod plan;
@@ -67,6 +69,12 @@ mod _tilework {
     use crate::unpack::unpack;
 
     use pyo3::prelude::*;
+
+    /// The command `tilework` with these arguments, of which the first is the name of the program; returns the exit code.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+        py.detach(|| tilework_cli::run(arguments))
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

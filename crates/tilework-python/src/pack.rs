@@ -4,6 +4,7 @@ use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
 use crate::array::Look;
+use crate::convert::Convert;
 use crate::element;
 use crate::error::{Bad, Result};
 use crate::fill::Said;
@@ -16,10 +17,11 @@ use crate::prepared::{Prepared, Side};
 /// The array's elements in a new flat buffer that lies as the layout says.
 ///
 /// `layout` is a Layout or its text; braces alone, such as '{1,0:T(8,128)}', take dimensions and type from the array. The
-/// buffer has the layout's dtype and `layout.size` elements, or bytes where elements are narrower than a byte.
+/// buffer has the layout's dtype and `layout.allocated` elements, or bytes where elements are narrower than a byte.
 ///
 /// `fill` is what padding holds: the value that the layout's text names, or else 0; 'one', 'lowest', 'highest', 'nan', a number,
-/// bits as '0x7f', or None to leave it as it is, in a new buffer 0. `convert` makes elements of another type. `threads` is how
+/// bits as '0x7f', or None to leave it as it is, in a new buffer 0. `convert` makes elements of another type: numbers of any
+/// kind, rounded once. Lists and arrays in the other byte order are copied first. `threads` is how
 /// many work; None takes all processors where that is worth it. `out` is written and returned. The result is new memory unless
 /// `copy` asks for a view: None gives one where the array lies this way already, False refuses to copy.
 ///
@@ -28,7 +30,7 @@ use crate::prepared::{Prepared, Side};
 /// array([0, 1, 5, 6, 2, 3, 7, 8])
 #[pyfunction]
 #[pyo3(
-    signature = (array, layout, *, fill=Said::Nothing, out=None, threads=None, convert=false, copy=Some(true)),
+    signature = (array, layout, *, fill=Said::Nothing, out=None, threads=None, convert=Convert(false), copy=Some(true)),
     text_signature = "(array, layout, *, fill=0, out=None, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
@@ -39,11 +41,15 @@ pub fn pack<'py>(
     fill: Said<'py>,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<&Bound<'py, PyAny>>,
-    convert: bool,
+    convert: Convert,
     copy: Option<bool>,
 ) -> Result<Bound<'py, PyAny>> {
+    let convert = convert.0;
     let threads = flat::threads(threads)?;
-    let array = flat::array(array)?;
+    let (array, is_swapped) = flat::native(flat::array(array)?)?;
+    if is_swapped {
+        refuse_copy(copy, "elements in the other byte order")?;
+    }
     let given = out.map(|out| Ok::<_, Bad>((out, flat::writable(out)?))).transpose()?;
     let to = match layout.cast::<PyLayout>() {
         Ok(layout) => layout.clone(),

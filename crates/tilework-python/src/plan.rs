@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tilework::Kind;
 
+use crate::convert::Convert;
 use crate::error::{Bad, Result};
 use crate::fill::{Fill, Said};
 use crate::flat::{self, Flat};
@@ -25,7 +26,7 @@ use crate::prepared::Prepared;
 /// array([0, 3, 1, 4, 2, 5], dtype=int32)
 #[pyfunction]
 #[pyo3(
-    signature = (buffer, from_, to, *, out=None, fill=Said::Nothing, threads=None, convert=false, copy=Some(true)),
+    signature = (buffer, from_, to, *, out=None, fill=Said::Nothing, threads=None, convert=Convert(false), copy=Some(true)),
     text_signature = "(buffer, from_, to, *, out=None, fill=0, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
@@ -37,9 +38,10 @@ pub fn relayout<'py>(
     out: Option<&Bound<'py, PyAny>>,
     fill: Said<'py>,
     threads: Option<&Bound<'py, PyAny>>,
-    convert: bool,
+    convert: Convert,
     copy: Option<bool>,
 ) -> Result<Bound<'py, PyAny>> {
+    let convert = convert.0;
     let threads = flat::threads(threads)?;
     let from = kept::layout(from_, None)?;
     let from = from.get();
@@ -136,16 +138,16 @@ impl PyPlan {
 impl PyPlan {
     #[new]
     #[pyo3(
-        signature = (from_, to, *, fill=Said::Nothing, convert=false),
+        signature = (from_, to, *, fill=Said::Nothing, convert=Convert(false)),
         text_signature = "(from_, to, *, fill=None, convert=False)"
     )]
     fn __new__(
         from_: &Bound<'_, PyAny>,
         to: &Bound<'_, PyAny>,
         fill: Said<'_>,
-        convert: bool,
+        convert: Convert,
     ) -> Result<PyPlan> {
-        PyPlan::new(kept::layout(from_, None)?, to, &fill, convert)
+        PyPlan::new(kept::layout(from_, None)?, to, &fill, convert.0)
     }
 
     /// Moves a flat buffer into a new one or into `out`, which is returned. Padding that is not filled is left as it is
@@ -262,10 +264,10 @@ impl PyLayout {
     /// >>> plan.bytes_read, plan.bytes_written
     /// (60, 60)
     #[pyo3(
-        signature = (to, *, fill=Said::Nothing, convert=false),
+        signature = (to, *, fill=Said::Nothing, convert=Convert(false)),
         text_signature = "($self, to, *, fill=None, convert=False)"
     )]
-    fn plan(slf: Bound<'_, Self>, to: &Bound<'_, PyAny>, fill: Said<'_>, convert: bool) -> Result<PyPlan> {
-        PyPlan::new(slf, to, &fill, convert)
+    fn plan(slf: Bound<'_, Self>, to: &Bound<'_, PyAny>, fill: Said<'_>, convert: Convert) -> Result<PyPlan> {
+        PyPlan::new(slf, to, &fill, convert.0)
     }
 }

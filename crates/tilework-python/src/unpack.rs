@@ -7,6 +7,7 @@ use tilework::Element;
 use tilework::{Error, Layout};
 
 use crate::array::{self, Array, Look};
+use crate::convert::Convert;
 use crate::element::Dtypes;
 use crate::error::{Bad, Result};
 use crate::fill::Fill;
@@ -28,7 +29,7 @@ use crate::prepared::{Prepared, Side};
 ///        [1., 3., 5.]], dtype=float32)
 #[pyfunction]
 #[pyo3(
-    signature = (buffer, layout, *, out=None, threads=None, convert=false, copy=Some(true)),
+    signature = (buffer, layout, *, out=None, threads=None, convert=Convert(false), copy=Some(true)),
     text_signature = "(buffer, layout, *, out=None, threads=None, convert=False, copy=True)"
 )]
 #[allow(clippy::too_many_arguments)] // the arguments of Python's function
@@ -38,9 +39,10 @@ pub fn unpack<'py>(
     layout: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<&Bound<'py, PyAny>>,
-    convert: bool,
+    convert: Convert,
     copy: Option<bool>,
 ) -> Result<Bound<'py, PyAny>> {
+    let convert = convert.0;
     let threads = flat::threads(threads)?;
     let from = kept::layout(layout, None)?;
     let from = from.get();

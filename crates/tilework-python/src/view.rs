@@ -41,6 +41,12 @@ impl PyLayout {
         Ok(self.view("slice", &[dim as u64, start, stop, step], layout))
     }
 
+    /// The dimensions in another order.
+    pub fn permuted(&self, order: &[usize]) -> Result<PyLayout> {
+        let arguments: Vec<u64> = order.iter().map(|&dim| dim as u64).collect();
+        Ok(self.view("permute", &arguments, self.layout.permute(order)?))
+    }
+
     fn flipped(&self, dim: usize) -> Result<PyLayout> {
         Ok(self.view("flip", &[dim as u64], self.layout.flip(dim)?))
     }
@@ -57,10 +63,7 @@ impl PyLayout {
     /// 17
     #[pyo3(signature = (*order))]
     fn permute(&self, order: &Bound<'_, PyTuple>) -> Result<PyLayout> {
-        let order = read::dimensions(order, self.layout.rank())?;
-        let layout = self.layout.permute(&order)?;
-        let arguments: Vec<u64> = order.iter().map(|&dim| dim as u64).collect();
-        Ok(self.view("permute", &arguments, layout))
+        self.permuted(&read::dimensions(order, self.layout.rank())?)
     }
 
     /// Every step-th element of a dimension, from start up to, not including, stop.

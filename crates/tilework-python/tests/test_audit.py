@@ -42,6 +42,7 @@ def test_a_folder_is_read_as_one_program_with_its_peak() -> None:
     found = tw.audit(PARTICLES)
     (program,) = found.programs
     assert program["program"].startswith("jit_") and program["basis"] == "assignment"
+    assert program["peak"] is not None
     assert program["peak"]["allocated_bytes"] > 10 * program["peak"]["data_bytes"]
     assert found.padding_share == program["padding_share"] > 0.9
     assert found.sentence == program["sentence"] and WORST in found.sentence

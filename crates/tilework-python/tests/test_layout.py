@@ -19,7 +19,7 @@ from recipes import Case, cases
 @given(cases())
 def test_offsets_are_those_of_pad_reshape_transpose(case: Case) -> None:
     layout = tw.Layout(case.text)
-    assert layout.size == len(case.memory())
+    assert layout.allocated == len(case.memory())
     assert layout.dims == layout.shape == case.dims
     assert layout.element == case.element
     np.testing.assert_array_equal(layout.offsets(), case.offsets())
@@ -100,14 +100,14 @@ def test_brackets_take_what_they_take_of_an_array(case: Case, data: st.DataObjec
     layout = tw.Layout(case.text)
     key = data.draw(keys(case.dims))
     expected = case.offsets()[key]
-    checked(layout[key], np.asarray(expected), layout.size)
+    checked(layout[key], np.asarray(expected), layout.allocated)
 
 
 def checked(view: tw.Layout, expected: Any, size: int) -> None:
     """A view has these offsets in a buffer of this size, and is written and pickled as itself."""
     assert view.dims == expected.shape
     np.testing.assert_array_equal(view.offsets(), expected)
-    assert view.size <= size or expected.size == 0
+    assert view.allocated <= size or expected.size == 0
     again = evaluated(view)
     assert again == view and hash(again) == hash(view)
     assert pickle.loads(pickle.dumps(view)) == view
@@ -121,7 +121,7 @@ def test_views_are_those_of_numpy(case: Case, data: st.DataObject) -> None:
     layout, offsets = tw.Layout(case.text), case.offsets()
     for _ in range(data.draw(st.integers(1, 3))):
         layout, offsets = viewed(layout, offsets, data)
-        checked(layout, offsets, tw.Layout(case.text).size)
+        checked(layout, offsets, tw.Layout(case.text).allocated)
 
 
 def viewed(layout: tw.Layout, offsets: Any, data: st.DataObject) -> tuple[tw.Layout, Any]:

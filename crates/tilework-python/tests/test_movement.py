@@ -372,7 +372,7 @@ def test_a_plan_says_what_it_does_and_pickles() -> None:
 @pytest.mark.parametrize("layout", [tw.Layout("s32[4,6]{1,0:T(2,2)}")[1:3, ::2], "INT32 [2,3] strides [5,1]"])
 def test_padding_of_views_and_descriptors_is_zero_too(layout: tw.Layout | str) -> None:
     elements = np.full((2, 3), 7, np.int32)
-    for out in [None, np.full(tw.Layout(layout).size, 9, np.int32)]:
+    for out in [None, np.full(tw.Layout(layout).allocated, 9, np.int32)]:
         packed = tw.pack(elements, layout, out=out)
         assert sorted(packed.tolist()) == [0] * (packed.size - 6) + [7] * 6
 
@@ -420,7 +420,7 @@ def test_one_plan_may_be_run_by_many_threads_at_once() -> None:
     wrong: list[int] = []
 
     def work(k: int) -> None:
-        out = np.zeros(plan.to_layout.size, np.int32)
+        out = np.zeros(plan.to_layout.allocated, np.int32)
         for turn in range(30):
             found = plan.run(sources[k], out if turn % 2 else None, threads=1 + turn % 3)
             packed = tw.pack(sources[k].reshape(300, 500), "{1,0:T(8,128)}", fill=-1)

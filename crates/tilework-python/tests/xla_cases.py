@@ -244,7 +244,7 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "TrueNumDimensions": of_one(lambda shape: shape.true_num_dimensions),
     "PhysicalOffset": tiled_offset,
     "PhysicalOffset of shape": tiled_offset,
-    "elements of the padded buffer": of_one(lambda shape: shape.layout().size),
+    "elements of the padded buffer": of_one(lambda shape: shape.layout().allocated),
     "array 1,2,3,... stored in tiled order; padding left at -1": of_one(
         lambda shape: shape.image(range(1, shape.elements_in() + 1), -1)
     ),

@@ -2,8 +2,8 @@
 
 >>> import tilework as tw
 >>> layout = tw.Layout("f32[3,5]{1,0:T(2,2)}")
->>> layout.size, layout.nbytes
-(24, 96)
+>>> layout.size, layout.allocated, layout.nbytes
+(15, 24, 96)
 >>> layout.offset(2, 3)
 17
 """

@@ -14,7 +14,7 @@ from tilework._error import LayoutError
 def array(value: Any) -> NDArray[Any]:
     """The elements of a value, which are copied only where its library hands out nothing else."""
     shown = _shown(value)
-    if shown is None and hasattr(value, "__array__"):
+    if shown is None and (hasattr(value, "__array__") or isinstance(value, (list, tuple))):
         shown = np.asarray(value)
     if shown is None:
         raise TypeError(f"an array or a buffer is expected, not {type(value).__name__}")
@@ -29,8 +29,18 @@ def writable(value: Any) -> NDArray[Any]:
     return shown
 
 
+def is_traced(value: Any) -> bool:
+    """Whether JAX is compiling and this stands for an array that will be there."""
+    return any(cls.__name__ == "Tracer" for cls in type(value).__mro__)
+
+
 def _shown(value: Any) -> NDArray[Any] | None:
     """An array of the memory of a value; None if it does not say where that is."""
+    if is_traced(value):
+        raise TypeError(
+            "this array is being traced: it has no data before the function that is compiled runs; accepted: an array "
+            "outside jax.jit, or jax.pure_callback within it"
+        )
     if str(type(value).__module__).partition(".")[0] in ("jax", "jaxlib") and hasattr(value, "is_deleted"):
         return _of_jax(value)
     if hasattr(value, "__array_interface__"):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tilework._buffers import is_traced
 from tilework._error import LayoutError
 from tilework._tilework import Layout, from_dlpack
 
@@ -27,6 +28,8 @@ COMBINED = -(2**63)
 
 def layout(spec: Any, dims: Sequence[int] | None = None, dtype: npt.DTypeLike | None = None) -> Layout:
     """The layout of an array of another library, or the one that a layout of JAX says of `dims` and `dtype`."""
+    if isinstance(spec, (list, tuple)) and dtype is not None and dims is None:
+        return _row_major(tuple(spec), dtype)
     comes_from = _libraries(spec)
     if "jax" in comes_from or "jaxlib" in comes_from:
         written = getattr(spec, "layout", None) if _is_named(spec, "Format") else spec
@@ -55,7 +58,9 @@ def layout(spec: Any, dims: Sequence[int] | None = None, dtype: npt.DTypeLike | 
         return Layout(np.asarray(view))
     if hasattr(spec, "__dlpack__"):
         return Layout(from_dlpack(spec))
-    hint = "; numpy.asarray makes an array of a list" if isinstance(spec, (list, tuple)) else ""
+    if hasattr(spec, "__array__"):
+        return Layout(np.asarray(spec))
+    hint = "; a shape goes with a dtype, and numpy.asarray makes an array of a list" if isinstance(spec, (list, tuple)) else ""
     raise TypeError(f"a layout is made from {ACCEPTED}, and this is {_named(spec)}{hint}")
 
 
@@ -108,7 +113,7 @@ def _of_jax_array(array: Any) -> Layout:
     """An array of JAX, or a `ShapeDtypeStruct`: where it is sharded, the layout of one shard."""
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         raise TypeError(f"a layout is made from {ACCEPTED}, and this is {_named(array)}")
-    if any(cls.__name__ == "Tracer" for cls in type(array).__mro__):
+    if is_traced(array):
         raise TypeError(
             "this array is being traced: it has no layout before it is compiled; accepted: an array outside jax.jit, "
             "or compiled.input_formats and compiled.output_formats"

@@ -16,7 +16,7 @@ mod size;
 mod surgery;
 mod tuple;
 
-pub use layout::PyXlaLayout;
+pub use layout::{PyXlaLayout, tiles_of};
 pub use shape::PyShape;
 
 use pyo3::prelude::*;

@@ -1,0 +1,218 @@
+"""The types of what `Audit.to_dict` and `Audit.programs` return; `docs/json.md` of the project says what each field means."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+__all__ = [
+    "Assumed",
+    "Buffer",
+    "Cause",
+    "Contradiction",
+    "Findings",
+    "Message",
+    "Move",
+    "Moved",
+    "Part",
+    "Peak",
+    "Program",
+    "Shape",
+    "Smallest",
+    "Space",
+    "Sum",
+    "SumOf",
+    "Unread",
+]
+
+
+class Sum(TypedDict):
+    """Buffers together."""
+
+    buffers: int
+    allocated_bytes: int
+    data_bytes: int
+    waste_bytes: int
+
+
+class SumOf(Sum):
+    """Buffers together that have something in common: a computation, or a line of the program."""
+
+    name: str
+
+
+class Peak(Sum):
+    """The moment when the main memory holds the most."""
+
+    memory_space: int
+    time: int
+    instruction: str | None
+
+
+class Space(TypedDict):
+    """A memory space."""
+
+    memory_space: int
+    name: str | None
+    reserved_bytes: int | None
+    total: Sum
+    peak: Sum | None
+
+
+Cause = TypedDict("Cause", {"level": str, "tile": int | None, "dimensions": list[int], "from": int, "to": int})
+
+
+class Smallest(TypedDict):
+    """The same array in the layout that takes the fewest bytes."""
+
+    shape: str
+    allocated_bytes: int
+
+
+class Shape(Sum):
+    """Buffers of one shape."""
+
+    shape: str
+    memory_space: int
+    at_peak: Sum | None
+    causes: list[Cause]
+    smallest: Smallest | None
+    names: list[str]
+    operation: str | None
+    file: str | None
+    line: int | None
+
+
+class Buffer(TypedDict):
+    """A buffer."""
+
+    name: str | None
+    shape: str
+    memory_space: int
+    offset_bytes: int | None
+    count: int
+    allocated_bytes: int
+    data_bytes: int
+    waste_bytes: int
+    at_peak: bool | None
+    live: list[int] | None
+    computation: str | None
+    operation: str | None
+    file: str | None
+    line: int | None
+    dump_line: int
+
+
+Move = TypedDict(
+    "Move",
+    {
+        "operation": str,
+        "name": str,
+        "count": int,
+        "runs": int,
+        "from": str,
+        "to": str,
+        "bytes": int,
+        "kind": str | None,
+        "run_bytes": int | None,
+        "nests": int | None,
+        "argument": str | None,
+        "fused": bool,
+        "computation": str | None,
+        "source_operation": str | None,
+        "file": str | None,
+        "line": int | None,
+        "dump_line": int,
+    },
+)
+
+
+class Moved(TypedDict):
+    """What all moves come to."""
+
+    changes: int
+    bytes: int
+    fused: int
+    fused_bytes: int
+    free: int
+    between_spaces: int
+    between_spaces_bytes: int
+    arguments: int
+    arguments_bytes: int
+    unknown_loops: int
+
+
+class Contradiction(TypedDict):
+    """A size that is not what the layout needs."""
+
+    buffer: str | None
+    shape: str
+    says_bytes: int
+    needs_bytes: int
+    rounded: bool
+    dump_line: int
+
+
+class Part(TypedDict):
+    """What a message says that memory is for."""
+
+    name: str
+    bytes: int
+
+
+class Message(TypedDict):
+    """The numbers of an out-of-memory message."""
+
+    memory: str | None
+    used_bytes: int | None
+    capacity_bytes: int | None
+    parts: list[Part]
+
+
+class Program(TypedDict):
+    """What the layouts of one program cost."""
+
+    program: str
+    sentence: str
+    basis: str
+    padding_share: float
+    peak: Peak | None
+    total: Sum
+    spaces: list[Space]
+    shapes: list[Shape]
+    buffers: list[Buffer]
+    moves: list[Move]
+    arguments: list[Move]
+    moved: Moved
+    sources: list[SumOf]
+    computations: list[SumOf]
+    contradictions: list[Contradiction]
+    contradiction_count: int
+    message: Message | None
+    compilers_peak_bytes: int | None
+    instructions: int
+    complete: bool
+
+
+class Assumed(TypedDict):
+    """Which layouts are supposed."""
+
+    target: str
+    shapes: int
+
+
+class Unread(TypedDict):
+    """What could not be read."""
+
+    file: str
+    reason: str
+    count: int
+    lines: list[int]
+    bytes: list[int]
+
+
+class Findings(TypedDict):
+    """Everything that an audit has to say."""
+
+    programs: list[Program]
+    assumed: Assumed | None
+    unread: list[Unread]
