@@ -325,7 +325,16 @@ impl PyLayout {
     /// >>> isinstance(layout.locate(9), tw.Padding)
     /// True
     fn locate<'py>(&self, py: Python<'py>, offset: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
-        let offset = plain::below(offset, "offset", self.layout.size())?;
+        let size = self.layout.size();
+        let offset = plain::whole(offset, "offset")?;
+        let offset = u64::try_from(offset).map_err(|_| {
+            let error = Error::new(format!("offset {offset} in a buffer of {size}")).field("offset");
+            error.accepts(if size == 0 {
+                "nothing: it has no places".to_owned()
+            } else {
+                format!("0 to {}", size - 1)
+            })
+        })?;
         match self.layout.locate(offset)? {
             Place::Element(index) => Ok(PyTuple::new(py, index)?.into_any()),
             Place::Padding(padding) => Ok(Bound::new(py, PyPadding::new(&padding))?.into_any()),

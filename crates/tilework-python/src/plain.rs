@@ -31,17 +31,6 @@ pub fn count(said: &Bound<'_, PyAny>, field: &str) -> Result<u64> {
     Ok(u64::try_from(number).map_err(|_| outside(number, field, &format!("0 to {}", i64::MAX)))?)
 }
 
-/// A whole number from 0 up to, not including, a limit.
-pub fn below(said: &Bound<'_, PyAny>, field: &str, limit: u64) -> Result<u64> {
-    let number = whole(said, field)?;
-    let accepts = || match limit {
-        0 => "nothing: there is none".to_owned(),
-        limit => format!("0 to {}", limit - 1),
-    };
-    let found = u64::try_from(number).ok().filter(|&number| number < limit);
-    found.ok_or_else(|| outside(number, field, &accepts()).into())
-}
-
 /// A whole number of 32 bits that is not negative.
 pub fn narrow(said: &Bound<'_, PyAny>, field: &str) -> Result<u32> {
     let number = whole(said, field)?;

@@ -383,4 +383,4 @@ def test_what_dlpack_has_no_type_for_is_refused() -> None:
     with pytest.raises(tw.LayoutError, match="strides"):
         tw.to_dlpack(np.zeros(3, [("a", "u1"), ("b", "f4")])["b"])
     with pytest.raises(TypeError):
-        tw.to_dlpack([1, 2, 3])
+        tw.to_dlpack(None)

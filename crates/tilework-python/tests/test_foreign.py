@@ -127,7 +127,7 @@ def test_a_descriptor_without_an_end_is_a_layout_error() -> None:
 
 
 def test_a_list_is_told_how_to_become_an_array() -> None:
-    with pytest.raises(TypeError, match=r"\[1, 2\] \(list\); numpy.asarray makes an array of a list"):
+    with pytest.raises(TypeError, match=r"\[1, 2\] \(list\); a shape goes with a dtype"):
         tw.Layout([1, 2])
 
 

@@ -33,7 +33,7 @@ __all__ = [
 
 __version__: str
 
-def command(arguments: Sequence[str | os.PathLike[str]], /) -> int: ...
+def command(arguments: Sequence[str | os.PathLike[str]]) -> int: ...
 
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType
 _LayoutLike: TypeAlias = Layout | str | Mapping[str, Any] | Any

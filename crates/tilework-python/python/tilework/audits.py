@@ -59,6 +59,7 @@ class Space(TypedDict):
 
 
 Cause = TypedDict("Cause", {"level": str, "tile": int | None, "dimensions": list[int], "from": int, "to": int})
+Cause.__doc__ = """What allocates padding: one level of one or more dimensions."""
 
 
 class Smallest(TypedDict):
@@ -124,6 +125,7 @@ Move = TypedDict(
         "dump_line": int,
     },
 )
+Move.__doc__ = """An instruction that changes a layout."""
 
 
 class Moved(TypedDict):

@@ -177,14 +177,20 @@ impl Canon {
         Canon::new(layout.rank(), normalizer.table.into_quotients(), form)
     }
 
-    /// Keeps only the quotients that the form needs, numbered in the order of need.
+    /// Keeps only the quotients that the form needs. Plain ones come first, from the last dimension on and by divisor, not by
+    /// how the layout came about, so that equal functions have equal lists; of the others each uses earlier ones.
     fn new(rank: usize, all: Vec<Quotient>, form: Linear) -> Canon {
         let needed = used(&all, form.terms.iter().map(|entry| entry.0));
+        let mut places: Vec<usize> = (0..all.len()).filter(|&place| needed[place]).collect();
+        places.sort_by_key(|&place| match all[place].plain_dim() {
+            Some(dim) => (rank - dim, all[place].by),
+            None => (usize::MAX, 0),
+        });
         let mut names = vec![0; all.len()];
-        let mut quotients = Vec::new();
-        for (place, quotient) in all.into_iter().enumerate().filter(|&(place, _)| needed[place]) {
+        let mut quotients = Vec::with_capacity(places.len());
+        for place in places {
             names[place] = quotients.len();
-            quotients.push(Quotient { of: rename(&quotient.of, &names), by: quotient.by });
+            quotients.push(Quotient { of: rename(&all[place].of, &names), by: all[place].by });
         }
         let form = rename(&form, &names);
         let fast = Fast::new(rank, &quotients, &form);

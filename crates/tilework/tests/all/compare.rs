@@ -309,3 +309,22 @@ fn every_difference_is_a_value_and_has_its_words() {
     assert!(matches!(verdict.difference(), Some(Difference::Pieces(_))), "{verdict}");
     assert_eq!((Verdict::Yes.difference(), Verdict::Yes.reason()), (None, None));
 }
+
+#[test]
+fn equal_functions_are_equal_however_they_came_about() {
+    // The cuts of a view are found in another order than those of tiles.
+    let view =
+        Layout::builder(&[1, 2, 2, 2], 8).unwrap().minor_to_major(&[3, 1, 2, 0]).unwrap().build().unwrap();
+    let view = view.reshape(&[8]).unwrap();
+    let tiled =
+        Layout::builder(&[8], 8).unwrap().tile(&[Some(4)]).unwrap().tile(&[Some(2), Some(2)]).unwrap();
+    let tiled = tiled.build().unwrap();
+    assert!(view.same_function(&tiled).is_yes());
+    assert_eq!(view, tiled);
+    let hash = |layout: &Layout| {
+        let mut hasher = std::hash::DefaultHasher::new();
+        std::hash::Hash::hash(layout, &mut hasher);
+        std::hash::Hasher::finish(&hasher)
+    };
+    assert_eq!(hash(&view), hash(&tiled));
+}
