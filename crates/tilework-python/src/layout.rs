@@ -328,7 +328,7 @@ impl PyLayout {
         let size = self.layout.size();
         let offset = plain::whole(offset, "offset")?;
         let offset = u64::try_from(offset).map_err(|_| {
-            let error = Error::new(format!("offset {offset} in a buffer of {size}")).field("offset");
+            let error = Error::new(offset.to_string()).field("offset");
             error.accepts(if size == 0 {
                 "nothing: it has no places".to_owned()
             } else {

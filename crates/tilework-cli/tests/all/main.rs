@@ -2,6 +2,7 @@
 
 mod audit;
 mod behaviour;
+mod claims;
 mod common;
 mod convert;
 mod directml;
