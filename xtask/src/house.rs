@@ -32,6 +32,10 @@ const LEFTOVERS: [&str; 6] = [
     concat!("db", "g!"),
 ];
 
+/// Words that say in a roundabout way what a plain one says. They are looked for where users read: in documents, in help
+/// texts and in messages.
+const TICS: [&str; 6] = ["of which", "so many", "is told", "are told", "by and by", "that were better"];
+
 pub fn check() -> Outcome {
     let root = shell::root();
     let mut files = Vec::new();
@@ -66,6 +70,9 @@ fn problems(path: &Path, text: &str) -> Vec<String> {
                 report(&format!("`{word}` is left"));
             }
         }
+        for tic in TICS.iter().filter(|tic| is_read(path, line) && has_word(&line.to_lowercase(), tic)) {
+            report(&format!("`{tic}`: say it plainly"));
+        }
         let code = line.split("//").next().unwrap_or(line);
         if is_rust(path) && !may_be_unsafe && has_word(code, UNSAFE) {
             report(&format!("`{UNSAFE}` outside {}", UNSAFE_ROOMS.join(" and ")));
@@ -76,6 +83,21 @@ fn problems(path: &Path, text: &str) -> Vec<String> {
         found.push(format!("{}: {lines} lines; {} at most", path.display(), LINES.1));
     }
     found
+}
+
+/// Whether users read a line: documents, help texts, which are comments of the command's arguments, and texts in quotes.
+fn is_read(path: &Path, line: &str) -> bool {
+    let line = line.trim_start();
+    let is_comment = line.starts_with("//");
+    let is_help = path.to_string_lossy().replace('\\', "/").starts_with("crates/tilework-cli/src/args");
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("md") => true,
+        Some("rs") => {
+            let is_source = path.starts_with("crates") && path.iter().any(|part| part == "src");
+            is_source && (is_help || !is_comment && line.contains('"'))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the word stands in the line as a whole.
@@ -130,6 +152,15 @@ mod tests {
         let text = format!("fine\nlater {}: more\n", LEFTOVERS[0]);
         assert_eq!(problems(Path::new("a.md"), &text).len(), 1);
         assert!(problems(Path::new("a.md"), &text)[0].starts_with("a.md:2:"));
+    }
+
+    #[test]
+    fn roundabout_words_are_found_where_users_read() {
+        let text = "a file of which one half is read\n";
+        assert_eq!(problems(Path::new("README.md"), text).len(), 1);
+        assert_eq!(problems(Path::new("crates/a/src/a.rs"), text).len(), 0);
+        assert_eq!(problems(Path::new("crates/a/src/a.rs"), &format!("    \"{}\"", text.trim())).len(), 1);
+        assert_eq!(problems(Path::new("crates/tilework-cli/src/args.rs"), &format!("/// {text}")).len(), 1);
     }
 
     #[test]

@@ -35,7 +35,7 @@ The project's own chores.
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
-The parts of bench are reading, offset, walk, size and show. The options of bench relayout are told by --help; with
+The parts of bench are reading, offset, walk, size and show. bench relayout --help lists its options; with
 --peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads. bench python takes --rounds N, and
 installs PyTorch with --with-torch.
 test and ci need cargo, rustfmt, clippy, a C++ compiler and Python 3.11 or newer (PYTHON names another than python3);

@@ -94,7 +94,7 @@ fn example(bytes: u32) -> &'static str {
         4 => "f32",
         8 => "f64",
         16 => "c128",
-        _ => "none: no element type has so many bytes",
+        _ => "none: no element type has that size",
     }
 }
 

@@ -168,7 +168,7 @@ impl Source {
         // A stream is held in memory, and an endless one would take all of it.
         if let Some(available) = available_memory().filter(|&available| missing > available) {
             return Err(Error::new(format!("{} is to give {end} bytes", self.name))
-                .rule(format!("a stream is held in memory, of which {available} bytes are available"))
+                .rule(format!("a stream is held in memory, and {available} bytes are available"))
                 .accepts("a file, which is mapped"));
         }
         let found = rest.take(missing).read_to_end(bytes).map_err(|error| failed(&self.name, &error))?;

@@ -20,7 +20,7 @@ pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Element> {
             return Err(Error::new(format!("dtype {name:?}"))
                 .field("dtype")
                 .rule("XLA counts bits where NumPy counts bytes")
-                .accepts(format!("'uint{bits}' for so many bits, or 'uint{}' for so many bytes", 8 * bits))
+                .accepts(format!("'uint{bits}' for {bits} bits, or 'uint{}' for {bits} bytes", 8 * bits))
                 .into());
         }
         if let Some(element) = Element::from_any_name(&name) {

@@ -8,26 +8,25 @@ use super::bytes::bytes;
 use super::target::{TargetArgs, told};
 
 pub const AUDIT_EXAMPLES: &str = "\
-A PATH is a folder, a file or `-`. Of a folder, the files of a dump are read; of each module its last stage, of files that \
-are named too. Every file is told by what is in it: a buffer assignment, live ranges, a memory usage report, an HLO \
-module, a serialised one (HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message; of any other text that is \
-named, and of MLIR, the shapes in it. Files compressed by gzip are read as well.
+A PATH is a folder, a file or `-`. In a folder, audit reads the files of a dump, and the last stage of each module. A file is \
+recognised by its content: a buffer assignment, live ranges, a memory usage report, an HLO module as text or serialised \
+(HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message, MLIR, or any text with shapes in it. Files may be \
+compressed by gzip.
 
-To get a dump from JAX, written while it compiles, before anything runs:
+To get a dump from JAX (XLA writes it before the program runs, so it exists even when the program runs out of memory):
   XLA_FLAGS='--xla_dump_to=dumps --xla_dump_hlo_as_text' python train.py
-With --xla_dump_hlo_as_proto instead it is smaller, and says the same but for the names of memories. Of a program that is \
-there in both forms, the text is read.
+--xla_dump_hlo_as_proto makes a smaller one, without the names of memories. If both are there, the text is read.
 
 Two folders, or two files of different programs, are compared: before a change and after it. More are read together.
 
-With --target, arrays without tiles are counted as the machine usually lays them out: those of a program that is not \
-compiled yet, such as StableHLO, or of a dump for another machine. With --what-if, the program is told as it would be if \
-one array lay otherwise, its buffers living as long as they do: the footprint only, as the compiler may need the order.
+--target gives arrays without tiles those of a machine: for a program that is not compiled yet, such as StableHLO, or a dump \
+for another machine. --what-if compares the program with one in which an array has another layout. It knows sizes only: \
+the compiler may need the order, and copy to get it.
 
-A dump may say anything, so what is held of it is limited, by --memory; what would take more is refused.
+--memory limits how much memory audit takes itself. A dump that needs more is refused.
 
-Padding is counted at the peak, when the main memory holds the most, where live ranges are read; else over all buffers \
-together. Sizes are the compiler's; what the layouts need is computed besides, and where the two differ it is told.
+Padding is counted at the peak if live ranges are known, else over all buffers. Sizes are the compiler's; audit computes \
+what the layouts need as well, and reports differences.
 
 Examples:
   tilework audit samples/dump                      # everything about every program
@@ -52,7 +51,7 @@ pub struct AuditArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
 
-    /// How many of each kind are told [default: 5; all for --csv]; 0: only the sentence that matters
+    /// How many of each kind to list [default: 5; all for --csv]; 0: only the sentence that matters
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
 

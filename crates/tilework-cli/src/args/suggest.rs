@@ -33,7 +33,7 @@ pub struct SuggestArgs {
     #[arg(long, value_name = "LAYOUT", conflicts_with_all = ["target", "tile", "top"], value_parser = layout)]
     pub what_if: Vec<Layout>,
 
-    /// The most layouts that are told
+    /// How many layouts to list at most
     #[arg(long, value_name = "NUMBER", default_value = "5", value_parser = clap::value_parser!(u16).range(1..=KEPT as i64))]
     pub top: u16,
 }

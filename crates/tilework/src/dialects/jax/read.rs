@@ -170,7 +170,7 @@ fn tiles(value: &Value) -> Result<Vec<Vec<Option<u64>>>> {
         Kind::List(_) => sizes(&item.value),
         Kind::Number(_) => Err(value
             .error("sizes where tiles are wanted")
-            .rule("tiling is a tuple of tiles, each of which is a tuple of sizes")
+            .rule("tiling is a tuple of tiles, and a tile is a tuple of sizes")
             .accepts(ACCEPTS)),
         _ => Err(item.value.error("this is no tile").accepts(ACCEPTS)),
     };
