@@ -16,7 +16,7 @@ const FOREIGN: [&str; 5] = ["target", "corpus", "artifacts", "node_modules", "co
 const GENERATED: &str = "generated";
 
 /// What is read, by the ending of its name.
-const KINDS: [&str; 7] = ["rs", "md", "toml", "py", "sh", "c", "h"];
+const KINDS: [&str; 9] = ["rs", "md", "toml", "py", "sh", "c", "h", "cpp", "hpp"];
 
 /// A file is one idea, read top to bottom: above the first number of lines comes a warning, above the second a failure.
 const LINES: (usize, usize) = (400, 600);

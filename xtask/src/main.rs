@@ -5,6 +5,7 @@
 
 mod arm;
 mod bench;
+mod dist;
 mod fuzz;
 mod header;
 mod house;
@@ -32,6 +33,8 @@ The project's own chores.
   cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: some minutes
   cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask proto [--check]                make the code of the protobuf messages, or see whether it is current
+  cargo xtask dist [--check]                 what is given to those without Rust, in target/dist, and a check that uses it:
+                                             some minutes; --check uses what is there
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
@@ -43,6 +46,8 @@ cbindgen is installed into target/tools when the interface for C has changed, an
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
 target/bench-python-venv; without jaxlib the other parts are measured alone.
+dist is no part of test. It needs Linux, Python, pkg-config and compilers for C and C++; zig, cargo-zigbuild, maturin and
+CMake are installed into target/dist-venv.
 arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
 aarch64-unknown-linux-gnu or its source; RUSTC names another compiler.
 ";
@@ -59,6 +64,7 @@ fn main() -> ExitCode {
         ["bench", parts @ ..] => bench::run(parts),
         ["python", words @ ..] => python::run(words),
         ["arm", words @ ..] => arm::run(words),
+        ["dist", options @ ..] => dist::run(options),
         ["header", options @ ..] => header::run(options),
         ["proto", options @ ..] => proto::run(options),
         ["house"] => house::check(),

@@ -7,9 +7,12 @@ use std::{env, fs};
 
 use crate::{Outcome, shell};
 
-/// What the package is built, tested and compared with. Pinned, so that a change of theirs is no failure of ours.
+/// What makes the wheel. Pinned, as everything is, so that a change of theirs is no failure of ours.
+pub const MATURIN: &str = "maturin==1.16.0";
+
+/// What the package is built, tested and compared with.
 const PACKAGES: [&str; 8] = [
-    "maturin==1.16.0",
+    MATURIN,
     "numpy==2.4.6",
     "ml_dtypes==0.6.0",
     "jax==0.10.2",
@@ -58,16 +61,19 @@ pub fn run(words: &[&str]) -> Outcome {
 /// Builds the wheel and puts it into the environment. With the profile of the workspace's tests, which is `dev`, most of
 /// what it wants is compiled already.
 pub fn install(python: &Path, profile: &str) -> Outcome {
-    let wheels = shell::target().join("python-wheel");
-    let _ = fs::remove_dir_all(&wheels); // it need not exist
-    let manifest = "crates/tilework-python/Cargo.toml";
     let mut maturin = shell::command(python);
     maturin.args(["-m", "maturin", "build", "--quiet", "--profile", profile, "--compatibility", "off"]);
-    maturin.args(["--manifest-path", manifest, "--out"]).arg(&wheels);
-    shell::quietly(maturin.arg("--interpreter").arg(python))?;
-    let built = fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
-    let wheel = built.flatten().map(|entry| entry.path()).next().ok_or("maturin made no wheel")?;
+    let wheel = wheel(maturin.arg("--interpreter").arg(python), &shell::target().join("python-wheel"))?;
     pip_install(python, &["--no-deps", "--no-index", "--force-reinstall", &wheel.to_string_lossy()])
+}
+
+/// Has maturin build the package into a folder, which is emptied before, and returns the wheel.
+pub fn wheel(maturin: &mut Command, folder: &Path) -> Result<PathBuf, String> {
+    let _ = fs::remove_dir_all(folder); // it need not exist
+    maturin.args(["--manifest-path", "crates/tilework-python/Cargo.toml", "--out"]).arg(folder);
+    shell::quietly(maturin)?;
+    let built = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    built.flatten().map(|entry| entry.path()).next().ok_or_else(|| "maturin made no wheel".to_owned())
 }
 
 /// A Python that stands in the package's room.
@@ -82,24 +88,31 @@ fn in_room(python: &Path, room: &Path) -> Command {
 /// A Python in a virtual environment of that name within the target folder, with these packages: installed where one is
 /// missing or has another version than the one it is pinned to.
 pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
-    let folder = shell::target().join(name);
-    let python = match cfg!(windows) {
-        true => folder.join("Scripts/python.exe"),
-        false => folder.join("bin/python"),
-    };
+    let mut python = interpreter(name);
     if shell::succeeds(shell::command(&python).args(["-c", &check(packages)])) {
         return Ok(python);
     }
     if !shell::succeeds(shell::command(&python).args(["-m", "pip", "--version"])) {
-        let system = env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
-        shell::run(shell::command(system).args(["-m", "venv", "--clear"]).arg(&folder))?;
+        python = fresh(name)?;
     }
-    println!("installing {} into {}", packages.join(", "), folder.display());
+    println!("installing {} into {}", packages.join(", "), shell::target().join(name).display());
     pip_install(&python, packages)?;
     Ok(python)
 }
 
-fn pip_install(python: &Path, what: &[&str]) -> Outcome {
+/// A Python in an environment that has nothing in it, within the target folder.
+pub fn fresh(name: &str) -> Result<PathBuf, String> {
+    let system = env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    shell::run(shell::command(system).args(["-m", "venv", "--clear"]).arg(shell::target().join(name)))?;
+    Ok(interpreter(name))
+}
+
+fn interpreter(name: &str) -> PathBuf {
+    shell::target().join(name).join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+}
+
+/// Installs with pip: names of packages, or a wheel.
+pub fn pip_install(python: &Path, what: &[&str]) -> Outcome {
     let words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     shell::run(shell::command(python).args(words).args(what))
 }

@@ -11,6 +11,8 @@ use std::process::Command;
 enum Language {
     C,
     Cpp,
+    /// The classes of `tilework.hpp` want it.
+    Cpp17,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -43,28 +45,47 @@ fn a_cpp_program_with_the_shared_library() {
 }
 
 #[test]
-fn the_example_packs_and_unpacks() {
-    let Some(mut compiler) = compiler(Language::C) else { return };
-    let program = output("pack");
-    compiler.arg(here("examples/pack.c")).arg("-o").arg(&program);
-    link(&mut compiler, Library::Static);
-    run(&mut compiler);
-    let said = run(&mut Command::new(program));
-    assert!(said.starts_with("moves 19200 elements, 37.50 KiB\n"), "{said}");
-    assert!(said.ends_with("\n38400 bytes became 49152, and came back the same\n"), "{said}");
+fn the_classes_for_cpp_with_the_static_library() {
+    passes(Language::Cpp17, Library::Static);
 }
 
 #[test]
-fn the_example_at_the_top_of_the_header_is_a_program() {
-    let header = std::fs::read_to_string(here("include/tilework.h")).expect("the header is there");
-    let example: Vec<&str> = header.lines().filter_map(|line| line.strip_prefix(" *     ")).collect();
-    let first = example.iter().position(|line| line.starts_with("#include")).expect("it includes something");
-    let last = example.iter().position(|&line| line == "}").expect("it ends");
-    let source = output("header_example.c");
-    std::fs::write(&source, example[first..=last].join("\n") + "\n").expect("the folder can be written");
-    for language in [Language::C, Language::Cpp] {
+fn the_classes_for_cpp_with_the_shared_library() {
+    passes(Language::Cpp17, Library::Shared);
+}
+
+#[test]
+fn the_examples_pack_and_unpack() {
+    for (language, file) in [(Language::C, "pack.c"), (Language::Cpp17, "pack.cpp")] {
         let Some(mut compiler) = compiler(language) else { continue };
-        run(compiler.arg("-c").arg(&source).arg("-o").arg(output(&format!("{}.o", name(language)))));
+        let program = output(&file.replace('.', "-"));
+        sources(&mut compiler, language, &[&format!("examples/{file}")]);
+        link(compiler.arg("-o").arg(&program), Library::Static);
+        run(&mut compiler);
+        let said = run(&mut Command::new(program));
+        assert!(said.starts_with("moves 19200 elements, 37.50 KiB\n"), "{said}");
+        assert!(said.ends_with("\n38400 bytes became 49152, and came back the same\n"), "{said}");
+    }
+}
+
+#[test]
+fn the_examples_at_the_top_of_the_headers_are_programs() {
+    for (header, languages) in
+        [("tilework.h", &[Language::C, Language::Cpp][..]), ("tilework.hpp", &[Language::Cpp17])]
+    {
+        let text = std::fs::read_to_string(here("include").join(header)).expect("the header is there");
+        let top = text.lines().take_while(|line| *line != " */");
+        // Lines that are empty in the example have nothing behind the star.
+        let example: Vec<&str> =
+            top.filter_map(|line| line.strip_prefix(" *     ").or((line == " *").then_some(""))).collect();
+        let first = example.iter().position(|line| line.starts_with("#include")).expect("it has an include");
+        let last = example.iter().rposition(|&line| line == "}").expect("it ends");
+        let source = output(&header.replace('.', "_")).with_extension("c");
+        std::fs::write(&source, example[first..=last].join("\n") + "\n").expect("the folder can be written");
+        for &language in languages {
+            let Some(mut compiler) = compiler(language) else { continue };
+            run(compiler.arg("-c").arg(&source).arg("-o").arg(output(&format!("{}.o", name(language)))));
+        }
     }
 }
 
@@ -73,17 +94,26 @@ fn passes(language: Language, library: Library) {
     let Some(mut compiler) = compiler(language) else { return };
     let kind = if library == Library::Static { "static" } else { "shared" };
     let program = output(&format!("{}-{kind}", name(language)));
-    for part in ["main", "story", "errors", "pools"] {
-        compiler.arg(here(&format!("tests/c/{part}.c")));
-    }
-    // The sources are told apart from the libraries by the words before them.
-    if language == Language::Cpp {
-        compiler.args(["-x", "none"]);
-    }
+    let parts: &[&str] = match language {
+        Language::C | Language::Cpp => {
+            &["tests/c/main.c", "tests/c/story.c", "tests/c/errors.c", "tests/c/pools.c"]
+        }
+        Language::Cpp17 => &["tests/c/classes.cpp"],
+    };
+    sources(&mut compiler, language, parts);
     link(compiler.arg("-o").arg(&program), library);
     run(&mut compiler);
     // Cargo's own folders come first there, in which an older library may be.
     assert_eq!(run(Command::new(program).env_remove("LD_LIBRARY_PATH")), "ok\n");
+}
+
+/// Names files of this package to the compiler.
+fn sources(compiler: &mut Command, language: Language, files: &[&str]) {
+    compiler.args(files.iter().map(|file| here(file)));
+    // The sources are told apart from the libraries by the words before them.
+    if language != Language::C {
+        compiler.args(["-x", "none"]);
+    }
 }
 
 /// The compiler with strict words and the folder of the header, if there is one on this machine.
@@ -91,6 +121,7 @@ fn compiler(language: Language) -> Option<Command> {
     let (variable, usual, standard) = match language {
         Language::C => ("CC", "cc", "-std=c99"),
         Language::Cpp => ("CXX", "c++", "-std=c++11"),
+        Language::Cpp17 => ("CXX", "c++", "-std=c++17"),
     };
     let program = env::var_os(variable).unwrap_or_else(|| usual.into());
     if Command::new(&program).arg("--version").output().is_err() {
@@ -99,7 +130,7 @@ fn compiler(language: Language) -> Option<Command> {
     }
     let mut compiler = Command::new(program);
     compiler.args([standard, "-pedantic", "-Wall", "-Wextra", "-Werror", "-g", "-I"]).arg(here("include"));
-    if language == Language::Cpp {
+    if language != Language::C {
         compiler.args(["-x", "c++"]);
     }
     Some(compiler)
@@ -109,6 +140,7 @@ fn name(language: Language) -> &'static str {
     match language {
         Language::C => "C",
         Language::Cpp => "C++",
+        Language::Cpp17 => "C++17",
     }
 }
 

@@ -148,8 +148,8 @@ pub enum When {
 pub enum Command {
     /// Say what the layouts of a compiled program cost
     ///
-    /// Reads what a compiler dumps and says where the memory goes: which buffers are mostly padding and because of which
-    /// dimension, which copies only change a layout, what is there when memory is fullest.
+    /// Reads what a compiler dumps and says where the memory goes: which buffers are mostly padding, the dimension that
+    /// causes it, the copies that only change a layout, and what is there when memory is fullest.
     #[command(after_long_help = audit::AUDIT_EXAMPLES)]
     Audit(AuditArgs),
 
