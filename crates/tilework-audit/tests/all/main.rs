@@ -9,6 +9,7 @@ mod modules;
 mod reference;
 #[cfg(feature = "proto")]
 mod schema;
+#[cfg(feature = "proto")]
 mod serial;
 #[cfg(feature = "proto")]
 mod serialised;

@@ -41,6 +41,7 @@
 //! `compare.rs` says what is done with those.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
@@ -177,24 +178,40 @@ impl Canon {
         Canon::new(layout.rank(), normalizer.table.into_quotients(), form)
     }
 
-    /// Keeps only the quotients that the form needs. Plain ones come first, from the last dimension on and by divisor, not by
-    /// how the layout came about, so that equal functions have equal lists; of the others each uses earlier ones.
+    /// Keeps only the quotients that the form needs, numbered in the order of need.
     fn new(rank: usize, all: Vec<Quotient>, form: Linear) -> Canon {
         let needed = used(&all, form.terms.iter().map(|entry| entry.0));
-        let mut places: Vec<usize> = (0..all.len()).filter(|&place| needed[place]).collect();
-        places.sort_by_key(|&place| match all[place].plain_dim() {
-            Some(dim) => (rank - dim, all[place].by),
-            None => (usize::MAX, 0),
-        });
         let mut names = vec![0; all.len()];
-        let mut quotients = Vec::with_capacity(places.len());
-        for place in places {
+        let mut quotients = Vec::new();
+        for (place, quotient) in all.into_iter().enumerate().filter(|&(place, _)| needed[place]) {
             names[place] = quotients.len();
-            quotients.push(Quotient { of: rename(&all[place].of, &names), by: all[place].by });
+            quotients.push(Quotient { of: rename(&quotient.of, &names), by: quotient.by });
         }
         let form = rename(&form, &names);
         let fast = Fast::new(rank, &quotients, &form);
         Canon { rank, quotients, form, fast }
+    }
+
+    /// Whether the forms are the same, in whatever order their quotients were found. Of plain ones that is whether the
+    /// functions are.
+    pub(crate) fn is_same(&self, other: &Canon) -> bool {
+        let is_equal = self.form == other.form && self.quotients == other.quotients;
+        let has_equal_cuts = || {
+            self.form.constant == other.form.constant
+                && self.is_plain()
+                && other.is_plain()
+                && (0..self.rank).all(|dim| self.cuts(dim) == other.cuts(dim))
+        };
+        self.rank == other.rank && (is_equal || has_equal_cuts())
+    }
+
+    /// Feeds a hasher with what forms that are the same have in common.
+    pub(crate) fn hash(&self, hasher: &mut impl Hasher) {
+        self.form.constant.hash(hasher);
+        match self.is_plain() {
+            true => (0..self.rank).for_each(|dim| self.cuts(dim).hash(hasher)),
+            false => (&self.form, &self.quotients).hash(hasher),
+        }
     }
 
     /// Number of dimensions of the index.

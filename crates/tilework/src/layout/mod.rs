@@ -68,8 +68,7 @@ impl PartialEq for Layout {
     fn eq(&self, other: &Layout) -> bool {
         self.dims() == other.dims()
             && (self.bits(), self.size()) == (other.bits(), other.size())
-            && self.canon().form() == other.canon().form()
-            && self.canon().quotients() == other.canon().quotients()
+            && self.canon().is_same(other.canon())
     }
 }
 
@@ -79,8 +78,7 @@ impl Hash for Layout {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.dims().hash(hasher);
         (self.bits(), self.size()).hash(hasher);
-        self.canon().form().hash(hasher);
-        self.canon().quotients().hash(hasher);
+        self.canon().hash(hasher);
     }
 }
 
