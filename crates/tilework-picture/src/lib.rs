@@ -24,11 +24,14 @@ mod moves;
 mod ruler;
 mod scene;
 mod strip;
+pub mod svg;
 pub mod terminal;
 mod text;
 mod tiles;
+mod treemap;
 mod window;
 
 pub use moves::shared_run;
 pub use scene::{Border, Cell, Content, Grid, Head, Lane, Room, Scene};
 pub use text::{Line, Look, Span, Style, letter, plain_ascii, same_width_ascii, wrap};
+pub use treemap::treemap;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use tilework::printable;
 use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
+use tilework_picture::svg::escaped;
 
 use super::pictures::{map, time};
 use super::report::{assumption, how_words, told_of, where_unread};
@@ -217,24 +217,6 @@ fn sums<K>(page: &mut String, heading: &str, sums: &[Keyed<K>], name: fn(&K) -> 
             writeln!(page, "<tr><td>{name}</td><td>{waste}</td><td>{share}</td><td>{allocated}</td></tr>");
     }
     page.push_str("</table>\n");
-}
-
-/// Text that means nothing to a browser but itself.
-pub(super) fn escaped(text: &str) -> String {
-    // What a terminal would obey is no character of a page, or turns round what stands beside it.
-    let lines: Vec<_> = text.split('\n').map(printable).collect();
-    let mut out = String::with_capacity(text.len());
-    for c in lines.join("\n").chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

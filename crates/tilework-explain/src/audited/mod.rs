@@ -9,7 +9,6 @@ mod report;
 mod sentence;
 mod table;
 mod tile_picture;
-mod treemap;
 
 pub use change::{ChangeObject, explain_audit_change, explain_what_if};
 pub use html::{audit_html, audit_html_part};

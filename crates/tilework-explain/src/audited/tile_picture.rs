@@ -3,11 +3,10 @@
 //! Two dimensions are drawn, the most minor ones, as these are what tiles cut. Of many tiles the first few stand for all,
 //! and the last ones are drawn as well, since they are where an array ends within a tile.
 
-use std::fmt::Write;
-
 use tilework::xla::{ArrayShape, TileDim};
+use tilework_picture::svg::{Anchor, Drawing, Rect};
 
-use super::pictures::{WIDTH, begin};
+use super::pictures::WIDTH;
 
 /// The most tiles that are drawn side by side, and one above the other.
 const ACROSS: u64 = 8;
@@ -87,33 +86,23 @@ pub(super) fn tile_picture(array: &ArrayShape) -> Option<String> {
     let width = ((WIDTH - gaps) / x.drawn.len() as f64).min(WIDEST);
     let height = (width * down as f64 / across as f64).clamp(LOWEST, TALLEST);
     let ((lefts, _), (tops, bottom)) = (x.places(width), y.places(height));
-    let mut svg = String::new();
-    begin(&mut svg, bottom + 22.0, "the tiles of the two most minor dimensions");
-    for (&row, top) in y.drawn.iter().zip(&tops) {
-        for (&column, left) in x.drawn.iter().zip(&lefts) {
-            let (wide, tall) = (width * x.share(column), height * y.share(row));
-            for (w, h, fill) in [(width, height, "waste"), (wide, tall, "data")] {
-                let _ = write!(
-                    svg,
-                    "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{w:.2}\" height=\"{h:.2}\" fill=\"var(--{fill})\"/>"
-                );
-            }
-            let _ = write!(
-                svg,
-                "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"none\" stroke=\"var(--page)\" stroke-width=\"2\"/>"
-            );
+    let mut drawing = Drawing::new(WIDTH, bottom + 22.0, "the tiles of the two most minor dimensions");
+    for (&row, &top) in y.drawn.iter().zip(&tops) {
+        for (&column, &left) in x.drawn.iter().zip(&lefts) {
+            let whole = Rect { x: left, y: top, width, height };
+            let elements = Rect { width: width * x.share(column), height: height * y.share(row), ..whole };
+            drawing.fill(whole, "waste");
+            drawing.fill(elements, "data");
+            drawing.outline(whole, "page", 2.0);
         }
     }
     let others: u128 = sizes.iter().skip(2).map(|&size| u128::from(size)).product();
     let planes = if others > 1 { format!(", {others} times") } else { String::new() };
-    let (columns, rows, y_text) = (x.count(), y.count(), bottom + 16.0);
-    let _ = writeln!(
-        svg,
-        "<text x=\"0\" y=\"{y_text:.1}\" font-size=\"12\" fill=\"var(--faint)\">{} × {} elements in {rows} × {columns} \
-         tiles of {down} × {across}{planes}</text></svg>",
-        y.size, x.size
-    );
-    Some(svg)
+    let (columns, rows) = (x.count(), y.count());
+    let said =
+        format!("{} × {} elements in {rows} × {columns} tiles of {down} × {across}{planes}", y.size, x.size);
+    drawing.text((0.0, bottom + 16.0), &said, "faint", Anchor::Start);
+    Some(drawing.finish())
 }
 
 #[cfg(test)]

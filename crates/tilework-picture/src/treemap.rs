@@ -3,17 +3,10 @@
 //! Rows are filled along the shorter side of what is left, as long as that makes the worst of a row's rectangles more like a
 //! square (Bruls, Huizing, van Wijk: Squarified Treemaps).
 
-/// A rectangle.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Rect {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
-}
+use crate::svg::Rect;
 
 /// A rectangle for each size; sizes are above 0 and fall.
-pub(super) fn treemap(sizes: &[u64], all: Rect) -> Vec<Rect> {
+pub fn treemap(sizes: &[u64], all: Rect) -> Vec<Rect> {
     let total: f64 = sizes.iter().map(|&size| size as f64).sum();
     let scale = if total > 0.0 { all.width * all.height / total } else { 0.0 };
     let areas: Vec<f64> = sizes.iter().map(|&size| size as f64 * scale).collect();
