@@ -1,23 +1,9 @@
 //! Arrays of elements below a byte between layouts, whole: against one element after the other.
 
+use crate::bits::{get, put};
 use proptest::prelude::*;
 use tilework::{Layout, PlanOptions};
 use tilework_copy::{Inline, Pool, Relayout, Threads};
-
-fn get(bytes: &[u8], place: u64, bits: u64) -> u64 {
-    (0..bits).fold(0, |value, k| {
-        let bit = place * bits + k;
-        value | u64::from(bytes[(bit / 8) as usize] >> (bit % 8) & 1) << k
-    })
-}
-
-fn put(bytes: &mut [u8], place: u64, bits: u64, value: u64) {
-    for k in 0..bits {
-        let bit = place * bits + k;
-        let byte = &mut bytes[(bit / 8) as usize];
-        *byte = *byte & !(1 << (bit % 8)) | ((value >> k & 1) as u8) << (bit % 8);
-    }
-}
 
 /// Moves an array and looks at every bit of the destination.
 fn check(from: &Layout, to: &Layout, fill: Option<u128>, pool: &dyn Pool) {
