@@ -158,6 +158,7 @@ pub mod words;
 
 pub use algebra::canon::Canon;
 pub use ask::compare::TABLE_LIMIT;
+pub use ask::digits::{Digit, Digits};
 pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use ask::measure::Growth;
 pub use ask::verdict::{Difference, Verdict};

@@ -2,6 +2,7 @@
 //! two layouts are the same.
 
 pub(crate) mod compare;
+pub(crate) mod digits;
 pub(crate) mod locate;
 pub(crate) mod measure;
 pub(crate) mod tiles;

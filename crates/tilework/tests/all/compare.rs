@@ -122,8 +122,9 @@ proptest! {
         })
     ) {
         let (a, b) = (a.build().unwrap(), b.build().unwrap());
-        prop_assert_eq!(a.size(), b.size());
-        agrees(&a.transpose_bitcast(&b), reachable(&a).contains(&table(&b)))?;
+        // The alignment makes nearly all sizes equal; tiles that pad beyond it need another buffer.
+        let same_buffer = a.size() == b.size();
+        agrees(&a.transpose_bitcast(&b), same_buffer && reachable(&a).contains(&table(&b)))?;
     }
 }
 

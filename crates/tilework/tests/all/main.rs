@@ -3,6 +3,7 @@
 mod common;
 mod compare;
 mod dialects;
+mod digits;
 mod directml_cases;
 mod directml_check;
 mod directml_random;
