@@ -138,13 +138,16 @@ impl Page {
             }
             None => rows.push(("formula".to_owned(), "too long to print".to_owned())),
         }
-        let strides = layout.canon().strides();
+        let strides = layout.canon().strides().filter(|_| layout.swizzle().is_none());
         let axes = layout.axes();
         if strides.is_none() && axes.len() <= 32 {
             let extents: Vec<String> = axes.iter().map(|axis| axis.extent.to_string()).collect();
             let steps: Vec<String> = axes.iter().map(|axis| axis.stride.to_string()).collect();
             let text = format!("{}, major to minor; strides {}", extents.join(" × "), steps.join(", "));
             rows.push(("axes".to_owned(), text));
+        }
+        if let Some(swizzle) = layout.swizzle() {
+            rows.push(("swizzle".to_owned(), crate::swizzled::words(swizzle)));
         }
         if let Some(strides) = strides.filter(|strides| (1..=32).contains(&strides.len())) {
             let all = |scale: i128| {

@@ -34,6 +34,7 @@ mod planned;
 mod shown;
 pub mod size;
 mod suggested;
+mod swizzled;
 
 pub use audited::{
     AuditedObject, ChangeObject, FindingsObject, audit_html, audit_html_part, audit_sentence, audit_table,

@@ -191,7 +191,7 @@ fn one(said: &dyn Described) -> Result<Option<Layout>> {
 /// The formula of the offset, if it is short enough for people.
 pub(crate) fn formula(layout: &Layout) -> Option<String> {
     let parts = layout.index_parts().len();
-    let text = (parts <= 200).then(|| layout.canon().to_string())?;
+    let text = (parts <= 200).then(|| layout.formula())?;
     (text.chars().count() <= 2000).then_some(text)
 }
 
@@ -239,6 +239,9 @@ pub struct Function {
     pub base: u64,
     /// Null if strides alone cannot say the function.
     pub strides: Option<Vec<i64>>,
+    /// The exchange of places after that, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swizzle: Option<String>,
     /// Null if it is too long for people.
     pub formula: Option<String>,
     /// Dimensions whose elements share their places.
@@ -261,7 +264,8 @@ impl Function {
             waste_bytes: sizes.waste_bytes,
             causes: sizes.growths.iter().map(Growing::from).collect(),
             base: layout.base(),
-            strides: layout.canon().strides(),
+            strides: layout.canon().strides().filter(|_| layout.swizzle().is_none()),
+            swizzle: layout.swizzle().map(ToString::to_string),
             formula: formula(layout),
             broadcast: layout.broadcast_dims(),
             packed: sizes.packed,

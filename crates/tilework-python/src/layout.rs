@@ -301,7 +301,7 @@ impl PyLayout {
     /// '12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2)'
     #[getter]
     fn formula(&self) -> String {
-        self.layout.canon().to_string()
+        self.layout.formula()
     }
 
     /// The place of an element. A negative number counts from the end of its dimension.

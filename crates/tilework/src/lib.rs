@@ -171,6 +171,7 @@ pub use kept::Kept;
 pub use layout::build::Builder;
 pub use layout::parts::{Axis, Part, PartKind};
 pub use layout::strided::Strided;
+pub use layout::swizzle::Swizzle;
 pub use layout::terms::{Term, Terms};
 pub use layout::{Layout, MAX_RANK, MAX_TILES};
 pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};

@@ -11,6 +11,7 @@ use crate::algebra::components::{Component, Quotients};
 use crate::algebra::linear::{Linear, Table, Term, Values, evaluate};
 use crate::algebra::pieces::{Pieces, may_be_exchanged, pieces};
 use crate::arithmetic::next_permutation;
+use crate::ask::exchange;
 use crate::ask::verdict::{Difference, Verdict};
 use crate::layout::Layout;
 use crate::layout::view::common_factors;
@@ -42,7 +43,15 @@ impl Layout {
         if self.is_empty() {
             return Verdict::Yes;
         }
-        Gap::new(self, other).is_zero(work)
+        match self.swizzle() == other.swizzle() {
+            true => Gap::new(self, other).is_zero(work),
+            false => exchange::same(self, other, work),
+        }
+    }
+
+    /// The same of the places before they are exchanged.
+    pub(crate) fn same_before_swizzle(&self, other: &Layout) -> Verdict {
+        Gap::new(self, other).is_zero(&mut WORK_LIMIT.clone())
     }
 
     /// Sense 2, the same buffer: the same function, the same allocated size and the same element bits.
@@ -104,7 +113,7 @@ impl Layout {
         if let Some(verdict) = self.bitcast_by_counts(other) {
             return verdict;
         }
-        if let (Some(a), Some(b)) = (pieces(self), pieces(other)) {
+        if let (true, Some(a), Some(b)) = (self.swizzle() == other.swizzle(), pieces(self), pieces(other)) {
             return match a == b {
                 true => Verdict::Yes,
                 false if may_be_exchanged(&a, &b) => Verdict::NotDecided(format!(
@@ -292,7 +301,7 @@ impl<'a> Gap<'a> {
     }
 
     fn witness(&self, index: &[u64]) -> Verdict {
-        let offsets = self.layouts.map(|layout| layout.canon().eval(index));
+        let offsets = self.layouts.map(|layout| layout.place(index));
         Verdict::No(Difference::Element { index: index.to_vec(), offsets })
     }
 }

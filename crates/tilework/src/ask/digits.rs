@@ -42,9 +42,16 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// Why there are no such digits: dimensions are combined, or cut at places that do not divide each other.
+    /// Why there are no such digits: dimensions are combined, or cut at places that do not divide each other, or the places
+    /// are exchanged by a swizzle.
     pub fn to_digits(&self) -> Result<Digits> {
-        if let Ok(strided) = self.to_strides() {
+        self.require_no_swizzle()?;
+        self.digits_before_swizzle()
+    }
+
+    /// The same for the places before they are exchanged.
+    pub(crate) fn digits_before_swizzle(&self) -> Result<Digits> {
+        if let Ok(strided) = self.strides_before_swizzle() {
             let whole = |(&extent, &stride): (&u64, &i64)| {
                 vec![Digit { extent, stride: stride * i64::from(extent > 1) }]
             };

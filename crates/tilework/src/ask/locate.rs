@@ -114,6 +114,7 @@ impl Layout {
                 size => format!("0 to {}", size - 1),
             }));
         }
+        let offset = self.swizzle().map_or(offset, |swizzle| swizzle.invert(offset));
         if offset >= self.size() - self.tail() {
             return Ok(Some(Hole::Tail));
         }

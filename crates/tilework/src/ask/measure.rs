@@ -293,7 +293,8 @@ impl Layout {
             return Some(true);
         }
         let canon = self.canon();
-        let by_form = canon.is_plain().then(|| self.monotonic_by_form()).flatten();
+        let is_plain = canon.is_plain() && self.swizzle().is_none();
+        let by_form = is_plain.then(|| self.monotonic_by_form()).flatten();
         by_form.or_else(|| {
             (self.len() <= LOCATE_LIMIT).then(|| {
                 let mut last = None;

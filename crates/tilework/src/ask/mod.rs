@@ -3,6 +3,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod digits;
+pub(crate) mod exchange;
 pub(crate) mod locate;
 pub(crate) mod measure;
 pub(crate) mod tiles;

@@ -30,6 +30,7 @@ pub(crate) struct Tiled {
 impl Layout {
     /// The order and tiles that say this layout; none if there are none or if they were not found.
     pub(crate) fn to_tiled(&self) -> Option<Tiled> {
+        self.require_no_swizzle().ok()?;
         by_order(self).or_else(|| by_tiles(self))
     }
 }

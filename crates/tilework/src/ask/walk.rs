@@ -44,6 +44,14 @@ impl Layout {
         &self,
         mut visit: impl FnMut(&[u64], u64) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
+        match self.swizzle() {
+            None => self.walk_before_swizzle(visit),
+            Some(swizzle) => self.walk_before_swizzle(|index, place| visit(index, swizzle.apply(place))),
+        }
+    }
+
+    /// The same with the places as they are before they are exchanged.
+    fn walk_before_swizzle<B>(&self, mut visit: impl FnMut(&[u64], u64) -> ControlFlow<B>) -> ControlFlow<B> {
         if self.is_empty() {
             return ControlFlow::Continue(());
         }
@@ -95,6 +103,12 @@ impl Layout {
     pub fn for_each_in_memory_order(&self, mut visit: impl FnMut(&[u64], u64)) {
         if self.is_empty() {
             return;
+        }
+        if self.swizzle().is_some() {
+            return match self.len() <= LOCATE_LIMIT {
+                true => self.for_each_sorted(&mut visit),
+                false => self.for_each_located(&mut visit),
+            };
         }
         match Odometer::new(self) {
             // Almost nothing but padding: the wheels would turn through all of it.

@@ -3,6 +3,7 @@
 pub(crate) mod build;
 pub(crate) mod parts;
 pub(crate) mod strided;
+pub(crate) mod swizzle;
 pub(crate) mod terms;
 pub(crate) mod view;
 
@@ -17,6 +18,7 @@ use crate::arithmetic::bytes;
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::build::Builder;
 use crate::layout::parts::{Axis, Part, PartKind, Parts};
+use crate::layout::swizzle::Swizzle;
 
 /// The most dimensions a layout may have, and the most entries of a tile.
 pub const MAX_RANK: usize = 256;
@@ -29,6 +31,8 @@ pub const MAX_TILES: usize = 64;
 /// ```text
 /// offset(x) = base + Σ stride · e(x)         e: dimensions, split (div, mod) and merged
 /// ```
+///
+/// A [`Swizzle`] may exchange the places in the end.
 ///
 /// Offsets, strides and sizes are in elements. A layout that exists is valid: every index has an offset in
 /// `0..size`, and all its products were computed without wrapping around.
@@ -60,7 +64,14 @@ pub struct Layout(Box<Inner>);
 /// `Layout([3, 5] of 32 bits, 12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2), size 24)`
 impl fmt::Debug for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Layout({:?} of {} bits, {}, size {})", self.dims(), self.bits(), self.canon(), self.size())
+        write!(
+            f,
+            "Layout({:?} of {} bits, {}, size {})",
+            self.dims(),
+            self.bits(),
+            self.formula(),
+            self.size()
+        )
     }
 }
 
@@ -68,6 +79,7 @@ impl PartialEq for Layout {
     fn eq(&self, other: &Layout) -> bool {
         self.dims() == other.dims()
             && (self.bits(), self.size()) == (other.bits(), other.size())
+            && self.swizzle() == other.swizzle()
             && self.canon().is_same(other.canon())
     }
 }
@@ -78,6 +90,7 @@ impl Hash for Layout {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.dims().hash(hasher);
         (self.bits(), self.size()).hash(hasher);
+        self.swizzle().hash(hasher);
         self.canon().hash(hasher);
     }
 }
@@ -97,6 +110,8 @@ pub(crate) struct Inner {
     pub(crate) tail: u64,
     /// Whether the places are one mixed-radix number without gaps: the axes' extents and strides fill `0..size - tail`.
     pub(crate) compact: bool,
+    /// How the places are exchanged in the end.
+    pub(crate) swizzle: Option<Box<Swizzle>>,
     canon: OnceLock<Box<Canon>>,
 }
 
@@ -194,6 +209,7 @@ impl Layout {
             size: 0,
             tail: 0,
             compact: false,
+            swizzle: None,
             canon: OnceLock::new(),
         }));
         // On the heap already: moving lists that are inline costs more than filling them.
@@ -286,7 +302,17 @@ impl Layout {
         if index.len() != self.0.dims.len() || index.iter().zip(&self.0.dims).any(|(i, size)| i >= size) {
             return Err(self.index_error(index));
         }
-        Ok(self.canon().eval(index))
+        Ok(self.place(index))
+    }
+
+    /// The offset of an index that is known to be within the dimensions.
+    #[inline]
+    pub(crate) fn place(&self, index: &[u64]) -> u64 {
+        let place = self.canon().eval(index);
+        match &self.0.swizzle {
+            None => place,
+            Some(swizzle) => swizzle.apply(place),
+        }
     }
 
     #[cold]
@@ -312,7 +338,23 @@ impl Layout {
             })
     }
 
-    /// The canonical form of the function; see [`Canon`].
+    /// The offset as a formula over the index, in letters.
+    ///
+    /// ```
+    /// use tilework::{Layout, Swizzle};
+    /// let rows = Layout::row_major(&[8, 64], 16)?;
+    /// assert_eq!(rows.formula(), "64·i + j");
+    /// assert_eq!(rows.swizzled(&Swizzle::new(3, 3, 3)?)?.formula(), "S<3,3,3>(64·i + j)");
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn formula(&self) -> String {
+        match self.swizzle() {
+            None => self.canon().to_string(),
+            Some(swizzle) => format!("{swizzle}({})", self.canon()),
+        }
+    }
+
+    /// The canonical form of the function, before a swizzle; see [`Canon`].
     #[inline]
     pub fn canon(&self) -> &Canon {
         self.0.canon.get_or_init(|| Box::new(Canon::of(self)))

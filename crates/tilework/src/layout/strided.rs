@@ -28,6 +28,12 @@ impl Layout {
     /// # Errors
     /// The first dimension whose stride changes along it.
     pub fn to_strides(&self) -> Result<Strided> {
+        self.require_no_swizzle()?;
+        self.strides_before_swizzle()
+    }
+
+    /// The same for the places before they are exchanged.
+    pub(crate) fn strides_before_swizzle(&self) -> Result<Strided> {
         let canon = self.canon();
         let Some(strides) = canon.strides().or_else(|| self.strides_in_disguise()) else {
             return Err(Error::new(canon.why_not_strided())
@@ -54,6 +60,6 @@ impl Layout {
             index[dim] = 0;
         }
         let plain = Layout::strided(self.dims(), self.bits(), &strides, Some(first), None).ok()?;
-        plain.same_function(self).is_yes().then_some(strides)
+        plain.same_before_swizzle(self).is_yes().then_some(strides)
     }
 }

@@ -11,10 +11,13 @@
 //!    continue each other fused (`tidy.rs`).
 //! 3. If padding is to be filled, the places without element are enumerated in the same way (`fill.rs`).
 //!
+//! 4. Where a layout has a swizzle, the nests are split until it exchanges whole nests (`exchange.rs`).
+//!
 //! Nothing in this depends on how many elements there are.
 
 mod cache;
 mod distinct;
+mod exchange;
 mod figures;
 mod fill;
 mod group;
@@ -76,11 +79,13 @@ impl Plan {
     /// [`TABLE_LIMIT`](crate::TABLE_LIMIT) entries.
     pub fn new(from: &Layout, to: &Layout, options: &PlanOptions) -> Result<Plan> {
         check(from, to, options)?;
-        let copies = refine::copies(from, to)?;
+        let copies = exchange::copies(refine::copies(from, to)?, [from, to].map(Layout::swizzle))?;
         let (fills, fills_first) = match options.fill {
             Some(_) => fill::fills(to),
             None => (Vec::new(), false),
         };
+        // What fills the whole buffer fills it in any order.
+        let fills = if fills_first { fills } else { exchange::copies(fills, [None, to.swizzle()])? };
         Ok(Plan { from: from.clone(), to: to.clone(), options: options.clone(), copies, fills, fills_first })
     }
 

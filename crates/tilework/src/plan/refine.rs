@@ -105,7 +105,7 @@ fn bound(parts: &mut [Groups]) -> Result<()> {
 }
 
 #[cold]
-fn too_many_starts() -> Error {
+pub(super) fn too_many_starts() -> Error {
     Error::new("too many pieces")
         .rule(format!("the nests of a plan start from at most {START_LIMIT} places"))
         .accepts("tiles that divide each other in some of the dimensions")

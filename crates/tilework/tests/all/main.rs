@@ -21,6 +21,7 @@ mod plan_worked;
 mod plan_xla_cases;
 mod refusals;
 mod rules;
+mod swizzles;
 mod terms;
 mod views;
 mod xla_bitcast;

@@ -27,7 +27,7 @@ fn executed(nests: &[Nest]) -> Result<HashMap<u64, u64>, TestCaseError> {
     Ok(received)
 }
 
-fn check(from: &Layout, to: &Layout) -> Result<(), TestCaseError> {
+pub fn check(from: &Layout, to: &Layout) -> Result<(), TestCaseError> {
     let naive: HashMap<u64, u64> =
         indices(to.dims()).map(|index| (to.offset(&index).unwrap(), from.offset(&index).unwrap())).collect();
     let distinct = naive.len() as u64 == to.len();

@@ -205,7 +205,7 @@ impl Type {
                     _ => words::steps(&steps),
                 }
             }
-            (_, Some(layout)) => format!("the offset is {}", layout.canon()),
+            (_, Some(layout)) => format!("the offset is {}", layout.formula()),
             (_, None) => {
                 let why = self.lower().err();
                 why.map_or("no places".to_owned(), |why| why.broken_rule().unwrap_or(why.found()).to_owned())

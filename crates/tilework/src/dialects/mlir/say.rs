@@ -35,6 +35,7 @@ impl Type {
     /// Elements that do not have whole bytes of their own, padding that neither strides nor a map can say, or a function
     /// that affine maps here cannot (one that uses a dimension twice).
     pub fn of_layout(layout: &Layout, element: Element) -> Result<Type> {
+        layout.require_no_swizzle()?;
         let element = ElementType::of(element)
             .ok_or_else(|| Error::new(format!("MLIR has no element type {element}")).field("element type"))?;
         let bits = element.bits();

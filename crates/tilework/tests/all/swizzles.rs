@@ -1,0 +1,195 @@
+//! Layouts with swizzles against tables of their places.
+
+use proptest::prelude::*;
+use tilework::{Layout, Level, Padding, Place, Plan, PlanOptions, Swizzle, Verdict};
+
+use crate::common::{Recipe, indices, permutation, recipe, tile};
+use crate::plan_random::check;
+
+/// CuTe's, and exchanges of any bits.
+fn swizzle() -> impl Strategy<Value = Swizzle> {
+    let shifts = (0..4_u32, 0..5_u32, -6..=6_i32)
+        .prop_filter_map("bits of their own", |(bits, base, shift)| Swizzle::new(bits, base, shift).ok());
+    let any = prop::collection::vec((0..9_u32, 0..512_u64), 1..4)
+        .prop_filter_map("can be undone", |flips| Swizzle::flipping(flips).ok());
+    prop_oneof![2 => shifts, 1 => any]
+}
+
+/// A layout, its table before the swizzle, and the swizzle.
+fn swizzled() -> impl Strategy<Value = (Layout, Layout, Swizzle)> {
+    (recipe(), swizzle()).prop_filter_map("small", |(recipe, swizzle)| {
+        let plain = recipe.build().ok().filter(|plain| plain.size() < 5000)?;
+        Some((plain.swizzled(&swizzle).ok()?, plain, swizzle))
+    })
+}
+
+fn places(layout: &Layout) -> Vec<u64> {
+    indices(layout.dims()).map(|index| layout.offset(&index).unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn every_element_is_where_the_swizzle_takes_it((layout, plain, swizzle) in swizzled()) {
+        prop_assert!(layout.size() >= plain.size());
+        for index in indices(layout.dims()) {
+            let place = layout.offset(&index).unwrap();
+            prop_assert_eq!(place, swizzle.apply(plain.offset(&index).unwrap()));
+            prop_assert!(place < layout.size());
+        }
+        prop_assert_eq!(layout.places(), plain.places());
+        prop_assert_eq!(layout.is_injective(), plain.is_injective());
+        prop_assert_eq!(layout.len(), plain.len());
+    }
+
+    #[test]
+    fn every_place_is_found_again((layout, plain, swizzle) in swizzled()) {
+        for offset in 0..layout.size() {
+            let before = swizzle.invert(offset);
+            let expected = match before < plain.size() {
+                true => plain.locate(before).unwrap(),
+                false => Place::Padding(Padding { level: Level::Tail, dims: Vec::new() }),
+            };
+            prop_assert_eq!(layout.locate(offset).unwrap(), expected, "{}", offset);
+        }
+        prop_assert!(layout.locate(layout.size()).is_err());
+    }
+
+    #[test]
+    fn walks_see_the_exchanged_places((layout, _, _) in swizzled()) {
+        let mut seen = Vec::new();
+        layout.for_each_in_index_order(|_, offset| seen.push(offset));
+        prop_assert_eq!(&seen, &places(&layout));
+        let mut last = None;
+        let mut sorted = Vec::new();
+        layout.for_each_in_memory_order(|index, offset| {
+            assert_eq!(layout.offset(index), Ok(offset));
+            assert!(last.replace(offset).is_none_or(|last| last < offset));
+            sorted.push(offset);
+        });
+        seen.sort_unstable();
+        seen.dedup();
+        prop_assert_eq!(&sorted, &seen);
+        let runs: Vec<u64> = layout.runs().iter().flat_map(|run| run.offset..run.offset + run.len).collect();
+        prop_assert_eq!(&runs, &seen);
+        let ascends = places(&layout).windows(2).all(|pair| pair[0] < pair[1]);
+        prop_assert_eq!(layout.is_monotonic(), Some(ascends));
+    }
+
+    #[test]
+    fn views_are_of_the_index_alone((layout, plain, swizzle) in swizzled(), seed in any::<u64>()) {
+        let view = |layout: &Layout| {
+            let mut view = layout.clone();
+            for dim in 0..view.rank() {
+                let size = view.dims()[dim];
+                if size > 2 && seed >> dim & 1 == 1 {
+                    view = view.slice(dim, 1..size, 2).unwrap();
+                }
+                if seed >> (8 + dim) & 1 == 1 {
+                    view = view.flip(dim).unwrap();
+                }
+            }
+            view
+        };
+        let (view, plain) = (view(&layout), view(&plain));
+        let expected: Vec<u64> = places(&plain).into_iter().map(|place| swizzle.apply(place)).collect();
+        prop_assert_eq!(places(&view), expected);
+        prop_assert_eq!(view.to_strides().is_ok(), view.swizzle().is_none() && plain.to_strides().is_ok());
+    }
+}
+
+/// Two layouts of the same dimensions, each with a swizzle or without.
+fn pair() -> impl Strategy<Value = (Layout, Layout)> {
+    let dims = prop::collection::vec(
+        prop_oneof![4 => prop::sample::select(vec![2_u64, 4, 8, 16]), 1 => 1..=9_u64],
+        0..=3,
+    );
+    let one = |dims: Vec<u64>| {
+        let rank = dims.len();
+        let tiles = prop::collection::vec(prop_oneof![3 => tile_of_powers(), 1 => tile(true)], 0..=2);
+        (Just(dims), permutation(rank), tiles, prop::option::weighted(0.8, swizzle())).prop_map(
+            |(dims, minor_to_major, tiles, swizzle)| {
+                let plain = Recipe { dims, minor_to_major, padded: None, tiles, align: 1 }.build()?;
+                swizzle.map_or(Ok(plain.clone()), |swizzle| plain.swizzled(&swizzle))
+            },
+        )
+    };
+    dims.prop_flat_map(move |dims| (one(dims.clone()), one(dims))).prop_filter_map("small", |(a, b)| {
+        Some((a.ok()?, b.ok()?)).filter(|(a, b)| a.size() < 5000 && b.size() < 5000)
+    })
+}
+
+fn tile_of_powers() -> impl Strategy<Value = Vec<Option<u64>>> {
+    prop::collection::vec(prop::sample::select(vec![Some(2), Some(4), Some(1)]), 1..=3)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn every_element_moves_once_through_swizzles((from, to) in pair()) {
+        check(&from, &to)?;
+    }
+
+    #[test]
+    fn layouts_with_swizzles_compare_as_their_tables((a, b) in pair(), again in swizzle()) {
+        let truth = places(&a) == places(&b);
+        prop_assert_eq!(a.same_function(&b).is_yes(), truth, "{:?} {:?}", a, b);
+        prop_assert_eq!(a.same_function(&b).is_no(), !truth);
+        prop_assert!(a != b || truth);
+        // There and back again.
+        let there = a.swizzled(&again).unwrap();
+        let back = there.swizzled(&again.inverse()).unwrap();
+        prop_assert!(back.same_function(&a).is_yes(), "{:?} {:?}", a, back);
+        let same_place = places(&there) == places(&a);
+        prop_assert_eq!(there.same_function(&a).is_yes(), same_place);
+        match a.transpose_bitcast(&there) {
+            Verdict::Yes => {
+                let sorted = |layout: &Layout| { let mut all = places(layout); all.sort_unstable(); all };
+                prop_assert_eq!(sorted(&a), sorted(&there));
+            }
+            Verdict::No(_) => prop_assert!(!same_place || a.size() != there.size()),
+            _ => {}
+        }
+        prop_assert!(!a.reshape_bitcast(&there).is_yes() || same_place);
+    }
+}
+
+#[test]
+fn a_tile_of_128_by_64_is_one_nest_of_runs() {
+    let rows = Layout::row_major(&[128, 64], 16).unwrap();
+    let swizzled = rows.swizzled(&Swizzle::new(3, 3, 3).unwrap()).unwrap();
+    let plan = Plan::new(&rows, &swizzled, &PlanOptions::default()).unwrap();
+    let [nest] = plan.copies() else { panic!("{plan:?}") };
+    assert_eq!((nest.starts.len(), nest.elements()), (64, 128 * 64));
+    assert_eq!(nest.loops.last().map(|each| (each.extent, each.from, each.to)), Some((8, 1, 1)));
+}
+
+#[test]
+fn large_arrays_compare_without_a_table_where_digits_are_of_bits() {
+    let rows = |dims: &[u64]| Layout::row_major(dims, 16).unwrap();
+    let [a, b] = [(3, 3, 3), (2, 3, 3)].map(|(bits, base, shift)| Swizzle::new(bits, base, shift).unwrap());
+    let large = rows(&[1 << 20, 1 << 20]);
+    assert!(large.swizzled(&a).unwrap().same_function(&large.swizzled(&b).unwrap()).is_no());
+    // Each in two steps: all bits of the one, and then those that the other has not.
+    let rest = Swizzle::flipping([(8, 1 << 5)]).unwrap();
+    let in_steps = large.swizzled(&b).unwrap().swizzled(&rest).unwrap();
+    assert_eq!(in_steps, large.swizzled(&a).unwrap());
+    // One column is never swizzled, whatever the bits of its rows do elsewhere.
+    let column = large.slice(1, 0..1, 1).unwrap();
+    assert!(column.swizzled(&a).unwrap().same_function(&column).is_yes());
+    let odd = rows(&[1 << 20, 3 << 20]);
+    assert!(odd.swizzled(&a).unwrap().same_function(&odd).is_no());
+    assert!(!rows(&[99_999, 99_999]).swizzled(&a).unwrap().same_function(&rows(&[99_999, 99_999])).is_yes());
+}
+
+#[test]
+fn what_strides_cannot_say_is_refused_with_the_swizzle() {
+    let layout = Layout::row_major(&[8, 64], 16).unwrap().swizzled(&Swizzle::new(3, 3, 3).unwrap()).unwrap();
+    for why in [layout.to_strides().unwrap_err(), layout.to_digits().unwrap_err()] {
+        assert!(why.to_string().contains("S<3,3,3>"), "{why}");
+    }
+    let undone = layout.swizzled(&Swizzle::new(3, 3, 3).unwrap()).unwrap();
+    assert_eq!(undone, Layout::row_major(&[8, 64], 16).unwrap());
+}
