@@ -5,6 +5,7 @@
 
 mod arm;
 mod bench;
+mod dependencies;
 mod dist;
 mod fuzz;
 mod header;

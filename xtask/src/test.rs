@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 use std::{env, fs};
 
-use crate::{Outcome, fuzz, header, house, proto, python, shell};
+use crate::{Outcome, dependencies, fuzz, header, house, proto, python, shell};
 
 /// A check, by the word that runs it alone.
 struct Step {
@@ -13,9 +13,10 @@ struct Step {
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step { word: "format", about: "format", run: format },
     Step { word: "house", about: "house rules", run: house::check },
+    Step { word: "depends", about: "sources and terms of dependencies", run: dependencies::check },
     Step { word: "header", about: "C header", run: header::check },
     Step { word: "proto", about: "code of the protobuf messages", run: proto::check },
     Step { word: "clippy", about: "clippy", run: clippy },

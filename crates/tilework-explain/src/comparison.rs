@@ -194,7 +194,12 @@ fn movement(plan: &Plan) -> Option<String> {
     let nests = if figures.nests == 1 { "nest" } else { "nests" };
     let how = match plan.main_kind()? {
         Kind::Single => "one by one".to_owned(),
-        Kind::Rows => format!("rows of up to {} ({})", figures.longest_run, bytes(figures.longest_run)),
+        Kind::Rows if figures.runs * figures.longest_run == figures.elements => {
+            format!("{} runs of {} ({})", figures.runs, figures.longest_run, bytes(figures.longest_run))
+        }
+        Kind::Rows => {
+            format!("{} runs of up to {} ({})", figures.runs, figures.longest_run, bytes(figures.longest_run))
+        }
         kind => kind.to_string(),
     };
     let most = if figures.nests > 1 { "mostly " } else { "" };

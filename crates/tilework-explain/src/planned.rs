@@ -18,6 +18,8 @@ pub struct Moves {
     pub starts: u64,
     /// The kind of the nest that moves the most.
     pub kind: Option<String>,
+    /// Runs of elements that are neighbours on both sides.
+    pub runs: u64,
     /// The longest run of elements that are neighbours on both sides.
     pub longest_run: u64,
     /// Elements that are moved in the nests of the longest run.
@@ -36,6 +38,7 @@ impl Moves {
             nests,
             starts,
             filled,
+            runs,
             longest_run,
             in_longest_runs,
             ..
@@ -48,6 +51,7 @@ impl Moves {
             nests,
             starts,
             kind,
+            runs,
             longest_run,
             in_longest_runs,
             filled,

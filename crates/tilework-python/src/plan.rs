@@ -218,6 +218,12 @@ impl PyPlan {
         self.figures().nests
     }
 
+    /// The runs of elements that are neighbours on both sides: what has to be sent if only contiguous pieces can be.
+    #[getter]
+    fn runs(&self) -> u64 {
+        self.figures().runs
+    }
+
     /// The longest run of elements that are neighbours on both sides.
     #[getter]
     fn longest_run(&self) -> u64 {

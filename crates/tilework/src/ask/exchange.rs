@@ -80,7 +80,7 @@ fn is_of_bits(layout: &Layout, period: u64) -> bool {
                 let stride = digit.stride as u64;
                 // Both are powers of two or the digit is the last, whose values need as many bits as the largest.
                 let most = u64::MAX >> (digit.extent - 1).leading_zeros();
-                let bits = most.checked_mul(stride).unwrap_or(u64::MAX) & (period - 1);
+                let bits = most.saturating_mul(stride) & (period - 1);
                 let is_free = digit.stride > 0 && stride.is_power_of_two() && taken & bits == 0;
                 taken |= bits;
                 is_free

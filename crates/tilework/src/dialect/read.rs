@@ -124,7 +124,7 @@ impl<'a> Reading<'a> {
             }
         }
         match &read[..] {
-            [] => Err(furthest(errors)),
+            [] => Err(furthest(errors, "read as {}, which it resembles most")),
             [first, others @ ..] => match others.iter().find(|other| !agree(&first.1, &other.1)) {
                 None => Ok(read.swap_remove(0).1),
                 Some(other) => Err(ambiguous(text, first.0, other.0)),
@@ -147,16 +147,21 @@ impl<'a> Reading<'a> {
         let most = all().iter().map(|dialect| resemblance(dialect, text)).max().unwrap_or(0);
         let alike = all().iter().filter(|dialect| resemblance(dialect, text) == most);
         // What resembles nothing is nobody's; the first notation says what it would have to be.
-        let alike = alike.take(if most == 0 { 1 } else { usize::MAX });
+        let (most_alike, read_as) = match most {
+            0 => (1, "no notation has texts that begin so; read as {}"),
+            _ => (usize::MAX, "read as {}, which it resembles most"),
+        };
+        let alike = alike.take(most_alike);
         let errors = alike.filter_map(|dialect| {
             let error = (dialect.read)(text, &self.known).err()?;
             Some((*dialect, error))
         });
-        furthest(errors.collect())
+        furthest(errors.collect(), read_as)
     }
 }
 
-/// How many letters a text has in common with the beginning of a word of a notation's examples.
+/// How many letters a text has in common with the beginning of a word of a notation's examples: whole words, at least
+/// [`ALIKE`] letters of one, or fewer of one that may be misspelt.
 fn resemblance(dialect: &Dialect, text: &str) -> usize {
     let in_word = |byte: u8| byte.is_ascii_alphanumeric();
     let of_example = |example: &str| {
@@ -166,7 +171,20 @@ fn resemblance(dialect: &Dialect, text: &str) -> usize {
         });
         let common =
             |at: usize| example.bytes().skip(at).zip(text.bytes()).take_while(|(a, b)| a == b).count();
-        starts.map(common).max().unwrap_or(0)
+        let ends_a_word = |text: &str, at: usize| !text.as_bytes().get(at).copied().is_some_and(in_word);
+        let alike = |at: usize| {
+            let common = common(at);
+            let is_whole = ends_a_word(text, common) && ends_a_word(example, at + common);
+            let is_misspelt = || common > 0 && crate::nearest(word(text), [word(&example[at..])]).is_some();
+            if is_misspelt() {
+                word(text).len().max(common)
+            } else if is_whole || common >= ALIKE {
+                common
+            } else {
+                0
+            }
+        };
+        starts.map(alike).max().unwrap_or(0)
     };
     dialect
         .examples
@@ -177,15 +195,24 @@ fn resemblance(dialect: &Dialect, text: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// The error that came furthest in the text; of several, that of the first notation.
-fn furthest(errors: Vec<(&'static Dialect, Error)>) -> Error {
+/// The letters and digits with which a text begins.
+fn word(text: &str) -> &str {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
+}
+
+/// Letters that are more than chance.
+const ALIKE: usize = 3;
+
+/// The error that came furthest in the text; of several, that of the first notation. `read_as` says how that notation came
+/// to be asked, with `{}` for its title.
+fn furthest(errors: Vec<(&'static Dialect, Error)>, read_as: &str) -> Error {
     let reach = |error: &Error| error.span().map_or(0, |span: Range<usize>| span.start);
     let far = errors.iter().map(|(_, error)| reach(error)).max().unwrap_or(0);
     let found = errors.into_iter().find(|(_, error)| reach(error) == far);
     found.map_or_else(
         || Error::new("no notation reads this text"),
         |(dialect, error)| {
-            let read_as = format!("read as {}, which it resembles most", dialect.title);
+            let read_as = read_as.replace("{}", dialect.title);
             let rule = match error.broken_rule() {
                 Some(rule) => format!("{rule}; {read_as}"),
                 None => read_as,

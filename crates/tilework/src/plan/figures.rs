@@ -20,7 +20,10 @@ pub struct Figures {
     pub starts: u64,
     /// Places filled. If the fills come first, these are all places of the destination.
     pub filled: u64,
-    /// The longest run of elements that are neighbours on both sides.
+    /// Runs of elements that are neighbours on both sides, as the loops move them: what a transfer that knows nothing but
+    /// contiguous pieces would have to send.
+    pub runs: u64,
+    /// The longest of these runs, in elements.
     pub longest_run: u64,
     /// Elements that are moved in the nests of the longest run.
     pub in_longest_runs: u64,
@@ -40,7 +43,8 @@ impl Plan {
     /// let options = PlanOptions { fill: Some(0), converts: false };
     /// let figures = Plan::new(&Layout::row_major(&[3, 5], 32)?, &tiled, &options)?.figures();
     /// assert_eq!((figures.elements, figures.bytes_read, figures.bytes_written), (15, 60, 96));
-    /// assert_eq!((figures.nests, figures.longest_run, figures.filled), (4, 2, 9));
+    /// assert_eq!((figures.nests, figures.filled), (4, 9));
+    /// assert_eq!((figures.runs, figures.longest_run), (9, 2));
     /// # Ok::<(), tilework::Error>(())
     /// ```
     pub fn figures(&self) -> Figures {
@@ -55,6 +59,7 @@ impl Plan {
             nests: self.copies.len(),
             starts: self.copies.iter().map(|nest| nest.starts.len() as u64).sum(),
             filled,
+            runs: self.copies.iter().map(|nest| nest.elements() / nest.run().max(1)).sum(),
             longest_run,
             in_longest_runs: longest.map(Nest::elements).sum(),
         }

@@ -17,7 +17,7 @@ const SHOWN: usize = 12;
 /// let plan = Plan::new(&tiled, &Layout::row_major(&[4, 6], 32)?, &PlanOptions::default())?;
 /// assert_eq!(plan.to_string(), "\
 /// moves 24 elements, 96 B
-/// in 1 nest of loops, in runs of up to 12 B
+/// in 1 nest of loops: 8 runs of 12 B
 ///
 /// nest 1: 24 elements, rows of 12 B
 ///   from 0 to 0
@@ -34,12 +34,14 @@ impl fmt::Display for Plan {
             f.write_str("moves nothing")?;
         } else {
             let run = bytes(figures.longest_run, self.to.bits());
+            let up_to = if figures.runs * figures.longest_run == figures.elements { "" } else { "up to " };
             write!(
                 f,
-                "moves {}, {}\nin {} of loops, in runs of up to {run}",
+                "moves {}, {}\nin {} of loops: {} of {up_to}{run}",
                 counted(figures.elements, "element"),
                 bytes(figures.elements, self.to.bits()),
                 counted(figures.nests as u64, "nest"),
+                counted(figures.runs, "run"),
             )?;
         }
         if figures.filled > 0 {
