@@ -8,6 +8,7 @@ mod message;
 mod shell;
 mod suggest;
 mod target;
+mod translate;
 
 pub use audit::AuditArgs;
 pub use bench::BenchArgs;
@@ -15,6 +16,7 @@ pub use convert::ConvertArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
 pub use shell::Shell;
 pub use suggest::SuggestArgs;
+pub use translate::TranslateArgs;
 
 use std::ffi::OsString;
 
@@ -46,6 +48,7 @@ Examples:
   tilework index 'f32[3,5]{1,0:T(2,2)}' 2,3        # 17
   tilework locate 'f32[3,5]{1,0:T(2,2)}' 17        # 2,3
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape
+  tilework translate 'f32[3,5]{0,1}' --to torch    # torch.float32 [3, 5] strides [1, 3]
   tilework plan 'f32[3,5]{1,0:T(2,2)}' 'f32[3,5]'  # what has to move
   tilework show 'FLOAT16 NHWC [1,64,56,56]'        # a DirectML descriptor
   tilework show 'float32 (3, 5) strides (4, 12)'   # an array of NumPy
@@ -231,6 +234,14 @@ Examples:
         #[command(flatten)]
         message: MessageArgs,
     },
+
+    /// Say a layout in other notations
+    ///
+    /// Prints the layout in every notation that can say it, each text on a line of its own, ready to be pasted; for the
+    /// others, why they cannot. Every text is read back and compared before it is printed. With one notation at --to, the
+    /// text is printed alone: exit code 0, or 1 and the reason on standard error.
+    #[command(after_long_help = translate::TRANSLATE_EXAMPLES)]
+    Translate(TranslateArgs),
 
     /// Say in which senses two layouts are the same, and what would move
     ///

@@ -31,7 +31,10 @@ pub fn subjects(
     texts(given, output, |text, line, output| match subject::read(text, line, Known::default(), args) {
         Ok(found) => {
             let mut found = found.into_iter();
-            found.try_for_each(|found| answer(&Given { text, said: found.said, line }, output))
+            found.try_for_each(|found| {
+                let name = found.name.as_deref();
+                answer(&Given { text, name, said: found.said, line }, output)
+            })
         }
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
@@ -60,6 +63,8 @@ fn unquoted_braces(given: &[OsString]) -> Option<(Error, String)> {
 /// What a text says, as it was given.
 pub struct Given<'a> {
     pub text: &'a str,
+    /// What the text calls it, where it names several.
+    pub name: Option<&'a str>,
     pub said: Said,
     /// The line of standard input.
     pub line: Option<u64>,

@@ -23,6 +23,7 @@ mod show;
 mod side;
 mod subject;
 mod suggest;
+mod translate;
 mod usage;
 mod view;
 
@@ -84,6 +85,7 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         }
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
+        Command::Translate(translate) => translate::translate(translate, args, output),
         Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
         Command::Plan(plan) => plan::plan(plan, args, output),
         Command::Check(check) => check::check(check, output),

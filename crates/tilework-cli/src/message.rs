@@ -39,7 +39,7 @@ pub fn subjects(
         match shape(&bytes, format, which.message, args) {
             Ok(shape) => {
                 let text = shape.to_string();
-                answer(&Given { text: &text, said: Arc::new(shape), line: None }, output)?;
+                answer(&Given { text: &text, name: None, said: Arc::new(shape), line: None }, output)?;
             }
             Err(error) => {
                 let (error, text) = match format {

@@ -9,7 +9,7 @@ use tilework_picture::{Line, Look, Style, plain_ascii, same_width_ascii, wrap};
 
 use crate::args::{LookArgs, When};
 use crate::json;
-use crate::{BAD, YES};
+use crate::{BAD, NO, YES};
 
 /// Why nothing more is written.
 pub enum Stop {
@@ -137,6 +137,16 @@ impl Output {
         }
         self.finish()?;
         self.say("error", Style::Alarm, &format!("{}: {}", printable(place), error.report(part)))
+    }
+
+    /// Says on standard error why the answer is no, after the answers so far.
+    pub fn refused(&mut self, error: &Error) -> Result<(), Stop> {
+        self.exit_with(NO);
+        self.finish()?;
+        let parts = [Some(error.found()), error.broken_rule()];
+        let why: Vec<&str> = parts.into_iter().flatten().collect();
+        let accepts = error.accepted().map(|accepts| format!("\n  accepted: {accepts}")).unwrap_or_default();
+        self.say("no", Style::Alarm, &format!("{}{accepts}", why.join("\n  rule: ")))
     }
 
     /// Says something beside the answers, on standard error.

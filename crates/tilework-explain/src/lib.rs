@@ -2,8 +2,9 @@
 //!
 //! The command line, a package for another language and a page in a browser say the same of a layout, because all of
 //! them ask here. Of what [`tilework::dialect`] reads, in any notation, [`explain`] makes lines of text that fit a width,
-//! and [`Shown`] an object that serializes. [`Comparison`] and [`explain_plan`] are about two layouts, [`Suggesting`] about those that an array could have. A [`Page`] puts
-//! other things into the same form.
+//! and [`Shown`] an object that serializes. [`Translated`] says it in the other notations. [`Comparison`] and
+//! [`explain_plan`] are about two layouts, [`Suggesting`] about those that an array could have. A [`Page`] puts other things into
+//! the same form.
 //!
 //! ```
 //! use tilework::dialect;
@@ -35,6 +36,7 @@ mod shown;
 pub mod size;
 mod suggested;
 mod swizzled;
+mod translated;
 
 pub use audited::{
     AuditedObject, ChangeObject, FindingsObject, audit_html, audit_html_part, audit_sentence, audit_table,
@@ -48,3 +50,4 @@ pub use planned::{Moves, Planned};
 pub use shown::{Cause, Function, Growing, Leaf, Shown, Total};
 pub use suggested::{Cost, FOOTPRINT_ONLY, Other, OtherArray, Suggested, Suggesting};
 pub use tilework_picture::{Line, Look, Span, Style};
+pub use translated::{Translated, Translation};

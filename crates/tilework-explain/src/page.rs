@@ -88,6 +88,16 @@ impl Page {
         }
     }
 
+    /// Names with texts that are to be copied: each text is on one line, however long it is.
+    pub fn unbroken(&mut self, rows: &[Row]) {
+        self.space();
+        self.label = rows.iter().map(|(name, _)| name.chars().count()).chain([self.label]).max().unwrap_or(0);
+        for (name, text) in rows {
+            let name = format!("  {name:width$}  ", width = self.label);
+            self.lines.push(Line::new().with(name, Style::Faint).with(text.clone(), Style::Plain));
+        }
+    }
+
     /// Lines with their own indentation.
     pub fn text(&mut self, text: &str) {
         self.space();

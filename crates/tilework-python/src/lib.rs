@@ -26,6 +26,7 @@ mod plan;
 mod prepared;
 mod read;
 mod suggest;
+mod translate;
 mod unpack;
 mod view;
 mod xla;
@@ -65,6 +66,8 @@ mod _tilework {
     use crate::suggest::PySuggestions;
     #[pymodule_export]
     use crate::suggest::suggest;
+    #[pymodule_export]
+    use crate::translate::translate;
     #[pymodule_export]
     use crate::unpack::unpack;
 

@@ -13,3 +13,4 @@ mod messages;
 mod rights;
 mod safely;
 mod snapshots;
+mod translate;

@@ -25,8 +25,10 @@ from tilework._tilework import (
     relayout,
     suggest,
     to_dlpack,
+    translate,
     unpack,
 )
+from tilework._translations import Translations
 
 __all__ = [
     "Audit",
@@ -37,6 +39,7 @@ __all__ = [
     "Padding",
     "Plan",
     "Suggestions",
+    "Translations",
     "Verdict",
     "__version__",
     "audit",
@@ -45,6 +48,7 @@ __all__ = [
     "relayout",
     "suggest",
     "to_dlpack",
+    "translate",
     "unpack",
     "xla",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
 
+from tilework._translations import Translations
 from tilework.audits import Findings, Program, Unread
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "relayout",
     "suggest",
     "to_dlpack",
+    "translate",
     "unpack",
 ]
 
@@ -273,6 +275,10 @@ def suggest(
     *,
     what_if: _Supposed | None = None,
 ) -> Suggestions: ...
+@overload
+def translate(x: _LayoutLike, to: str) -> str: ...
+@overload
+def translate(x: _LayoutLike, to: list[str] | tuple[str, ...] | None = None) -> Translations: ...
 @overload
 def pack(
     array: _Array,

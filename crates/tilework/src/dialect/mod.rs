@@ -20,6 +20,7 @@ mod fact;
 pub(crate) mod python;
 mod read;
 mod sized;
+mod target;
 pub(crate) mod words;
 
 use std::any::Any;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 pub use dim::Dim;
 pub use fact::{Fact, Facts};
 pub use read::{Reading, read, read_one};
+pub use target::{Form, Target, targets};
 
 use crate::Element;
 use crate::error::{Error, Result, quoted};
@@ -225,6 +227,8 @@ pub struct Dialect {
     pub read: fn(&str, &Known) -> Result<Vec<Found>>,
     /// The layout in this notation, or why it cannot say it; none if it never can.
     pub say: Option<fn(&Layout, Element) -> Result<Said>>,
+    /// Further ways to say layouts, each with a name of its own; most notations have none.
+    pub forms: &'static [Form],
     /// Texts with facts about them.
     pub examples: &'static [Example],
 }

@@ -22,6 +22,7 @@ mod plan_xla_cases;
 mod refusals;
 mod rules;
 mod swizzles;
+mod targets;
 mod terms;
 mod views;
 mod xla_bitcast;

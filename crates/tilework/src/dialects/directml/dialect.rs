@@ -19,6 +19,7 @@ pub static DIALECT: Dialect = Dialect {
     recognise,
     read,
     say: Some(say),
+    forms: &[],
     examples: EXAMPLES,
 };
 

@@ -17,6 +17,7 @@ pub static DIALECT: Dialect = Dialect {
     recognise,
     read: |text, known| read(text, known).map(|array| vec![Found::unnamed(array)]),
     say: Some(say),
+    forms: &[],
     examples: EXAMPLES,
 };
 

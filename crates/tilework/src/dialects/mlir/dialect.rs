@@ -4,15 +4,22 @@ use std::sync::Arc;
 
 use super::value::{Arrangement, Kind, Type};
 use crate::dialect::{
-    Confidence, Described, Dialect, Dim, Example, Fact, Facts, Found, Known, Part, Said, words,
+    Confidence, Described, Dialect, Dim, Example, Fact, Facts, Form, Found, Known, Part, Said, words,
 };
 use crate::element::Element;
 use crate::error::Result;
 use crate::layout::Layout;
 
 /// Types of tensors and memories, as MLIR writes them.
-pub static DIALECT: Dialect =
-    Dialect { name: "mlir", title: "an MLIR type", recognise, read, say: Some(say), examples: EXAMPLES };
+pub static DIALECT: Dialect = Dialect {
+    name: "mlir",
+    title: "an MLIR type",
+    recognise,
+    read,
+    say: Some(say),
+    forms: &[Form { name: "memref", title: "a memref of MLIR", say }],
+    examples: EXAMPLES,
+};
 
 const EXAMPLES: &[Example] = &[
     Example { text: "tensor<3x5xf32>", shows: "a tensor", offsets: &[(&[2, 3], 13)], size: 15 },

@@ -40,10 +40,13 @@ impl Type {
             .ok_or_else(|| Error::new(format!("MLIR has no element type {element}")).field("element type"))?;
         let bits = element.bits();
         if layout.bits() != bits {
-            return Err(Error::new(format!("{} bits for each {element}", layout.bits()))
-                .field("element bits")
-                .rule("an element of a memref has bytes of its own")
-                .accepts(format!("{bits} bits")));
+            return Err(Error::new(format!(
+                "elements of {} bits, and a memref gives each {element} {bits}",
+                layout.bits()
+            ))
+            .field("element bits")
+            .rule("an element of a memref has bytes of its own")
+            .accepts(format!("{bits} bits")));
         }
         if layout.rank() > super::MAX_DIMS {
             return Err(Error::new(format!("{} dimensions", layout.rank()))

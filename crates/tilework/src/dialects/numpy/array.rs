@@ -42,6 +42,14 @@ pub(super) struct Array {
 }
 
 impl Library {
+    /// What people call it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Library::Numpy => "NumPy",
+            Library::Torch => "PyTorch",
+        }
+    }
+
     /// What one step of a stride is.
     pub(super) fn unit(self) -> &'static str {
         match self {

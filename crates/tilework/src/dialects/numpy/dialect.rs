@@ -1,16 +1,13 @@
 //! Arrays of NumPy and PyTorch among the notations.
 
-use std::sync::Arc;
-
-use super::array::{Array, Library, Order};
+use super::array::{Array, Order};
 use super::read::{is_format, is_known, is_read, is_wrapper, read};
-use super::words;
+use super::{say, words};
 use crate::dialect::python::{self, Item, Kind, Value, attribute};
-use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Found, Part, Said};
+use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Form, Found, Part};
 use crate::element::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::layout::Layout;
-use crate::layout::strided::Strided;
 
 /// Arrays described by type, sizes and strides, as Python's libraries print them.
 pub static DIALECT: Dialect = Dialect {
@@ -18,7 +15,8 @@ pub static DIALECT: Dialect = Dialect {
     title: "an array of NumPy or PyTorch",
     recognise,
     read: |text, known| read(text, known).map(|array| vec![Found::unnamed(array)]),
-    say: Some(say),
+    say: Some(say::numpy),
+    forms: &[Form { name: "torch", title: "a tensor of PyTorch", say: say::torch }],
     examples: EXAMPLES,
 };
 
@@ -164,42 +162,6 @@ fn is_part(item: &Item) -> bool {
 /// Whether this is more than numbers.
 fn says_something(item: &Item) -> bool {
     item.key.is_some() || !matches!(item.value.kind, Kind::Number(_) | Kind::List(_))
-}
-
-/// An array of NumPy with strides, or in row-major order if that is what it is.
-fn say(layout: &Layout, element: Element) -> Result<Said> {
-    let no = |found: String, rule: &str| {
-        Error::new(found).of_kind(ErrorKind::Unsupported).field("layout").rule(rule)
-    };
-    let array = Array {
-        printer: Library::Numpy,
-        element,
-        dims: layout.dims().to_vec(),
-        strides: None,
-        order: None,
-        offset: None,
-    };
-    if layout.bits() != 8 * array.itemsize() {
-        return Err(no(
-            format!("elements of {} bits", layout.bits()),
-            "NumPy gives every element whole bytes",
-        ));
-    }
-    let Strided { first, strides, .. } = layout.to_strides()?;
-    let itemsize = u64::from(array.itemsize());
-    let bytes: Option<Vec<i64>> = strides.iter().map(|stride| stride.checked_mul(itemsize as i64)).collect();
-    let offset = first.checked_mul(itemsize);
-    let candidates = [
-        array.clone(),
-        Array { strides: bytes.clone(), ..array.clone() },
-        Array { strides: bytes, offset, ..array },
-    ];
-    let says = |array: &Array| array.lower().is_ok_and(|said| said == *layout);
-    let said = candidates.into_iter().find(says);
-    said.map(|array| Arc::new(array) as Said).ok_or_else(|| {
-        let last = "an array of NumPy ends with its last element";
-        no(format!("{} places behind the last element", layout.tail()), last)
-    })
 }
 
 impl Described for Array {

@@ -6,6 +6,7 @@
 mod array;
 mod dialect;
 mod read;
+mod say;
 mod words;
 
 pub use dialect::DIALECT;

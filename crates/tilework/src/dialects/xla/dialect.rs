@@ -12,8 +12,15 @@ use crate::xla::value::tile::TileDim;
 use crate::xla::{say, words};
 
 /// XLA's shapes, with Tilework's words for what XLA cannot say.
-pub static DIALECT: Dialect =
-    Dialect { name: "xla", title: "an XLA shape", recognise, read, say: Some(say::say), examples: EXAMPLES };
+pub static DIALECT: Dialect = Dialect {
+    name: "xla",
+    title: "an XLA shape",
+    recognise,
+    read,
+    say: Some(say::say),
+    forms: &[],
+    examples: EXAMPLES,
+};
 
 const EXAMPLES: &[Example] = &[
     Example { text: "f32[3,5]", shows: "row-major", offsets: &[(&[2, 3], 13)], size: 15 },
