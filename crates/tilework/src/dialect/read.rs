@@ -1,13 +1,14 @@
 //! Reading a text in whichever notation it is.
 //!
-//! A notation that is certain reads the text alone. If none is, the text may be sizes and an element type before a
-//! notation that says neither, such as `f32[3,5] {0,1}`. Then those are asked that may know it, and last of all
-//! everybody, for the error that comes furthest.
+//! A notation that is certain reads the text alone. If none is, the text may be an element type and sizes before a
+//! notation that says neither, such as `f32[3,5] {0,1}`, or an element type before one that says its sizes, such as
+//! `f32 (4,8):(8,1)`. Then those are asked that may know it, and last of all everybody, for the error that comes furthest.
 
 use std::ops::Range;
 
+use crate::Element;
 use crate::dialect::{Confidence, Dialect, Found, Known, Said, all, sized, words};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// How a text is to be read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,12 +78,13 @@ impl<'a> Reading<'a> {
         if let Some(Confidence::Certain) = claims.first().map(|claim| claim.1) {
             return self.resolve(text, &self.known, &claims);
         }
-        if let Some((array, rest)) = sized::prefix(text) {
-            let known = Known { dims: Some(&array.dims), element: Some(array.element), ..self.known };
+        for (known, rest) in self.prefixes(text) {
             let body = &text[rest..];
             let claimed = self.claims(body);
             if !claimed.is_empty() {
-                let found = self.resolve(body, &known, &claimed).map_err(|error| error.moved(rest));
+                let found = self.resolve(body, &known.as_known(self.known.strict), &claimed);
+                let found =
+                    found.and_then(|found| known.agree(found, body)).map_err(|error| error.moved(rest));
                 // What goes wrong there may be a shape with something behind it.
                 if found.is_ok() || claims.is_empty() {
                     return found;
@@ -94,6 +96,17 @@ impl<'a> Reading<'a> {
             (Some(dialect), true) => (dialect.read)(text, &self.known),
             (None, true) => Err(self.nearest(text)),
         }
+    }
+
+    /// What may stand before a notation, and where the notation then begins.
+    fn prefixes(&self, text: &str) -> impl Iterator<Item = (Before, usize)> {
+        let sized = sized::prefix(text).map(|(array, rest)| {
+            (Before { element: array.element, dims: Some(array.dims), is_sized: true }, rest)
+        });
+        let dims = self.known.dims.map(<[u64]>::to_vec);
+        let typed =
+            sized::element(text).map(|(element, rest)| (Before { element, dims, is_sized: false }, rest));
+        sized.into_iter().chain(typed)
     }
 
     /// The notations that may be this text's, the surest first. Those less sure than the first are left out.
@@ -157,6 +170,43 @@ impl<'a> Reading<'a> {
             Some((*dialect, error))
         });
         furthest(errors.collect(), read_as)
+    }
+}
+
+/// What stands before a notation.
+struct Before {
+    element: Element,
+    /// The sizes; those that are known from elsewhere if there are none.
+    dims: Option<Vec<u64>>,
+    is_sized: bool,
+}
+
+impl Before {
+    fn as_known(&self, strict: bool) -> Known<'_> {
+        Known { dims: self.dims.as_deref(), element: Some(self.element), strict }
+    }
+
+    /// What was read, if it says nothing else than what stands before it.
+    fn agree(&self, found: Vec<Found>, body: &str) -> Result<Vec<Found>> {
+        for said in found.iter().map(|found| &found.said) {
+            let element = said.element().filter(|&own| own != self.element);
+            let lowered = if self.is_sized { said.layout().ok() } else { None };
+            let dims = lowered.map(|layout| layout.dims().to_vec());
+            let dims = dims.filter(|own| self.dims.as_ref() != Some(own));
+            let is_else = match (element, dims) {
+                (Some(own), _) => format!("{own} behind {}", self.element),
+                (None, Some(own)) => {
+                    format!("sizes {own:?} behind {:?}", self.dims.as_deref().unwrap_or_default())
+                }
+                (None, None) => continue,
+            };
+            return Err(Error::new(is_else)
+                .of_kind(ErrorKind::Mismatch)
+                .at(0..body.len())
+                .rule("what stands before a text agrees with what the text says itself")
+                .accepts("the text alone"));
+        }
+        Ok(found)
     }
 }
 

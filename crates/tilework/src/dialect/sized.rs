@@ -1,4 +1,5 @@
-//! An element type and sizes before a notation that says neither: `f32[3,5] …`, `float32 (3, 5) …`.
+//! An element type and sizes before a notation that says neither, `f32[3,5] …`, `float32 (3, 5) …`, and an element type
+//! alone before one that says its sizes, `f32 …`.
 
 use crate::Element;
 
@@ -20,6 +21,15 @@ pub(crate) fn prefix(text: &str) -> Option<(Sized, usize)> {
     let (dims, end) = sizes(&text[open..])?;
     let rest = open + end;
     Some((Sized { element, dims }, rest + blanks(&text[rest..])))
+}
+
+/// The type with which a text begins, and where what follows it begins. There is a blank between them, and something does
+/// follow.
+pub(crate) fn element(text: &str) -> Option<(Element, usize)> {
+    let name = text.bytes().take(LONGEST).take_while(|&byte| in_name(byte)).count();
+    let element = Element::from_any_name(&text[..name])?;
+    let blanks = blanks(&text[name..]);
+    (blanks > 0 && name + blanks < text.len()).then_some((element, name + blanks))
 }
 
 /// `[3,5]`, `(3, 5)`, `(3,)` or `()`, and where it ends.
@@ -55,6 +65,16 @@ fn blanks(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_type_alone_ends_where_something_follows() {
+        let found = |text| element(text).map(|(element, rest)| (element, &text[rest..]));
+        assert_eq!(found("f32 (4,8):(8,1)"), Some((Element::F32, "(4,8):(8,1)")));
+        assert_eq!(found("torch.float16  4:1"), Some((Element::F16, "4:1")));
+        for text in ["", "f32", "f32 ", "f32[3]", "f33 4:1", "(4):(1)", "é 4"] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_type_and_sizes_end_where_the_notation_begins() {

@@ -1,5 +1,6 @@
 //! The notations. Each reads, checks and prints its own faithful type, which lowers into a `Layout`; none knows another.
 
+pub mod cute;
 pub mod directml;
 pub mod jax;
 pub mod mlir;
@@ -10,4 +11,4 @@ use crate::dialect::Dialect;
 
 /// Every notation, in the order in which they are tried.
 pub(crate) static DIALECTS: &[&Dialect] =
-    &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT, &numpy::DIALECT, &jax::DIALECT];
+    &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT, &numpy::DIALECT, &jax::DIALECT, &cute::DIALECT];

@@ -1,0 +1,194 @@
+//! Composition: one layout after another.
+//!
+//! A mode `s:d` of the second picks every d-th of s · d coordinates of the first. The modes of the first take it from the
+//! left, in steps of the stride that is left:
+//!
+//! ```text
+//! d mod c = 0              the mode c:e gives nothing, as its digit is always 0; d becomes d / c
+//! c mod d = 0              it gives min(c / d, s) : d · e; s is divided by that, and d becomes 1
+//! (s − 1) · d < c          it gives s : d · e, and nothing is left
+//! the last mode            gives s : d · e, however far that is
+//! ```
+//!
+//! CuTe refuses what fits none of these where it sees it, and is wrong where it does not see it. Here the offsets
+//! themselves are then asked: they are a layout, or they are none, and the composition is refused.
+
+use super::count::{ceil_div, times};
+use super::layout::{Layout, Mode, Step};
+use super::tiler::Tiler;
+use super::tuple::{IntTuple, Leaf};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The most offsets of a mode that are looked at one by one.
+const TABLE: i64 = 1 << 16;
+
+impl Layout {
+    /// The layout that takes a coordinate of `other` to what this one has for the offset there: this ∘ other. It nests as
+    /// `other` does, or deeper.
+    ///
+    /// ```
+    /// use tilework::cute::Layout;
+    /// let a = Layout::parse("(4,8,2):(1,4,32)")?;
+    /// assert_eq!(a.compose(&Layout::parse("(2,2,2):(2,8,1)")?)?.to_string(), "(2,2,2):(2,8,1)");
+    /// // What does not divide is exact …
+    /// let rows = Layout::parse("(4,3):(1,100)")?;
+    /// assert_eq!(rows.compose(&Layout::parse("2:6")?)?.to_string(), "2:102");
+    /// // … or refused: 0, 1, 2, 3, 100, 101 are the offsets of no layout.
+    /// assert!(rows.compose(&Layout::parse("6:1")?).is_err());
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Offsets that no layout has, bases of modes that this layout lacks, and something that is known at run time only.
+    pub fn compose(&self, other: &Layout) -> Result<Layout> {
+        let profile = other.coprofile()?;
+        let first = self.coalesce_beyond(&profile)?;
+        compose(&first, other.shape(), other.stride())
+    }
+
+    /// Composition with a tiler: mode by mode where it is a tuple. Modes without a tiler are left out.
+    ///
+    /// ```
+    /// use tilework::cute::{Layout, Tiler};
+    /// let rows = Layout::parse("(6,8):(8,1)")?;
+    /// assert_eq!(rows.compose_by(&Tiler::parse("(3,4)")?)?.to_string(), "(3,4):(8,1)");
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A tiler of more modes than the layout, and those of [`Layout::compose`].
+    pub fn compose_by(&self, tiler: &Tiler) -> Result<Layout> {
+        match tiler {
+            Tiler::Any => Ok(self.clone()),
+            Tiler::Layout(layout) => self.compose(layout),
+            Tiler::Tuple(tilers) => {
+                check_rank(self, tilers)?;
+                let each = self.top_modes().zip(tilers).map(|(mode, tiler)| mode.compose_by(tiler));
+                Layout::join(each.collect::<Result<Vec<Layout>>>()?)
+            }
+        }
+    }
+}
+
+/// A tiler has at most as many modes as what it tiles.
+pub(super) fn check_rank(layout: &Layout, tilers: &[Tiler]) -> Result<()> {
+    match tilers.len() <= layout.rank() {
+        true => Ok(()),
+        false => Err(Error::new(format!("a tiler of {} modes for {layout}", tilers.len()))
+            .of_kind(ErrorKind::Mismatch)
+            .field("tiler")
+            .rule("a tiler has at most as many modes as the layout")
+            .accepts(format!("up to {}", layout.rank()))),
+    }
+}
+
+fn compose(first: &Layout, shape: &IntTuple, stride: &IntTuple) -> Result<Layout> {
+    match (shape, stride) {
+        (IntTuple::Tuple(shapes), IntTuple::Tuple(strides)) => {
+            let each = shapes.iter().zip(strides).map(|(shape, stride)| compose(first, shape, stride));
+            let each = each.collect::<Result<Vec<Layout>>>()?;
+            let shape = each.iter().map(|mode| mode.shape().clone()).collect();
+            Layout::new(shape, each.iter().map(|mode| mode.stride().clone()).collect())
+        }
+        (IntTuple::Leaf(size), IntTuple::Leaf(stride)) => {
+            let step = Step::of(stride)?;
+            let mut mode = first.clone();
+            for &number in &step.path {
+                if !mode.shape().is_tuple() {
+                    return Err(Error::new(format!("the basis {stride} for {first}"))
+                        .of_kind(ErrorKind::Mismatch)
+                        .field("composition")
+                        .rule("a basis names a mode of the layout that it is composed with"));
+                }
+                mode = mode.mode(number as usize)?;
+            }
+            one(&mode, size, step.value)
+        }
+        _ => Err(super::tuple::not_congruent(shape, stride)),
+    }
+}
+
+/// A layout after `size:stride`.
+fn one(first: &Layout, size: &Leaf, stride: i64) -> Result<Layout> {
+    if stride == 0 || first.shape().is_empty() {
+        return Layout::new(IntTuple::Leaf(size.clone()), 0.into());
+    }
+    if let (IntTuple::Leaf(_), IntTuple::Leaf(step)) = (first.shape(), first.stride()) {
+        return Layout::new(IntTuple::Leaf(size.clone()), Step::of(step)?.times(stride)?.leaf());
+    }
+    let modes = super::coalesce::join(first.flat_modes()?)?;
+    let size = size.int()?;
+    match divided(&modes, size, stride)? {
+        Some(layout) => Ok(layout),
+        None => tabled(&Layout::of_modes(&modes)?, size, stride),
+    }
+}
+
+/// The rules of the module. None where none of them fits.
+fn divided(modes: &[Mode], size: i64, stride: i64) -> Result<Option<Layout>> {
+    let Some((last, before)) = modes.split_last() else { return Ok(None) };
+    let (sign, mut left, mut stride) = (stride.signum(), size, times(stride, stride.signum())?);
+    let mut found: Vec<Mode> = Vec::new();
+    for Mode { size: extent, step } in before {
+        if stride % extent == 0 {
+            stride /= extent;
+            continue;
+        }
+        if left == 1 {
+            stride = ceil_div(stride, *extent)?;
+            continue;
+        }
+        let fits = times(left - 1, stride).is_ok_and(|reach| reach < *extent);
+        let take = if fits { left } else { left.min(extent / stride.max(1)) };
+        if !(fits || extent % stride == 0) || left % take != 0 {
+            return Ok(None);
+        }
+        found.push(Mode { size: take, step: step.times(times(stride, sign)?)? });
+        (left, stride) = (left / take, 1);
+    }
+    if found.is_empty() || left > 1 {
+        found.push(Mode { size: left, step: last.step.times(times(stride, sign)?)? });
+        if found.len() > 1 {
+            found = super::coalesce::join(found)?;
+        }
+    }
+    Layout::of_modes(&found).map(Some)
+}
+
+/// The offsets of `size` coordinates in steps of `stride`, as a layout, if they are one.
+///
+/// The first n offsets rise evenly; then a mode ends, or nothing does, as fewer would have risen on. What follows must be
+/// the same n offsets further on, and where they begin is a layout again, of size / n coordinates.
+fn tabled(first: &Layout, size: i64, stride: i64) -> Result<Layout> {
+    let refused = |rule: &str| {
+        Error::new(format!("{first} after {size}:{stride}"))
+            .of_kind(ErrorKind::Unsupported)
+            .field("composition")
+            .rule(rule)
+            .accepts("sizes and strides of which one divides the other")
+    };
+    if first.stride().has_basis() || size > TABLE {
+        return Err(refused("neither the stride nor the size of a mode divides the other"));
+    }
+    let mut offsets =
+        (0..size).map(|place| first.offset(times(place, stride)?)).collect::<Result<Vec<i64>>>()?;
+    let mut found = Vec::new();
+    while offsets.len() > 1 {
+        let step = offsets[1]; // the first is 0
+        let run = (0..).zip(&offsets).take_while(|&(place, &offset)| times(place, step).ok() == Some(offset));
+        let run = run.count();
+        let starts: Vec<i64> = offsets.iter().copied().step_by(run).collect();
+        let is_same = offsets.chunks(run).zip(&starts).all(|(chunk, start)| {
+            chunk.len() == run && chunk.iter().zip(&offsets).all(|(offset, first)| offset - start == *first)
+        });
+        if !is_same {
+            return Err(refused("the offsets that it picks are those of no layout"));
+        }
+        found.push(Mode { size: run as i64, step: Step { path: Vec::new(), value: step } });
+        offsets = starts;
+    }
+    if found.is_empty() {
+        found.push(Mode { size: 1, step: Step { path: Vec::new(), value: 0 } });
+    }
+    Layout::of_modes(&found)
+}
