@@ -15,11 +15,12 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+pub(crate) mod blocked;
 mod dim;
 mod fact;
 pub(crate) mod python;
 mod read;
-mod sized;
+pub(crate) mod sized;
 mod target;
 pub(crate) mod words;
 

@@ -85,10 +85,17 @@ impl<'a> Reading<'a> {
                 let found = self.resolve(body, &known.as_known(self.known.strict), &claimed);
                 let found =
                     found.and_then(|found| known.agree(found, body)).map_err(|error| error.moved(rest));
-                // What goes wrong there may be a shape with something behind it.
-                if found.is_ok() || claims.is_empty() {
-                    return found;
+                let Err(error) = found else { return found };
+                if claims.is_empty() {
+                    return Err(error);
                 }
+                // What goes wrong there may be a shape with something behind it.
+                return self.resolve(text, &self.known, &claims).map_err(|whole| {
+                    match reach(&error) >= reach(&whole) {
+                        true => error,
+                        false => whole,
+                    }
+                });
             }
         }
         match (self.dialect, claims.is_empty()) {
@@ -253,10 +260,14 @@ fn word(text: &str) -> &str {
 /// Letters that are more than chance.
 const ALIKE: usize = 3;
 
+/// How far in the text an error came.
+fn reach(error: &Error) -> usize {
+    error.span().map_or(0, |span: Range<usize>| span.start)
+}
+
 /// The error that came furthest in the text; of several, that of the first notation. `read_as` says how that notation came
 /// to be asked, with `{}` for its title.
 fn furthest(errors: Vec<(&'static Dialect, Error)>, read_as: &str) -> Error {
-    let reach = |error: &Error| error.span().map_or(0, |span: Range<usize>| span.start);
     let far = errors.iter().map(|(_, error)| reach(error)).max().unwrap_or(0);
     let found = errors.into_iter().find(|(_, error)| reach(error) == far);
     found.map_or_else(

@@ -5,10 +5,18 @@ pub mod directml;
 pub mod jax;
 pub mod mlir;
 pub mod numpy;
+pub mod onednn;
 pub mod xla;
 
 use crate::dialect::Dialect;
 
 /// Every notation, in the order in which they are tried.
-pub(crate) static DIALECTS: &[&Dialect] =
-    &[&xla::DIALECT, &directml::DIALECT, &mlir::DIALECT, &numpy::DIALECT, &jax::DIALECT, &cute::DIALECT];
+pub(crate) static DIALECTS: &[&Dialect] = &[
+    &xla::DIALECT,
+    &directml::DIALECT,
+    &mlir::DIALECT,
+    &numpy::DIALECT,
+    &jax::DIALECT,
+    &cute::DIALECT,
+    &onednn::DIALECT,
+];

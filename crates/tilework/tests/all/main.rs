@@ -16,6 +16,7 @@ mod layouts;
 mod measures;
 mod mlir;
 mod numpy;
+mod onednn;
 mod plan_limits;
 mod plan_random;
 mod plan_worked;
