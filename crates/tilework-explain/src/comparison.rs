@@ -202,7 +202,11 @@ fn movement(plan: &Plan) -> Option<String> {
         }
         kind => kind.to_string(),
     };
-    let most = if figures.nests > 1 { "mostly " } else { "" };
+    let most = match plan.main_kind() {
+        Some(Kind::Rows) | None => "",
+        _ if figures.nests > 1 => "mostly ",
+        _ => "",
+    };
     Some(format!("{} move in {} {nests} of loops: {most}{how}", bytes(figures.elements), figures.nests))
 }
 

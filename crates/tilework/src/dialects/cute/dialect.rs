@@ -11,8 +11,15 @@ use crate::error::Result;
 use crate::layout::Layout;
 
 /// Layouts `shape:stride`, as CuTe IR, CUTLASS's C++ and the CuTe DSL write them.
-pub static DIALECT: Dialect =
-    Dialect { name: "cute", title: "a layout of CuTe", recognise, read, say: Some(say), examples: EXAMPLES };
+pub static DIALECT: Dialect = Dialect {
+    name: "cute",
+    title: "a layout of CuTe",
+    recognise,
+    read,
+    say: Some(say),
+    forms: &[],
+    examples: EXAMPLES,
+};
 
 const EXAMPLES: &[Example] = &[
     Example { text: "f32 (4,8):(8,1)", shows: "shape and strides", offsets: &[(&[2, 3], 19)], size: 32 },

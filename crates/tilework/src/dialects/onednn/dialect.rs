@@ -17,6 +17,7 @@ pub static DIALECT: Dialect = Dialect {
     recognise,
     read,
     say: Some(say::say),
+    forms: &[],
     examples: EXAMPLES,
 };
 
