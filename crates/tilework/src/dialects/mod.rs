@@ -6,7 +6,9 @@ pub mod jax;
 pub mod mlir;
 pub mod numpy;
 pub mod onednn;
+mod tvm;
 pub mod xla;
+mod zarr;
 
 use crate::dialect::Dialect;
 
@@ -19,4 +21,6 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &jax::DIALECT,
     &cute::DIALECT,
     &onednn::DIALECT,
+    &tvm::DIALECT,
+    &zarr::DIALECT,
 ];

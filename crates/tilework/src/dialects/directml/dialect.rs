@@ -45,7 +45,10 @@ const EXAMPLES: &[Example] = &[
 fn recognise(text: &str) -> Option<Confidence> {
     let is_json = text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with('"'))
         || text.strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with('{'));
-    (is_json || DataType::begins(text)).then_some(Confidence::Certain)
+    match DataType::begins(text) {
+        true => Some(Confidence::Certain),
+        false => is_json.then_some(Confidence::Likely), // others write JSON too
+    }
 }
 
 fn read(text: &str, _: &Known) -> Result<Vec<Found>> {

@@ -143,7 +143,10 @@ fn is_part(item: &Item) -> bool {
             items.iter().all(|item| item.key.is_none() && matches!(item.value.kind, Kind::Number(_)))
         }
         (None, Kind::Dict(items)) => {
-            items.iter().any(|item| item.key.as_ref().is_some_and(|key| key.word().is_some_and(is_read)))
+            let has =
+                |looks: fn(&python::Value) -> bool| move |item: &Item| item.key.as_ref().is_some_and(looks);
+            let is_looked_at: fn(&python::Value) -> bool = |key| key.word().is_some_and(is_read);
+            items.iter().all(has(is_known)) && items.iter().any(has(is_looked_at))
         }
         // With a format, JAX says the layout too.
         (None, Kind::Call(name, items)) if is_wrapper(name) => {

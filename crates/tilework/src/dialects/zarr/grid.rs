@@ -1,0 +1,124 @@
+//! An array in a grid of chunks, and the layout of all chunks one after the other.
+
+use std::fmt;
+
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result, counted};
+use crate::layout::{Layout, check_order};
+
+/// An array of Zarr.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Array {
+    pub(super) element: Element,
+    pub(super) dims: Vec<u64>,
+    /// The sizes of a shard, where chunks are kept in shards.
+    pub(super) shards: Option<Vec<u64>>,
+    /// The sizes of a chunk.
+    pub(super) chunks: Vec<u64>,
+    /// The dimensions of a chunk from major to minor, where that is not their own order.
+    pub(super) order: Option<Vec<usize>>,
+}
+
+impl Array {
+    /// Checks the sizes against each other.
+    ///
+    /// # Errors
+    /// Another number of sizes than dimensions, a size of 0, a shard that is no number of chunks, an order that is none.
+    pub(super) fn checked(self) -> Result<Array> {
+        let rank = self.dims.len();
+        for (sizes, field, what) in
+            [(Some(&self.chunks), "chunks", "chunk"), (self.shards.as_ref(), "shards", "shard")]
+        {
+            let Some(sizes) = sizes else { continue };
+            if sizes.len() != rank {
+                let [found, dims] = [(sizes.len(), "size"), (rank, "dimension")]
+                    .map(|(count, noun)| counted(count as u64, noun));
+                return Err(Error::new(format!("a {what} of {found} in {dims}"))
+                    .of_kind(ErrorKind::Mismatch)
+                    .field(field)
+                    .rule(format!("a {what} has a size in every dimension"))
+                    .accepts(counted(rank as u64, "size")));
+            }
+            if sizes.iter().any(|&size| size == 0 || size > i64::MAX as u64) {
+                return Err(Error::new(format!("a {what} of {}", list(sizes)))
+                    .field(field)
+                    .rule("the sizes of the Zarr specification's regular grid are above 0")
+                    .accepts("sizes of 1 or more"));
+            }
+        }
+        if let Some(shards) = &self.shards
+            && let Some(dim) = (0..rank).find(|&dim| !shards[dim].is_multiple_of(self.chunks[dim]))
+        {
+            let (shard, chunk) = (shards[dim], self.chunks[dim]);
+            return Err(Error::new(format!("shards of {shard} and chunks of {chunk} in dimension {dim}"))
+                .field("shards")
+                .rule("a shard holds whole chunks")
+                .accepts(format!("a multiple of {chunk}")));
+        }
+        if let Some(order) = &self.order {
+            check_order(order, rank, "order")?;
+        }
+        Ok(self)
+    }
+
+    /// All chunks one after the other, in the order of the grid, and each of full size; shards likewise.
+    pub(super) fn lower(&self) -> Result<Layout> {
+        let rank = self.dims.len();
+        let mut terms = Layout::terms(&self.dims, 8 * self.element.bytes())?;
+        let (mut grid, mut inner, mut within) = (Vec::new(), Vec::new(), Vec::new());
+        for dim in 0..rank {
+            let mut rest = terms.dim(dim)?;
+            if let Some(shards) = &self.shards {
+                let (shard, of_shard) = terms.split(rest, shards[dim])?;
+                grid.push(shard);
+                rest = of_shard;
+            }
+            let (chunk, of_chunk) = terms.split(rest, self.chunks[dim])?;
+            inner.push(chunk);
+            within.push(Some(of_chunk));
+        }
+        let order = self.order.clone().unwrap_or_else(|| (0..rank).collect());
+        let within = order.into_iter().filter_map(|dim| within[dim].take());
+        let all: Vec<_> = grid.into_iter().chain(inner).chain(within).collect();
+        let mut stride = 1_i64;
+        for term in all.into_iter().rev() {
+            let extent = terms.extent(&term);
+            terms.add(term, if extent > 1 { stride } else { 0 })?;
+            let next = i64::try_from(extent.max(1)).ok().and_then(|extent| stride.checked_mul(extent));
+            stride = next.ok_or_else(|| {
+                Error::new("the chunks together overflow 63 bits")
+                    .of_kind(ErrorKind::Overflow)
+                    .field("chunks")
+                    .accepts("smaller chunks")
+            })?;
+        }
+        terms.build(None, None)
+    }
+
+    /// Of every dimension, the number of chunks, those at the edge included.
+    pub(super) fn counts(&self, of: &[u64]) -> Vec<u64> {
+        self.dims.iter().zip(of).map(|(size, of)| size.div_ceil(*of)).collect()
+    }
+}
+
+/// `(5, 20)`, `(5,)`
+pub(super) fn list(numbers: &[impl ToString]) -> String {
+    let all: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    format!("({}{})", all.join(", "), if all.len() == 1 { "," } else { "" })
+}
+
+/// `f32[64,64] shards (32, 32) chunks (16, 16) order (1, 0)`
+impl fmt::Display for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
+        write!(f, "{}[{}]", self.element, dims.join(","))?;
+        if let Some(shards) = &self.shards {
+            write!(f, " shards {}", list(shards))?;
+        }
+        write!(f, " chunks {}", list(&self.chunks))?;
+        match &self.order {
+            Some(order) => write!(f, " order {}", list(order)),
+            None => Ok(()),
+        }
+    }
+}
