@@ -1,6 +1,6 @@
 //! How tensors lie in memory: where is element (i, j, …), what stands at a place, and are two arrangements the same?
 //!
-//! Notations go in (XLA's in [`xla`], DirectML's in [`directml`], MLIR's in [`mlir`]), all of them become one [`Layout`], and every question is asked of that.
+//! Notations go in (XLA's in [`xla`], DirectML's in [`directml`], MLIR's in [`mlir`], CuTe's in [`cute`]), all of them become one [`Layout`], and every question is asked of that.
 //!
 //! # A first layout
 //!

@@ -2,6 +2,7 @@
 
 mod common;
 mod compare;
+mod cute;
 mod cute_algebra;
 mod dialects;
 mod digits;

@@ -12,6 +12,17 @@
 //!
 //! CuTe refuses what fits none of these where it sees it, and is wrong where it does not see it. Here the offsets
 //! themselves are then asked: they are a layout, or they are none, and the composition is refused.
+//!
+//! Modes of the second add up, and so must what they give. They do as long as together they never carry from one mode of
+//! the first into the next:
+//!
+//! ```text
+//! Σ (size − 1) · stride < c        over what each mode of the second gives within the mode c:e, but for the last
+//! ```
+//!
+//! As the first layout is coalesced, a carry always changes the offset, so no layout that nests as the second says it.
+
+use std::collections::HashMap;
 
 use super::count::{ceil_div, times};
 use super::layout::{Layout, Mode, Step};
@@ -43,7 +54,12 @@ impl Layout {
     pub fn compose(&self, other: &Layout) -> Result<Layout> {
         let profile = other.coprofile()?;
         let first = self.coalesce_beyond(&profile)?;
-        compose(&first, other.shape(), other.stride())
+        let mut sums = Sums { first: &first, reached: HashMap::new(), is_sure: true };
+        let found = sums.compose(other.shape(), other.stride())?;
+        match sums.is_sure || is_after(&found, &first, other)? {
+            true => Ok(found),
+            false => Err(refused(&first, other, "together, its modes carry from one mode into the next")),
+        }
     }
 
     /// Composition with a tiler: mode by mode where it is a tuple. Modes without a tiler are left out.
@@ -82,54 +98,95 @@ pub(super) fn check_rank(layout: &Layout, tilers: &[Tiler]) -> Result<()> {
     }
 }
 
-fn compose(first: &Layout, shape: &IntTuple, stride: &IntTuple) -> Result<Layout> {
-    match (shape, stride) {
-        (IntTuple::Tuple(shapes), IntTuple::Tuple(strides)) => {
-            let each = shapes.iter().zip(strides).map(|(shape, stride)| compose(first, shape, stride));
-            let each = each.collect::<Result<Vec<Layout>>>()?;
-            let shape = each.iter().map(|mode| mode.shape().clone()).collect();
-            Layout::new(shape, each.iter().map(|mode| mode.stride().clone()).collect())
+fn refused(first: &Layout, other: &Layout, rule: &str) -> Error {
+    Error::new(format!("{first} after {other}"))
+        .of_kind(ErrorKind::Unsupported)
+        .field("composition")
+        .rule(format!("{rule}, so the offsets are those of no layout"))
+        .accepts("sizes and strides of which one divides the other")
+}
+
+/// Whether a layout is one after another, index by index. Never for those with too many indices to look at.
+fn is_after(found: &Layout, first: &Layout, other: &Layout) -> Result<bool> {
+    let size = other.size()?;
+    if size > TABLE || first.stride().has_basis() {
+        return Ok(false);
+    }
+    for index in 0..size {
+        let place = other.eval(&index.into())?;
+        if first.eval(&place)? != found.eval(&index.into())? {
+            return Ok(false);
         }
-        (IntTuple::Leaf(size), IntTuple::Leaf(stride)) => {
-            let step = Step::of(stride)?;
-            let mut mode = first.clone();
-            for &number in &step.path {
-                if !mode.shape().is_tuple() {
-                    return Err(Error::new(format!("the basis {stride} for {first}"))
-                        .of_kind(ErrorKind::Mismatch)
-                        .field("composition")
-                        .rule("a basis names a mode of the layout that it is composed with"));
-                }
-                mode = mode.mode(number as usize)?;
+    }
+    Ok(true)
+}
+
+/// A composition on its way: what all modes of the second give together.
+struct Sums<'a> {
+    first: &'a Layout,
+    /// For each mode of coordinates, how far its modes are reached within.
+    reached: HashMap<Vec<u32>, Vec<i64>>,
+    /// Whether nothing carries, as far as this tells.
+    is_sure: bool,
+}
+
+impl Sums<'_> {
+    fn compose(&mut self, shape: &IntTuple, stride: &IntTuple) -> Result<Layout> {
+        match (shape, stride) {
+            (IntTuple::Tuple(shapes), IntTuple::Tuple(strides)) => {
+                let each = shapes.iter().zip(strides).map(|(shape, stride)| self.compose(shape, stride));
+                Layout::join_all(each.collect::<Result<Vec<Layout>>>()?)
             }
-            one(&mode, size, step.value)
+            (IntTuple::Leaf(size), IntTuple::Leaf(stride)) => {
+                let step = Step::of(stride)?;
+                let mut mode = self.first.clone();
+                for &number in &step.path {
+                    if !mode.shape().is_tuple() {
+                        return Err(Error::new(format!("the basis {stride} for {}", self.first))
+                            .of_kind(ErrorKind::Mismatch)
+                            .field("composition")
+                            .rule("a basis names a mode of the layout that it is composed with"));
+                    }
+                    mode = mode.mode(number as usize)?;
+                }
+                self.one(&mode, size, &step)
+            }
+            _ => Err(super::tuple::not_congruent(shape, stride)),
         }
-        _ => Err(super::tuple::not_congruent(shape, stride)),
+    }
+
+    /// A mode of the first after `size:stride`.
+    fn one(&mut self, first: &Layout, size: &Leaf, step: &Step) -> Result<Layout> {
+        let stride = step.value;
+        if stride == 0 || first.shape().is_empty() {
+            return Layout::new(IntTuple::Leaf(size.clone()), 0.into());
+        }
+        if let (IntTuple::Leaf(_), IntTuple::Leaf(step)) = (first.shape(), first.stride()) {
+            return Layout::new(IntTuple::Leaf(size.clone()), Step::of(step)?.times(stride)?.leaf());
+        }
+        let modes = super::coalesce::join(first.flat_modes()?)?;
+        let size = size.int()?;
+        let mut reaches = vec![0; modes.len()];
+        let Some(layout) = divided(&modes, size, stride, &mut reaches)? else {
+            self.is_sure = false;
+            return tabled(&Layout::of_modes(&modes)?, size, stride);
+        };
+        self.is_sure &= stride > 0;
+        let reached = self.reached.entry(step.path.clone()).or_insert_with(|| vec![0; modes.len()]);
+        for ((reached, reach), mode) in reached.iter_mut().zip(reaches).zip(&modes[..modes.len() - 1]) {
+            *reached = reached.saturating_add(reach);
+            self.is_sure &= *reached < mode.size;
+        }
+        Ok(layout)
     }
 }
 
-/// A layout after `size:stride`.
-fn one(first: &Layout, size: &Leaf, stride: i64) -> Result<Layout> {
-    if stride == 0 || first.shape().is_empty() {
-        return Layout::new(IntTuple::Leaf(size.clone()), 0.into());
-    }
-    if let (IntTuple::Leaf(_), IntTuple::Leaf(step)) = (first.shape(), first.stride()) {
-        return Layout::new(IntTuple::Leaf(size.clone()), Step::of(step)?.times(stride)?.leaf());
-    }
-    let modes = super::coalesce::join(first.flat_modes()?)?;
-    let size = size.int()?;
-    match divided(&modes, size, stride)? {
-        Some(layout) => Ok(layout),
-        None => tabled(&Layout::of_modes(&modes)?, size, stride),
-    }
-}
-
-/// The rules of the module. None where none of them fits.
-fn divided(modes: &[Mode], size: i64, stride: i64) -> Result<Option<Layout>> {
+/// The rules of the module, and how far each mode is reached within. None where none of the rules fits.
+fn divided(modes: &[Mode], size: i64, stride: i64, reaches: &mut [i64]) -> Result<Option<Layout>> {
     let Some((last, before)) = modes.split_last() else { return Ok(None) };
     let (sign, mut left, mut stride) = (stride.signum(), size, times(stride, stride.signum())?);
     let mut found: Vec<Mode> = Vec::new();
-    for Mode { size: extent, step } in before {
+    for (Mode { size: extent, step }, reach) in before.iter().zip(reaches) {
         if stride % extent == 0 {
             stride /= extent;
             continue;
@@ -144,6 +201,7 @@ fn divided(modes: &[Mode], size: i64, stride: i64) -> Result<Option<Layout>> {
             return Ok(None);
         }
         found.push(Mode { size: take, step: step.times(times(stride, sign)?)? });
+        *reach = times(take - 1, stride)?;
         (left, stride) = (left / take, 1);
     }
     if found.is_empty() || left > 1 {
@@ -160,15 +218,9 @@ fn divided(modes: &[Mode], size: i64, stride: i64) -> Result<Option<Layout>> {
 /// The first n offsets rise evenly; then a mode ends, or nothing does, as fewer would have risen on. What follows must be
 /// the same n offsets further on, and where they begin is a layout again, of size / n coordinates.
 fn tabled(first: &Layout, size: i64, stride: i64) -> Result<Layout> {
-    let refused = |rule: &str| {
-        Error::new(format!("{first} after {size}:{stride}"))
-            .of_kind(ErrorKind::Unsupported)
-            .field("composition")
-            .rule(rule)
-            .accepts("sizes and strides of which one divides the other")
-    };
+    let refused = |rule: &str| Ok(refused(first, &Layout::new(size.into(), stride.into())?, rule));
     if first.stride().has_basis() || size > TABLE {
-        return Err(refused("neither the stride nor the size of a mode divides the other"));
+        return Err(refused("neither the stride nor the size of a mode divides the other")?);
     }
     let mut offsets =
         (0..size).map(|place| first.offset(times(place, stride)?)).collect::<Result<Vec<i64>>>()?;
@@ -182,7 +234,7 @@ fn tabled(first: &Layout, size: i64, stride: i64) -> Result<Layout> {
             chunk.len() == run && chunk.iter().zip(&offsets).all(|(offset, first)| offset - start == *first)
         });
         if !is_same {
-            return Err(refused("the offsets that it picks are those of no layout"));
+            return Err(refused("neither the stride nor the size of a mode divides the other")?);
         }
         found.push(Mode { size: run as i64, step: Step { path: Vec::new(), value: step } });
         offsets = starts;

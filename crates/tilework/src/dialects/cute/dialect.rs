@@ -73,6 +73,19 @@ const EXAMPLES: &[Example] = &[
         size: 512,
     },
     Example {
+        text: "f16[128,64] S<3,4,3> o 0 o (128,64):(64,1)",
+        shows: "a swizzle of offsets",
+        // 131 has bit 7, which flips bit 4; 593 has bit 9, which flips bit 6
+        offsets: &[(&[2, 3], 131 + 16), (&[9, 17], 593 - 64)],
+        size: 8192,
+    },
+    Example {
+        text: "f16 Sw<3,4,3>_smem_ptr[16b](0x7f8800000400) o (_8,_64):(_64,_1)",
+        shows: "a swizzle of addresses, in bytes",
+        offsets: &[(&[1, 2], 66 + 8), (&[7, 63], 511 - 56)],
+        size: 512,
+    },
+    Example {
         text: "f32 S<0,4,3> o 6 o (4,2):(-2,8)",
         shows: "an offset to the first element",
         offsets: &[(&[0, 0], 6), (&[3, 1], 8)],
@@ -99,7 +112,7 @@ fn recognise(text: &str) -> Option<Confidence> {
 /// Whether a text that cannot be read is meant as a layout of CuTe.
 fn looks_like_it(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] = ["!cute.", "S<", "Sw<", "raw_ptr(", "ptr<", "ArithTuple("];
-    let is_letter = |c: char| c.is_ascii_digit() || matches!(c, '(' | ')' | ',' | '_' | '?' | ' ' | '-');
+    let is_letter = |c: char| c.is_ascii_digit() || "(),_?@/<>{}= -Eidv".contains(c);
     let shape = text.len() - text.trim_start_matches(is_letter).len();
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
         || text.contains("_ptr[")

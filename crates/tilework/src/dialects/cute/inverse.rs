@@ -39,7 +39,8 @@ impl Layout {
         inverse.coalesce_by(&profile)
     }
 
-    /// The layout R that gives back every index: R(L(i)) = i for every i below the size of this one.
+    /// The layout R that gives back every index: R(L(i)) = i for every i below the size of this one, if it has an offset for
+    /// each. Modes of stride 0 give back 0; of modes that overlap otherwise, CuTe's answer is nothing to rely on.
     ///
     /// ```
     /// use tilework::cute::Layout;

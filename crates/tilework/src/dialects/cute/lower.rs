@@ -135,14 +135,7 @@ fn after(outer: &Layout, offset: &IntTuple, layout: &Layout) -> Result<Layout> {
 
 /// A swizzle after a layout.
 fn swizzled(layout: Lowered, swizzle: Swizzle) -> Result<Lowered> {
-    match swizzle.is_identity() {
-        true => Ok(layout),
-        false => Err(unsupported(
-            format!("{swizzle} has no layout here yet"),
-            "an offset is a sum of strides, which an xor of its bits is not",
-        )
-        .accepts("a layout without a swizzle")),
-    }
+    layout.swizzled(&crate::Swizzle::new(swizzle.bits(), swizzle.base(), swizzle.shift())?)
 }
 
 /// The layout of an array: digits of each dimension with their strides, from the first element on.

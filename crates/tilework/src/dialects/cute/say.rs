@@ -1,7 +1,8 @@
 //! Layouts in CuTe's notation.
 //!
 //! A dimension becomes a mode of its digits, the least significant first. Where its last digit is not full, or places behind
-//! it are allocated, the mode is larger than the dimension, and the sizes of the array stand before the layout.
+//! it are allocated, the mode is larger than the dimension, and the sizes of the array stand before the layout. What comes
+//! after the strides is a swizzle, if its bits are two groups; the offset of the first element stands behind it.
 
 use super::composed::{Composed, Function};
 use super::engine::stored_bits;
@@ -49,9 +50,10 @@ impl Tensor {
         if layout.is_empty() {
             return Err(no("an array without elements", "a mode of a shape has 1 coordinate or more"));
         }
+        let swizzle = swizzle(layout)?;
         let mut why = None;
         for (first, dims) in [digits(layout), allocated(layout)].into_iter().flatten() {
-            let found = tensor(layout, element, first, &dims);
+            let found = tensor(layout, element, swizzle, first, &dims);
             match found.and_then(|tensor| Ok((tensor.lower()?, tensor))) {
                 Ok((own, tensor)) if own.same_buffer(layout).is_yes() => return Ok(tensor),
                 Ok((own, _)) if own.size() != layout.size() && why.is_none() => {
@@ -62,7 +64,7 @@ impl Tensor {
                 Err(error) => why = why.or(Some(error)),
             }
         }
-        Err(match (why, layout.to_digits()) {
+        Err(match (why, layout.digits_before_swizzle()) {
             (_, Err(error)) => error,
             (Some(why), _) => why,
             (None, _) => no("places that no shape and strides reach", "a mode is digits with a stride each"),
@@ -77,12 +79,24 @@ fn places(layout: &Lowered, own: &Lowered) -> String {
     }
 }
 
-/// Where the first element is, and the digits of each dimension, the least significant first.
+/// The swizzle after the strides.
+fn swizzle(layout: &Lowered) -> Result<Swizzle> {
+    let Some(own) = layout.swizzle() else { return Ok(Swizzle::IDENTITY) };
+    let (bits, base, shift) = own.shifts().ok_or_else(|| {
+        no(
+            format!("places are exchanged by {own}"),
+            "a swizzle S<B,M,S> flips B neighbouring bits by B others, in their order",
+        )
+    })?;
+    Swizzle::new(bits.into(), base.into(), shift.into())
+}
+
+/// Where the first element is before a swizzle, and the digits of each dimension, the least significant first.
 type Digits = (u64, Vec<Vec<(u64, i64)>>);
 
 /// The digits that the function has.
 fn digits(layout: &Lowered) -> Option<Digits> {
-    let digits = layout.to_digits().ok()?;
+    let digits = layout.digits_before_swizzle().ok()?;
     let of_dim =
         |digits: &Vec<crate::Digit>| digits.iter().map(|digit| (digit.extent, digit.stride)).collect();
     Some((digits.first, digits.of_dims.iter().map(of_dim).collect()))
@@ -132,7 +146,13 @@ fn digit(parts: &[Part], id: usize) -> Option<(usize, u64)> {
 }
 
 /// The text of digits.
-fn tensor(layout: &Lowered, element: Element, first: u64, dims: &[Vec<(u64, i64)>]) -> Result<Tensor> {
+fn tensor(
+    layout: &Lowered,
+    element: Element,
+    swizzle: Swizzle,
+    first: u64,
+    dims: &[Vec<(u64, i64)>],
+) -> Result<Tensor> {
     let int =
         |value: u64| i64::try_from(value).map_err(|_| no("a number above 63 bits", "numbers have 63 bits"));
     let mode = |digits: &Vec<(u64, i64)>| {
@@ -151,7 +171,7 @@ fn tensor(layout: &Lowered, element: Element, first: u64, dims: &[Vec<(u64, i64)
         Ok(one) => Layout::join_all(one)?,
         Err(modes) => Layout::join_all(modes)?,
     };
-    let composed = Composed::new(Function::Swizzle(Swizzle::IDENTITY), IntTuple::from(int(first)?), inner)?;
+    let composed = Composed::new(Function::Swizzle(swizzle), IntTuple::from(int(first)?), inner)?;
     let tensor = Tensor::from(composed).with_element(element)?;
     if sizes == layout.dims() { Ok(tensor) } else { tensor.with_sizes(layout.dims()) }
 }

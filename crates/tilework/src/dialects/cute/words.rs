@@ -92,9 +92,18 @@ fn swizzle_words(swizzle: Swizzle) -> String {
     }
     let bits = |mask: u64| {
         let (from, count) = (mask.trailing_zeros(), mask.count_ones());
-        if count == 1 { format!("bit {from}") } else { format!("bits {from} to {}", from + count - 1) }
+        match count {
+            1 => format!("bit {from}"),
+            2 => format!("bits {from} and {}", from + 1),
+            _ => format!("bits {from} to {}", from + count - 1),
+        }
     };
-    format!("{} of the offset are combined by xor with {}", bits(swizzle.target()), bits(swizzle.source()))
+    let are = if swizzle.bits() == 1 { "is" } else { "are" };
+    format!(
+        "{} of the offset {are} flipped where {} {are} set",
+        bits(swizzle.target()),
+        bits(swizzle.source())
+    )
 }
 
 fn shape_words(shape: &IntTuple) -> String {
