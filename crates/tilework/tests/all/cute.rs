@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tilework::cute::{IntTuple, Layout, Spelling, Swizzle, Tensor};
-use tilework::dialect::{self, Described, Dialect};
+use tilework::dialect::{self, Described, Dialect, Target};
 use tilework::{Element, Result};
 
 use crate::common::{indices, recipe};
@@ -269,6 +269,9 @@ fn layouts_of_other_notations_are_said_or_there_is_a_reason() -> Result<()> {
             (found, said) => panic!("{text}: {found:?}, not {said:?}"),
         }
     }
+    let cpp =
+        Target::named("cute-cpp")?.say(&tensor("f16 S<1,0,2> o 0 o (8,4):(4,1)").lower()?, Element::F16)?;
+    assert_eq!(cpp.to_string(), "f16 Sw<1,0,2> o _0 o (_8,_4):(_4,_1)");
     let exchanged = tensor("f16 (8,64):(64,1)").lower()?;
     let any = exchanged.swizzled(&tilework::Swizzle::flipping([(5, 3), (7, 16)])?)?;
     let error = cute().say(&any, Element::F16).unwrap_err();

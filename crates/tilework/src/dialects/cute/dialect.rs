@@ -1,11 +1,13 @@
 //! CuTe among the notations.
 
+use std::fmt;
 use std::sync::Arc;
 
+use super::print::Spelling;
 use super::read;
 use super::tensor::Tensor;
 use super::words;
-use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Found, Known, Part, Said};
+use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Form, Found, Known, Part, Said};
 use crate::element::Element;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -17,7 +19,7 @@ pub static DIALECT: Dialect = Dialect {
     recognise,
     read,
     say: Some(say),
-    forms: &[],
+    forms: &[Form { name: "cute-cpp", title: "a layout of CuTe as C++ prints it", say: say_cpp }],
     examples: EXAMPLES,
 };
 
@@ -134,6 +136,46 @@ fn read(text: &str, known: &Known) -> Result<Vec<Found>> {
 
 fn say(layout: &Layout, element: Element) -> Result<Said> {
     Ok(Arc::new(Tensor::of_layout(layout, element)?))
+}
+
+fn say_cpp(layout: &Layout, element: Element) -> Result<Said> {
+    Ok(Arc::new(Printed(Tensor::of_layout(layout, element)?)))
+}
+
+/// A layout that prints as C++ prints it, and is read as any other.
+#[derive(Debug)]
+struct Printed(Tensor);
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.spelled(Spelling::Cpp))
+    }
+}
+
+impl Described for Printed {
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn element(&self) -> Option<Element> {
+        self.0.element()
+    }
+
+    fn layout(&self) -> Result<Layout> {
+        self.0.lower()
+    }
+
+    fn parts(&self, layout: Option<&Layout>) -> Vec<Part> {
+        self.0.parts(layout)
+    }
+
+    fn facts(&self) -> Facts {
+        self.0.facts()
+    }
+
+    fn notes(&self, layout: &Layout) -> Vec<String> {
+        self.0.notes(layout)
+    }
 }
 
 impl Described for Tensor {
