@@ -216,10 +216,12 @@ fn what_is_read_and_has_no_places_says_why() {
         let printed = tensor.to_string();
         assert_eq!(self::tensor(&printed).to_string(), printed);
     }
-    for text in ["f32 (?,8):(8,1)", "(4,8):(8,1)"] {
+    for text in ["f32 (?,8):(8,1)", "(4,8):(8,1)", "f32 (4,8):(1@0,1@1)", "f32 (0,0) o (4,8):(1@0,1@1)"] {
         assert!(tensor(text).open().is_some(), "{text}");
     }
-    assert!(tensor("f32 (4,8):(8,1)").open().is_none());
+    for text in ["f32 (4,8):(8,1)", "f32 4:-1", "f32 (4,8):(1,4) o 0 o (4,8):(1@0,1@1)"] {
+        assert!(tensor(text).open().is_none(), "{text}");
+    }
 }
 
 #[test]

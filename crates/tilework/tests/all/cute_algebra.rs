@@ -60,6 +60,27 @@ fn answers_are_cute_irs_where_pycutes_differ() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn indices_and_coordinates_go_both_ways() -> Result<()> {
+    for (name, inputs, expected) in [
+        ("crd2idx", &["(1,2)", "(4,8)", "(8,1)"][..], "10"),
+        ("crd2idx", &["(1,2)", "(4,8):(8,1)"], "10"),
+        ("idx2crd", &["10", "(4,8)", "(8,1)"], "(1,2)"),
+        ("idx2crd", &["10", "(4,(2,4)):(8,(1,2))"], "(1,(0,1))"),
+        ("idx2crd", &["10", "(4,8)"], "(2,2)"),
+        ("size", &["(4,(2,4)):(8,(1,2))"], "32"),
+    ] {
+        assert_eq!(operation(name, None, inputs)?, expected, "{name} {inputs:?}");
+    }
+    assert_eq!(operation("size", Some("<1>"), &["(4,(2,4)):(8,(1,2))"])?, "8");
+    assert_eq!(operation("get", Some("<1,0>"), &["(4,(2,4)):(8,(1,2))"])?, "2:1");
+    assert_eq!(operation("slice", None, &["(_,(1,_))", "(4,(2,4)):(8,(1,2))"])?, "(4,4):(8,2)");
+    assert_eq!(operation("dice", None, &["(_,(1,_))", "(4,(2,4)):(8,(1,2))"])?, "(2):(1)");
+    assert_eq!(operation("max_alignment", None, &["(8,16):(1,6)"])?, "2");
+    assert!(operation("no_such", None, &["4:1"]).is_err());
+    Ok(())
+}
+
 /// The sizes and strides at the bottom of a layout.
 fn digits(layout: &Layout) -> Vec<(i64, i64)> {
     let ints = |tuple: &IntTuple| -> Vec<i64> {

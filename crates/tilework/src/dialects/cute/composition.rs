@@ -103,7 +103,7 @@ fn refused(first: &Layout, other: &Layout, rule: &str) -> Error {
         .of_kind(ErrorKind::Unsupported)
         .field("composition")
         .rule(format!("{rule}, so the offsets are those of no layout"))
-        .accepts("sizes and strides of which one divides the other")
+        .accepts("sizes and strides that divide one another")
 }
 
 /// Whether a layout is one after another, index by index. Never for those with too many indices to look at.

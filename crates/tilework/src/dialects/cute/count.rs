@@ -65,7 +65,7 @@ impl IntTuple {
     /// ```
     ///
     /// # Errors
-    /// Tuples of which one has a number other than 0 where the other has a tuple, and sums that overflow.
+    /// A number other than 0 in one tuple where the other has a tuple, and sums that overflow.
     pub fn plus(&self, other: &IntTuple) -> Result<IntTuple> {
         sum(self, other)
     }
@@ -150,7 +150,7 @@ impl IntTuple {
     /// ```
     ///
     /// # Errors
-    /// Sizes of which neither divides the other.
+    /// Two sizes that do not divide one another.
     pub fn shape_div(&self, other: &IntTuple) -> Result<IntTuple> {
         match (self, other) {
             (IntTuple::Tuple(a), IntTuple::Tuple(b)) if a.len() == b.len() => {

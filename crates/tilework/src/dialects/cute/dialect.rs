@@ -195,15 +195,18 @@ impl Described for Tensor {
         if let Some(why) = self.at_run_time() {
             return Some(format!("{why}, so there is no layout"));
         }
-        // Nothing is wrong with these: they are whole, and no places.
-        match self.bits() {
-            None => Some(format!(
-                "what the elements are is not said, so nothing is known in bytes; with a type before it, as in f32 {}, there is a \
-                 layout",
-                self.layout()
-            )),
-            Some(_) => None,
+        if self.makes_coordinates() {
+            return Some(
+                "the layout makes coordinates, not offsets, so its elements have no places in memory"
+                    .to_owned(),
+            );
         }
+        self.bits().is_none().then(|| {
+            format!(
+                "the type of the elements is not said; with one before it, as in f32 {}, there is a layout",
+                self.layout()
+            )
+        })
     }
 
     fn parts(&self, _: Option<&Layout>) -> Vec<Part> {

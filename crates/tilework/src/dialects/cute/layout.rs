@@ -266,6 +266,36 @@ impl Layout {
         eval(coord, &self.shape, &self.stride)
     }
 
+    /// The coordinate of an offset, as nested as the shape: each digit is the offset divided by the stride, modulo the size.
+    /// That is the way back where strides and sizes fit, as those of compact layouts do.
+    ///
+    /// ```
+    /// use tilework::cute::Layout;
+    /// assert_eq!(Layout::parse("(4,(2,3)):(6,(1,2))")?.digits_of(&15.into())?.to_string(), "(2,(1,1))");
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Scaled bases, something that is known at run time only, and a tuple of offsets that does not nest as the shape does.
+    pub fn digits_of(&self, offset: &IntTuple) -> Result<IntTuple> {
+        match offset {
+            IntTuple::Leaf(offset) => {
+                let offset = offset.int()?;
+                self.shape.zip_map(&self.stride, &mut |size, stride| {
+                    let digit = match stride.int()? {
+                        0 => 0,
+                        stride => offset.checked_div(stride).unwrap_or(0) % size.int()?,
+                    };
+                    Ok(digit.into())
+                })
+            }
+            IntTuple::Tuple(offsets) if offsets.len() == self.rank() => {
+                self.top_modes().zip(offsets).map(|(mode, offset)| mode.digits_of(offset)).collect()
+            }
+            IntTuple::Tuple(_) => Err(super::tuple::not_congruent(offset, &self.shape)),
+        }
+    }
+
     /// The offset of a coordinate in a layout without bases.
     pub(super) fn offset(&self, coord: i64) -> Result<i64> {
         let offset = self.eval(&coord.into())?;

@@ -72,6 +72,14 @@ impl Tensor {
             .or_else(|| is_dynamic(layout.is_dynamic(), "the offset or the layout after it is"))
     }
 
+    /// Whether coordinates are all that it gives: nothing takes them.
+    pub(super) fn makes_coordinates(&self) -> bool {
+        let takes_them =
+            matches!(self.layout().function(), Function::Layout(outer) if !outer.stride().has_basis());
+        matches!(self.engine(), Some(Engine::Coord(_)))
+            || (self.layout().layout().stride().has_basis() && !takes_them)
+    }
+
     /// The layout as offsets of elements.
     fn affine(&self, bits: u32) -> Result<Affine> {
         if let Some(Engine::Coord(coord)) = self.engine() {

@@ -93,12 +93,18 @@ impl Inputs<'_> {
             "tuple_product_each" => self.tuple(0)?.product_each()?,
             "shape_div" => self.tuple(0)?.shape_div(&self.tuple(1)?)?,
             "ceil_div" => self.ceil_div()?,
+            "crd2idx" if self.has(2) => Layout::new(self.tuple(1)?, self.tuple(2)?)?.eval(&self.tuple(0)?)?,
+            "crd2idx" if !self.is_tuple(1) => self.layout(1)?.eval(&self.tuple(0)?)?,
             "crd2idx" => self.tuple(0)?.index_in(&self.tuple(1)?)?.into(),
+            "idx2crd" if self.has(2) => {
+                Layout::new(self.tuple(1)?, self.tuple(2)?)?.digits_of(&self.tuple(0)?)?
+            }
+            "idx2crd" if !self.is_tuple(1) => self.layout(1)?.digits_of(&self.tuple(0)?)?,
             "idx2crd" => self.tuple(0)?.coord_in(&self.tuple(1)?)?,
             "increment_coord" => self.tuple(0)?.increment(&self.tuple(1)?)?,
             "to_coord" | "to_int_tuple" | "to_shape" | "to_stride" => self.tuple(0)?,
             "get" if is_tuple => self.tuple(0)?.get(&self.numbers::<usize>()?)?.clone(),
-            "size" if is_tuple => self.tuple(0)?.product()?.into(),
+            "size" if is_tuple => self.tuple(0)?.get(&self.numbers::<usize>()?)?.product()?.into(),
             "flatten" if is_tuple => self.tuple(0)?.flatten(),
             "group_modes" if is_tuple => {
                 let (from, to) = self.pair()?;
@@ -197,17 +203,17 @@ impl Inputs<'_> {
     /// Operations that give something else than a layout.
     fn of_one(&self, first: Result<Composed>) -> Result<String> {
         Ok(match self.name {
-            "size" => first?.layout().size()?.to_string(),
+            "size" => first?.layout().get(&self.numbers::<usize>()?)?.size()?.to_string(),
             "cosize" => {
                 let composed = first?;
                 match composed.is_swizzle() {
-                    true => composed.layout().cosize()?.to_string(),
+                    true => composed.layout().get(&self.numbers::<usize>()?)?.cosize()?.to_string(),
                     false => return Err(Error::new(format!("the cosize of {composed}")).field("layout")),
                 }
             }
             "max_alignment" => plain(first?)?.max_alignment()?.to_string(),
-            "get_shape" => first?.layout().shape().to_string(),
-            "get_stride" => first?.layout().stride().to_string(),
+            "get_shape" => first?.layout().get(&self.numbers::<usize>()?)?.shape().to_string(),
+            "get_stride" => first?.layout().get(&self.numbers::<usize>()?)?.stride().to_string(),
             "layout_eval" => self.composed(1)?.eval(&self.tuple(0)?)?.to_string(),
             "composed_get_inner" => match first?.function() {
                 Function::Swizzle(swizzle) => swizzle.to_string(),

@@ -21,7 +21,7 @@ impl Layout {
         })
     }
 
-    /// The layout of elements of which `factor` are as wide as one: neighbours multiply, other strides as well.
+    /// The layout of elements that are narrower by `factor`: neighbours multiply, and so do other strides.
     ///
     /// # Errors
     /// A factor below 1, scaled bases, and something that is known at run time only.

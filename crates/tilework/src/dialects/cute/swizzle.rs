@@ -107,7 +107,7 @@ impl Swizzle {
     /// ```
     ///
     /// # Errors
-    /// Sizes of which one is no power of two times the other, and pieces so large that a change would be within one.
+    /// Sizes whose ratio is no power of two, and pieces so large that a change would be within one.
     pub fn recast(self, new: u32, old: u32) -> Result<Swizzle> {
         let refused = |found: String, rule: &str| {
             Error::new(found).of_kind(ErrorKind::Unsupported).field("swizzle").rule(rule)

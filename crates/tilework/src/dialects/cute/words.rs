@@ -33,8 +33,7 @@ pub(super) fn parts(tensor: &Tensor) -> Vec<Part> {
             let plain = Pointer { swizzle: None, ..pointer.clone() };
             parts.push(Part::new("pointer", text(&plain), pointed(pointer)));
             if let Some(swizzle) = pointer.swizzle() {
-                let meaning = format!("of addresses in bytes: {}", swizzle_words(swizzle));
-                parts.push(Part::new("swizzle", text(&swizzle), meaning));
+                parts.push(Part::new("swizzle", text(&swizzle), swizzle_words(swizzle, "address in bytes")));
             }
         }
         Some(Engine::Coord(coord)) => {
@@ -50,7 +49,7 @@ fn composed(composed: &Composed, parts: &mut Vec<Part>) {
     if !composed.is_plain() {
         match composed.function() {
             Function::Swizzle(swizzle) => {
-                parts.push(Part::new("swizzle", text(swizzle), swizzle_words(*swizzle)));
+                parts.push(Part::new("swizzle", text(swizzle), swizzle_words(*swizzle, "offset")));
             }
             Function::Layout(layout) => {
                 let meaning = "the layout that takes what the other one gives as its coordinate";
@@ -86,7 +85,8 @@ fn pointed(pointer: &Pointer) -> String {
     format!("{elements}{space}{align}; the address does not change the layout")
 }
 
-fn swizzle_words(swizzle: Swizzle) -> String {
+/// Which bits of what a swizzle changes.
+fn swizzle_words(swizzle: Swizzle, of: &str) -> String {
     if swizzle.is_identity() {
         return "no bits change".to_owned();
     }
@@ -99,11 +99,7 @@ fn swizzle_words(swizzle: Swizzle) -> String {
         }
     };
     let are = if swizzle.bits() == 1 { "is" } else { "are" };
-    format!(
-        "{} of the offset {are} flipped where {} {are} set",
-        bits(swizzle.target()),
-        bits(swizzle.source())
-    )
+    format!("{} of the {of} {are} flipped where {} {are} set", bits(swizzle.target()), bits(swizzle.source()))
 }
 
 fn shape_words(shape: &IntTuple) -> String {
