@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
 use crate::layout::parts::PartKind;
 
-/// So many neighbours along a dimension.
+/// Neighbours along a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Block {
     pub(crate) dim: usize,
@@ -410,8 +410,9 @@ fn no(found: String) -> Error {
     )
 }
 
+/// Sizes that do not fit.
 #[cold]
-fn large() -> Error {
+pub(crate) fn large() -> Error {
     Error::new("the padded sizes overflow 63 bits")
         .of_kind(ErrorKind::Overflow)
         .field("size")

@@ -18,6 +18,7 @@
 pub(crate) mod blocked;
 mod dim;
 mod fact;
+pub(crate) mod named;
 pub(crate) mod python;
 mod read;
 pub(crate) mod sized;

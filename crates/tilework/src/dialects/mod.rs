@@ -6,6 +6,7 @@ pub mod jax;
 pub mod mlir;
 pub mod numpy;
 pub mod onednn;
+pub mod tensorrt;
 mod tvm;
 pub mod xla;
 mod zarr;
@@ -21,6 +22,7 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &jax::DIALECT,
     &cute::DIALECT,
     &onednn::DIALECT,
+    &tensorrt::DIALECT,
     &tvm::DIALECT,
     &zarr::DIALECT,
 ];

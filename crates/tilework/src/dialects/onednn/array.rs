@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::names::{bits, type_name};
+use super::names::type_name;
 use super::tag::{Tag, letter};
 use crate::dialect::blocked::{Blocked, products, rounded};
+use crate::dialect::named::packed_bits;
 use crate::dialect::{Dim, words};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, counted};
@@ -110,7 +111,7 @@ impl Descriptor {
             }
         }
         let mut blocked =
-            Blocked::packed(dims, bits(element), &tag.order, &tag.inner, self.padded.as_deref())?;
+            Blocked::packed(dims, packed_bits(element), &tag.order, &tag.inner, self.padded.as_deref())?;
         blocked.offset = self.offset;
         if let Some(strides) = &self.strides {
             blocked.strides.clone_from(strides);
@@ -146,7 +147,7 @@ fn check_strides(blocked: &Blocked, element: Element) -> Result<()> {
                 format!("{least} or more, or 0"),
             );
         }
-        if bits(element) < 8 && stride > 1 && stride % 2 != 0 {
+        if packed_bits(element) < 8 && stride > 1 && stride % 2 != 0 {
             return refuse("strides of elements of 4 bits are even", "an even number".to_owned());
         }
         least = stride.checked_mul(count).ok_or_else(|| {

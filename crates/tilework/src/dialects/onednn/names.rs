@@ -82,15 +82,6 @@ pub(super) fn type_names() -> impl Iterator<Item = &'static str> {
     TYPES.iter().map(|(name, _)| *name)
 }
 
-/// Bits of an element in memory: those below a byte are packed, and a boolean takes one.
-pub(super) fn bits(element: Element) -> u32 {
-    match element {
-        Element::Pred => 8,
-        element if element.is_sub_byte_number() => element.bits(),
-        element => 8 * element.bytes(),
-    }
-}
-
 /// Formats of oneDNN without places of elements, and why they have none.
 const WITHOUT_PLACES: [(&str, &str); 16] = [
     (

@@ -192,7 +192,7 @@ impl Line<'_> {
         Ok(dims)
     }
 
-    /// The sizes of `d`, `h` and `w`, of which the first ones may be missing.
+    /// The sizes of `d`, `h` and `w`; the first ones may be missing.
     fn spatial(&self, letter: &str) -> Sizes {
         let all: Vec<Option<u64>> =
             ["d", "h", "w"].iter().map(|dim| self.value(&format!("{letter}{dim}"))).collect();

@@ -14,10 +14,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::MAX_DIMS;
 use super::array::{Array, Descriptor};
-use super::names::{bits, tags, type_name, type_names};
+use super::names::{tags, type_name, type_names};
 use super::tag::Tag;
 use crate::dialect::Said;
 use crate::dialect::blocked::{Blocked, rounded, ways};
+use crate::dialect::named::packed_bits;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::Layout;
@@ -34,10 +35,10 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
         let names: Vec<&str> = type_names().collect();
         return Err(no(format!("elements of {element}"), "oneDNN has no such type").accepts(names.join(", ")));
     }
-    if layout.bits() != bits(element) {
+    if layout.bits() != packed_bits(element) {
         let rule = "oneDNN packs elements of 4 bits, and gives all others whole bytes";
         return Err(no(format!("{} bits for each {element}", layout.bits()), rule)
-            .accepts(format!("{} bits", bits(element))));
+            .accepts(format!("{} bits", packed_bits(element))));
     }
     if layout.rank() == 0 || layout.rank() > MAX_DIMS {
         let found = counted(layout.rank() as u64, "dimension");

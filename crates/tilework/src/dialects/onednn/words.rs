@@ -1,9 +1,10 @@
 //! What a descriptor means, part by part.
 
 use super::array::{Array, Descriptor, Format, by_x};
-use super::names::{bits, meaning, type_name};
+use super::names::{meaning, type_name};
 use super::tag::{Tag, letter};
 use crate::dialect::blocked::Blocked;
+use crate::dialect::named::packed_bits;
 use crate::dialect::{Fact, Facts, Part, words};
 
 /// Every part of an array's text.
@@ -19,7 +20,7 @@ pub(super) fn parts(array: &Array) -> Vec<Part> {
             } else {
                 element.name()
             };
-            Part::new("element type", name, words::element(element, bits(element)))
+            Part::new("element type", name, words::element(element, packed_bits(element)))
         }
         Err(why) => Part::new("element type", "undef", why),
     };

@@ -1,0 +1,64 @@
+//! Formats that have a name: each against the formula of its documentation, said again, and refused in its own words.
+
+mod tensorrt;
+
+use tilework::dialect::{self, Dialect, Reading, Said};
+use tilework::{Element, Layout};
+
+use crate::common::indices;
+
+fn read(text: &str) -> Said {
+    dialect::read_one(text).unwrap_or_else(|error| panic!("{}", error.report(text)))
+}
+
+fn with(element: &str, dims: &[u64], format: &str) -> String {
+    let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
+    format!("{element}[{}] {format}", dims.join(","))
+}
+
+/// A text of this notation places every element by the formula, takes as many elements, and is said again.
+fn check(notation: &str, text: &str, size: u64, formula: impl Fn(&[u64]) -> u64) -> Layout {
+    let said = read(text);
+    assert_eq!(said.dialect().name, notation, "{text}");
+    let layout = said.layout().unwrap();
+    assert_eq!(layout.size(), size, "{text}");
+    for index in indices(layout.dims()) {
+        assert_eq!(layout.offset(&index).unwrap(), formula(&index), "{text} at {index:?}");
+    }
+    let printed = said.to_string();
+    assert_eq!(read(&printed).to_string(), printed, "{text}");
+    assert_eq!(read(&printed).layout().unwrap(), layout, "{text} became {printed}");
+    let element = said.element().unwrap();
+    let again = say(notation, &layout, element).unwrap_or_else(|error| panic!("{text}: {error}"));
+    assert!(again.layout().unwrap().same_buffer(&layout).is_yes(), "{text} became {again}");
+    assert!(
+        read(&again.to_string()).layout().unwrap().same_buffer(&layout).is_yes(),
+        "{text} became {again}"
+    );
+    layout
+}
+
+fn say(notation: &str, layout: &Layout, element: Element) -> tilework::Result<Said> {
+    Dialect::named(notation).unwrap().say(layout, element)
+}
+
+/// What another notation's text is called in this one.
+fn called(notation: &str, text: &str) -> String {
+    let said = read(text);
+    say(notation, &said.layout().unwrap(), said.element().unwrap())
+        .map_or_else(|error| error.to_string(), |said| said.to_string())
+}
+
+/// Each text is refused where `place` begins, with a word of the reason.
+fn refused(notation: &str, cases: &[(&str, &str, &str)]) {
+    for (text, place, word) in cases {
+        let reading = Reading { dialect: Some(Dialect::named(notation).unwrap()), ..Reading::default() };
+        for error in [dialect::read_one(text), reading.read_one(text)] {
+            let error = error.err().unwrap_or_else(|| panic!("{text} is read"));
+            let message = error.report(text).to_string();
+            assert!(message.contains(word), "{text}: {message}");
+            let at = error.span().unwrap_or_else(|| panic!("{text}: {message}")).start;
+            assert!(text[at..].starts_with(place), "{text}: at {at}: {message}");
+        }
+    }
+}
