@@ -23,6 +23,7 @@ mod plan_limits;
 mod plan_random;
 mod plan_worked;
 mod plan_xla_cases;
+mod recipes;
 mod refusals;
 mod rules;
 mod swizzles;

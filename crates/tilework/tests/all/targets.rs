@@ -71,7 +71,7 @@ fn a_layout_has_the_words_of_each_library() -> Result<()> {
     }
     let reversed = Layout::row_major(&[2, 3], 16)?.flip(1)?;
     assert_eq!(say("numpy", &reversed, Element::F16), "float16 (2, 3) strides (6, -2)");
-    assert_eq!(say("torch", &reversed, Element::F16), "no: a stride of -1 in dimension 1");
+    assert_eq!(say("torch", &reversed, Element::F16), "no: dimension 1 runs backward");
     let part = Layout::strided(&[2, 3], 32, &[1, 2], Some(4), None)?;
     assert_eq!(say("torch", &part, Element::F32), "torch.float32 [2, 3] strides [1, 2] storage_offset 4");
     Ok(())
@@ -79,16 +79,13 @@ fn a_layout_has_the_words_of_each_library() -> Result<()> {
 
 #[test]
 fn what_would_not_read_back_is_not_said() -> Result<()> {
-    // Seven places behind the last element: an array of NumPy or PyTorch ends with its last element.
+    // Seven places behind the last element: a tensor of MLIR ends with its last element.
     let tail = Layout::strided(&[3, 3], 8, &[3, 1], None, Some(16))?;
-    for target in ["torch", "memref", "jax"] {
+    for target in ["memref", "jax"] {
         let text = say(target, &tail, Element::S8);
         assert!(text.starts_with("no: "), "{text}");
     }
     assert_eq!(say("xla", &tail, Element::S8), "s8[3,3]{strides(3,1),size(16)}");
-    // Two rows that are allocated longer than they are, and end with padding.
-    let padded = Layout::builder(&[2, 3], 32)?.padded(&[2, 5])?.build()?;
-    assert_eq!(say("numpy", &padded, Element::F32), "no: 2 places behind the last element");
     // Elements of 4 bits, side by side.
     let nibbles = Layout::row_major(&[3, 5], 4)?;
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::array::{Array, Order};
 use super::read::{is_format, is_known, is_read, is_wrapper, read};
-use super::{say, words};
+use super::{recipe, say, words};
 use crate::dialect::python::{self, Item, Kind, Value, attribute};
 use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Form, Found, Part};
 use crate::element::Element;
@@ -14,9 +14,16 @@ pub static DIALECT: Dialect = Dialect {
     name: "numpy",
     title: "an array of NumPy or PyTorch",
     recognise,
-    read: |text, known| read(text, known).map(|array| vec![Found::unnamed(array)]),
+    read: |text, known| match recipe::is_code(text) {
+        true => recipe::read(text, known).map(|found| vec![found]),
+        false => read(text, known).map(|array| vec![Found::unnamed(array)]),
+    },
     say: Some(say::numpy),
-    forms: &[Form { name: "torch", title: "a tensor of PyTorch", say: say::torch }],
+    forms: &[
+        Form { name: "torch", title: "a tensor of PyTorch", say: say::torch },
+        Form { name: "einops", title: "code of einops that makes the buffer", say: recipe::einops },
+        Form { name: "recipe", title: "code of NumPy that makes or sees the buffer", say: recipe::numpy },
+    ],
     examples: EXAMPLES,
 };
 
@@ -103,6 +110,42 @@ const EXAMPLES: &[Example] = &[
         size: 15,
     },
     Example {
+        text: "np.pad(x, ((0, 1), (0, 1))).reshape(2, 2, 3, 2).transpose(0, 2, 1, 3).ravel()  # x: float32 (3, 5)",
+        shows: "code that makes tiles",
+        offsets: &[(&[0, 2], 4), (&[2, 3], 17)],
+        size: 24,
+    },
+    Example {
+        text: "float32 (3, 5) np.pad(x.reshape(3, 5), ((0, 0), (0, 3))).T.reshape(-1)",
+        shows: "with sizes before it",
+        offsets: &[(&[2, 3], 11)],
+        size: 24,
+    },
+    Example {
+        text: "torch.nn.functional.pad(x, (0, 1, 0, 1)).permute(1, 0).contiguous()  # x: torch.int8 [3, 5]",
+        shows: "code of PyTorch, column-major with padding",
+        offsets: &[(&[2, 3], 14)],
+        size: 24,
+    },
+    Example {
+        text: "rearrange(x, \"(i0 i1) (j0 j1) -> i0 j0 i1 j1\", i1=8, j1=128)  # x: float32 (64, 256)",
+        shows: "a pattern of einops",
+        offsets: &[(&[9, 130], (2 + 1) * 1024 + 128 + 2)],
+        size: 16384,
+    },
+    Example {
+        text: "np.lib.stride_tricks.as_strided(buffer[2:], (2, 3), (0, -2))  # buffer: int16 (4,)",
+        shows: "an array seen in a buffer",
+        offsets: &[(&[0, 0], 2), (&[1, 2], 0)],
+        size: 4,
+    },
+    Example {
+        text: "torch.as_strided(buffer, (2, 3), (4, 1), 1)  # buffer: torch.float32 [9]",
+        shows: "the same of PyTorch",
+        offsets: &[(&[0, 0], 1), (&[1, 2], 7)],
+        size: 9,
+    },
+    Example {
         text: "ShapedArray(float32[3,5])",
         shows: "JAX's abstract value",
         offsets: &[(&[2, 3], 13)],
@@ -120,6 +163,9 @@ const EXAMPLES: &[Example] = &[
 /// A text is an array's if each of its parts is something that Python's libraries print of arrays. Brackets after one
 /// of XLA's names, and nothing else, are XLA's.
 fn recognise(text: &str) -> Option<Confidence> {
+    if recipe::is_code(text) {
+        return Some(Confidence::Certain);
+    }
     let items = python::values(text, is_read).ok()?;
     let is_array = match &items[..] {
         [Item { key: None, value: Value { kind: Kind::Index(name, _) | Kind::Name(name), .. } }]

@@ -1,22 +1,30 @@
-//! Layouts in the words of NumPy and PyTorch: strides, or an order where it has a name.
+//! Layouts in the words of NumPy and PyTorch: strides, or an order where it has a name; code for what these cannot say.
 
 use std::sync::Arc;
 
 use super::array::{Array, Library, Order};
+use super::recipe;
 use crate::dialect::Said;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::Layout;
 use crate::layout::strided::Strided;
 
-/// An array of NumPy.
+/// An array of NumPy, or code that makes the buffer.
 pub(super) fn numpy(layout: &Layout, element: Element) -> Result<Said> {
-    Ok(Arc::new(array(Library::Numpy, layout, element)?))
+    say(Library::Numpy, layout, element)
 }
 
-/// A tensor of PyTorch.
+/// A tensor of PyTorch, or code that makes the buffer.
 pub(super) fn torch(layout: &Layout, element: Element) -> Result<Said> {
-    Ok(Arc::new(array(Library::Torch, layout, element)?))
+    say(Library::Torch, layout, element)
+}
+
+fn say(library: Library, layout: &Layout, element: Element) -> Result<Said> {
+    match array(library, layout, element) {
+        Ok(array) => Ok(Arc::new(array)),
+        Err(_) => recipe::code(library, layout, element),
+    }
 }
 
 /// The array with the fewest words: in an order that has a name, with strides, or with an offset too.

@@ -1,0 +1,281 @@
+//! Reading code: a chain of calls, and behind it a remark that says what they are called on.
+
+use std::ops::Range;
+
+use super::super::array::{Array, Library};
+use super::super::read as arrays;
+use super::arguments::{argument, check_keys, number, numbers, sizes, whole};
+use super::lower::product;
+use super::parse::{Call, Kind, Value, calls};
+use super::read_view::view;
+use super::{MOST, Pattern, Recipe, Step, Style};
+use crate::dialect::{Found, Known};
+use crate::error::{Error, ErrorKind, Result, counted};
+
+/// Reads code. What it is called on is known from the remark, or from elsewhere.
+pub(in super::super) fn read(text: &str, known: &Known) -> Result<Found> {
+    let (code, remark) = split(text);
+    let calls = calls(code)?;
+    let remark = remark.map(|at| remarked(text, at)).transpose()?;
+    let element = remark.as_ref().map(|array| array.element).or(known.element);
+    let missing = |what: &str| {
+        Error::new(what)
+            .at(code.trim_end().len()..text.len())
+            .rule("code says neither type nor sizes of what it is called on")
+            .accepts("both before it, as in float32 (3, 5) x.ravel(), or in a remark behind it: # x: float32 (3, 5)")
+    };
+    let element = element.ok_or_else(|| missing("no element type"))?;
+    let style = style(&calls, remark.as_ref().map(|array| array.printer));
+    if let Some(place) = calls.iter().position(|call| call.name == "as_strided") {
+        let buffer = remark.map(|array| (array.dims, text.find('#').unwrap_or(0)..text.len()));
+        return view(&calls, place, (style.library(), element), buffer, known).map(Found::unnamed);
+    }
+    let dims = remark.map(|array| array.dims).or_else(|| known.dims.map(<[u64]>::to_vec));
+    let dims = dims.ok_or_else(|| missing("no sizes"))?;
+    let at = 0..code.trim_end().len();
+    if style.library().name(element).is_none() {
+        return Err(Error::new(format!("{} has no element type {element}", style.library().title())).at(at));
+    }
+    let mut builder = Builder { style, sizes: dims.clone(), steps: Vec::new() };
+    for call in &calls {
+        builder.call(call).map_err(|error| error.or_at(call.span.clone()))?;
+    }
+    let recipe = Recipe { style, element, dims, steps: builder.steps };
+    recipe.lower().map_err(|error| error.or_at(at))?;
+    Ok(Found::unnamed(recipe))
+}
+
+/// The code, and where the array of the remark is.
+fn split(text: &str) -> (&str, Option<Range<usize>>) {
+    let mut quote = None;
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\'' | b'"' if quote.is_none() => quote = Some(byte),
+            byte if quote == Some(byte) => quote = None,
+            b'#' if quote.is_none() => return (&text[..place], Some(place + 1..text.len())),
+            _ => {}
+        }
+    }
+    (text, None)
+}
+
+/// `x: float32 (3, 5)`
+fn remarked(text: &str, at: Range<usize>) -> Result<Array> {
+    let remark = &text[at.clone()];
+    let start = remark.find(':').map_or(at.start, |colon| at.start + colon + 1);
+    let own = &text[start..];
+    let blank = own.len() - own.trim_start().len();
+    let array = arrays::read(own.trim(), &Known::default()).map_err(|error| error.moved(start + blank))?;
+    match array.strides.is_none() && array.order.is_none() && array.offset.is_none() {
+        true => Ok(array),
+        false => Err(Error::new("an array with strides or an order")
+            .at(start + blank..text.len())
+            .rule("the remark says the type and the sizes of what the code is called on")
+            .accepts("a remark such as # x: float32 (3, 5)")),
+    }
+}
+
+/// Whose functions are called. Some names are everybody's.
+fn style(calls: &[Call], remark: Option<Library>) -> Style {
+    let is_torch = |call: &Call| {
+        matches!(call.name, "permute" | "contiguous" | "clone")
+            || call.module.is_some_and(|module| module.starts_with("torch") || module == "F")
+    };
+    if calls.iter().any(|call| call.name == "rearrange") {
+        Style::Einops
+    } else if calls.iter().any(is_torch) || remark == Some(Library::Torch) {
+        Style::Torch
+    } else {
+        Style::Numpy
+    }
+}
+
+/// Steps, and the sizes that they have led to.
+struct Builder {
+    style: Style,
+    sizes: Vec<u64>,
+    steps: Vec<Step>,
+}
+
+impl Builder {
+    fn call(&mut self, call: &Call) -> Result<()> {
+        let step = match call.name {
+            "pad" => Step::Pad(self.padding(call)?),
+            "reshape" | "view" => Step::Reshape(self.reshaped(call)?),
+            "T" => Step::Transpose((0..self.sizes.len()).rev().collect()),
+            "transpose" | "permute" | "permute_dims" | "swapaxes" => Step::Transpose(self.order(call)?),
+            "ravel" | "flatten" => {
+                check_keys(call, &[])?;
+                match call.args[..] {
+                    [] => Step::Ravel,
+                    [ref more, ..] => {
+                        return Err(Error::new("flattening in another order, or in part")
+                            .of_kind(ErrorKind::Unsupported)
+                            .at(more.span.clone())
+                            .accepts(format!("{}()", call.name)));
+                    }
+                }
+            }
+            "rearrange" => Step::Rearrange(self.pattern(call)?),
+            "[" => match (&self.sizes[..], &call.args[..]) {
+                (&[size], [from, to]) if whole(from)? == 0 && whole(to)? <= size => Step::Take(whole(to)?),
+                _ => {
+                    return Err(Error::new("a part of the array")
+                        .of_kind(ErrorKind::Unsupported)
+                        .rule("of one dimension the first places can be taken")
+                        .accepts("[:24] behind ravel()"));
+                }
+            },
+            // A copy has the same elements.
+            _ => return Ok(()),
+        };
+        self.sizes = match &step {
+            Step::Pad(pairs) => {
+                let sum = |(size, pair): (&u64, &(u64, u64))| {
+                    let sum = u128::from(*size) + u128::from(pair.0) + u128::from(pair.1);
+                    u64::try_from(sum).ok().filter(|&sum| sum <= i64::MAX as u64)
+                };
+                let padded: Option<Vec<u64>> = self.sizes.iter().zip(pairs).map(sum).collect();
+                padded.ok_or_else(|| Error::new("a size of over 63 bits").of_kind(ErrorKind::Overflow))?
+            }
+            Step::Reshape(sizes) => sizes.clone(),
+            Step::Transpose(order) => order.iter().map(|&axis| self.sizes[axis]).collect(),
+            Step::Rearrange(pattern) => pattern.sizes(),
+            Step::Ravel => vec![product(self.sizes.iter().copied())?],
+            Step::Take(places) => vec![*places],
+        };
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// Places before and behind each axis.
+    fn padding(&self, call: &Call) -> Result<Vec<(u64, u64)>> {
+        check_keys(call, &["pad_width", "mode", "constant_values", "constant_value", "value", "pad"])?;
+        let rank = self.sizes.len();
+        let Some(widths) = argument(call, &["pad_width", "pad"]).or(call.args.first()) else {
+            return Err(Error::new("no widths").accepts("np.pad(x, ((0, 1), (0, 3)))"));
+        };
+        let rest = if argument(call, &["pad_width", "pad"]).is_some() { 0 } else { 1 };
+        let mode = argument(call, &["mode"]).or(call.args.get(rest));
+        if let Some(mode) = mode.filter(|mode| !matches!(mode.kind, Kind::Text("constant"))) {
+            return Err(Error::new("padding with elements of the array")
+                .of_kind(ErrorKind::Unsupported)
+                .at(mode.span.clone())
+                .rule("each element has one place")
+                .accepts("mode='constant', which is the default"));
+        }
+        let pair_of = |value: &Value| -> Result<(u64, u64)> {
+            match sizes(value)?[..] {
+                [both] => Ok((both, both)),
+                [before, behind] => Ok((before, behind)),
+                _ => Err(Error::new("widths of one axis")
+                    .at(value.span.clone())
+                    .accepts("two, such as (0, 1)")),
+            }
+        };
+        let mismatch = |found: usize| {
+            Error::new(format!("widths for {} of {}", axes(found), axes(rank)))
+                .of_kind(ErrorKind::Mismatch)
+                .at(widths.span.clone())
+        };
+        if self.style == Style::Torch {
+            // The last axis comes first.
+            let flat = sizes(widths)?;
+            if flat.len() % 2 != 0 || flat.len() / 2 > rank {
+                return Err(mismatch(flat.len() / 2).accepts("two for each axis, the last axis first"));
+            }
+            let mut pairs = vec![(0, 0); rank];
+            for (axis, pair) in pairs.iter_mut().rev().zip(flat.chunks(2)) {
+                *axis = (pair[0], pair[1]);
+            }
+            return Ok(pairs);
+        }
+        match &widths.kind {
+            Kind::List(items) if items.iter().all(|item| matches!(item.kind, Kind::List(_))) => {
+                let pairs = items.iter().map(pair_of).collect::<Result<Vec<_>>>()?;
+                match pairs[..] {
+                    [all] => Ok(vec![all; rank]),
+                    _ if pairs.len() == rank => Ok(pairs),
+                    _ => Err(mismatch(pairs.len()).accepts("a pair for each axis")),
+                }
+            }
+            _ => Ok(vec![pair_of(widths)?; rank]),
+        }
+    }
+
+    fn reshaped(&self, call: &Call) -> Result<Vec<u64>> {
+        check_keys(call, &["shape", "newshape"])?;
+        let given = match (argument(call, &["shape", "newshape"]), &call.args[..]) {
+            (Some(value), _) => numbers(value)?,
+            (None, [value]) => numbers(value)?,
+            (None, values) => values.iter().map(number).collect::<Result<_>>()?,
+        };
+        let all = product(self.sizes.iter().copied())?;
+        let rest = product(given.iter().filter_map(|&size| u64::try_from(size).ok()))?;
+        let size = |&size: &i128| match size {
+            -1 if rest > 0 => Some(all / rest),
+            size => u64::try_from(size).ok(),
+        };
+        let open = given.iter().filter(|&&size| size == -1).count();
+        let sizes: Option<Vec<u64>> = given.iter().map(size).collect();
+        let found = sizes.filter(|_| open < 2 && given.len() <= MOST);
+        let found = found.filter(|sizes| product(sizes.iter().copied()) == Ok(all));
+        found.ok_or_else(|| {
+            Error::new(format!("a reshape of {} to other sizes", counted(all, "element")))
+                .of_kind(ErrorKind::Mismatch)
+                .rule("a reshape has as many elements as before, and at most one size is -1")
+                .accepts(format!("sizes whose product is {all}"))
+        })
+    }
+
+    fn order(&self, call: &Call) -> Result<Vec<usize>> {
+        check_keys(call, &["axes", "dims"])?;
+        let rank = self.sizes.len();
+        let given = match (argument(call, &["axes", "dims"]), &call.args[..]) {
+            (Some(value), _) => numbers(value)?,
+            (None, [value]) => numbers(value)?,
+            (None, values) => values.iter().map(number).collect::<Result<_>>()?,
+        };
+        let axis = |axis: i128| match usize::try_from(if axis < 0 { axis + rank as i128 } else { axis }) {
+            Ok(own) if own < rank => Ok(own),
+            _ => Err(Error::new(format!("axis {axis} of {rank}")).of_kind(ErrorKind::Range)),
+        };
+        let order = given.into_iter().map(axis).collect::<Result<Vec<usize>>>()?;
+        let swaps = call.name == "swapaxes" || call.name == "transpose" && self.style == Style::Torch;
+        if swaps {
+            let [a, b] = order[..] else {
+                return Err(Error::new(axes(order.len())).accepts("two axes, which change places"));
+            };
+            let mut order: Vec<usize> = (0..rank).collect();
+            order.swap(a, b);
+            return Ok(order);
+        }
+        if order.is_empty() && rank > 0 && call.name == "transpose" {
+            return Ok((0..rank).rev().collect());
+        }
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        match sorted.into_iter().eq(0..rank) {
+            true => Ok(order),
+            false => Err(Error::new(format!("an order of {}", axes(rank)))
+                .of_kind(ErrorKind::Mismatch)
+                .rule("it names every axis exactly once")),
+        }
+    }
+
+    fn pattern(&self, call: &Call) -> Result<Pattern> {
+        let given = argument(call, &["pattern"]).or(call.args.first());
+        let Some(Value { kind: Kind::Text(text), span }) = given else {
+            return Err(Error::new("no pattern").accepts("rearrange(x, \"i j -> j i\")"));
+        };
+        let mut axes = Vec::new();
+        for (name, value) in call.keyed.iter().filter(|(name, _)| *name != "pattern") {
+            axes.push(((*name).to_owned(), whole(value)?));
+        }
+        Pattern::read(text, span.clone(), &axes, &self.sizes)
+    }
+}
+
+fn axes(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "axis" } else { "axes" })
+}
