@@ -16,6 +16,7 @@ pub static DIALECT: Dialect = Dialect {
     recognise,
     read: read::read,
     say: Some(say),
+    forms: &[],
     examples: EXAMPLES,
 };
 
