@@ -192,6 +192,10 @@ pub(crate) fn ways(layout: &Layout) -> Result<Vec<Blocked>> {
     let offset = layout.offset(&vec![0; layout.rank()])?;
     let mut ways = Vec::new();
     let mut why = None;
+    // What it was made of says more than its digits, if only of padding.
+    if let Some(places) = of_axes(layout) {
+        collect(layout, offset, &places, &mut ways, &mut why);
+    }
     for filled in [false, true] {
         if let Ok(digits) = &digits {
             match of_digits(layout, &digits.of_dims, filled) {
@@ -199,9 +203,6 @@ pub(crate) fn ways(layout: &Layout) -> Result<Vec<Blocked>> {
                 Err(error) => why = why.or(Some(error)),
             }
         }
-    }
-    if let Some(places) = of_axes(layout) {
-        collect(layout, offset, &places, &mut ways, &mut why);
     }
     match (ways.is_empty(), digits) {
         (false, _) => Ok(ways),

@@ -112,7 +112,7 @@ fn recognise(text: &str) -> Option<Confidence> {
         return (first.len() == text.len()).then_some(Confidence::Likely);
     }
     let goes_on = split(text).nth(1).is_none_or(|(_, word)| WORDS.contains(&word));
-    match Tag::parse(first) {
+    match Tag::read(first) {
         // A block is enough to know a tag by, whatever follows it.
         Ok(tag) if !goes_on => (!tag.inner.is_empty()).then_some(Confidence::Likely),
         Ok(tag) if tag.is_named() => Some(Confidence::Certain),

@@ -107,6 +107,6 @@ fn named(way: &Blocked) -> Option<Tag> {
     let is_it =
         |tag: &Tag| tag.rank() == way.dims.len() && tag.inner == way.inner && counts(&tag.order) == wanted;
     static TAGS: OnceLock<Vec<Tag>> = OnceLock::new();
-    let tags = TAGS.get_or_init(|| tags().filter_map(|tag| Tag::parse(tag).ok()).collect());
+    let tags = TAGS.get_or_init(|| tags().filter_map(|tag| Tag::read(tag).ok()).collect());
     tags.iter().find(|tag| is_it(tag)).cloned()
 }

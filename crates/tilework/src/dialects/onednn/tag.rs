@@ -52,35 +52,50 @@ impl Tag {
     /// # Errors
     /// What is neither.
     pub(super) fn parse(text: &str) -> Result<Tag> {
-        let pieces = pieces(text)?;
+        Tag::read(text).map_err(|error| error.unwrap_or_else(|| no_dimensions(text)))
+    }
+
+    /// The same without a word for those letters that are of no tag, which takes a search among all names.
+    ///
+    /// # Errors
+    /// None for letters of no tag.
+    pub(super) fn read(text: &str) -> Result<Tag, Option<Error>> {
+        let pieces = pieces(text).map_err(Some)?;
         let letters = pieces.outer.to_ascii_lowercase();
         let rank = letters.len();
         let alphabet: String = ('a'..='z').take(rank).collect();
         let spelling = match same_letters(&letters, &alphabet) {
             true => None,
-            false => Some(spelled(&letters).ok_or_else(|| no_dimensions(text, pieces.outer))?),
+            false => Some(spelled(&letters).ok_or(None)?),
         };
         if rank > MAX_DIMS {
-            return Err(Error::new(format!("{rank} dimensions"))
-                .of_kind(ErrorKind::Limit)
-                .at(0..rank)
-                .rule(format!("arrays of oneDNN have up to {MAX_DIMS} dimensions"))
-                .accepts(format!("the letters a to {}", alphabet.chars().nth(MAX_DIMS - 1).unwrap_or('l'))));
+            return Err(Some(
+                Error::new(format!("{rank} dimensions"))
+                    .of_kind(ErrorKind::Limit)
+                    .at(0..rank)
+                    .rule(format!("arrays of oneDNN have up to {MAX_DIMS} dimensions"))
+                    .accepts(format!(
+                        "the letters a to {}",
+                        alphabet.chars().nth(MAX_DIMS - 1).unwrap_or('l')
+                    )),
+            ));
         }
         if let Some((_, tag)) = EXCEPTIONS.iter().find(|(alias, _)| *alias == text) {
-            return Ok(Tag { text: text.to_owned(), spelling, ..Tag::parse(tag)? });
+            return Ok(Tag { text: text.to_owned(), spelling, ..Tag::read(tag)? });
         }
         let dims = spelling.unwrap_or(&alphabet);
         let order: Vec<usize> = letters.chars().filter_map(|letter| dims.find(letter)).collect();
         let mut inner = Vec::with_capacity(pieces.inner.len());
         for &(size, letter, at) in &pieces.inner {
             let Some(dim) = dims.find(letter) else {
-                return Err(Error::new(format!(
-                    "a block of {letter}, which is no dimension of {}",
-                    quoted(pieces.outer)
-                ))
-                .at(at..text[at..].find(letter).map_or(at, |end| at + end + 1))
-                .accepts(format!("a block of one of {dims}")));
+                return Err(Some(
+                    Error::new(format!(
+                        "a block of {letter}, which is no dimension of {}",
+                        quoted(pieces.outer)
+                    ))
+                    .at(at..text[at..].find(letter).map_or(at, |end| at + end + 1))
+                    .accepts(format!("a block of one of {dims}")),
+                ));
             };
             inner.push(Block { dim, size });
         }
@@ -100,10 +115,12 @@ impl Tag {
                         format!("{}", letter.to_ascii_uppercase()),
                     ),
                 };
-                return Err(Error::new(found)
-                    .at(at..at + 1)
-                    .rule("dimensions with inner blocks are in upper case, and only those")
-                    .accepts(accepts));
+                return Err(Some(
+                    Error::new(found)
+                        .at(at..at + 1)
+                        .rule("dimensions with inner blocks are in upper case, and only those")
+                        .accepts(accepts),
+                ));
             }
         }
         Ok(Tag { text: text.to_owned(), order, inner, spelling })
@@ -196,25 +213,24 @@ fn same_letters(a: &str, b: &str) -> bool {
     a == sorted(b) && a.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-fn no_dimensions(text: &str, outer: &str) -> Error {
-    let near = nearest(text)
-        .map(|near| format!("{near}, or another tag"))
-        .unwrap_or("a tag such as nChw8c or aBcd8b".to_owned());
+fn no_dimensions(text: &str) -> Error {
+    let outer = &text[..text.bytes().take_while(u8::is_ascii_alphabetic).count()];
+    let near = nearest(text).map(|near| format!("{near}, or another tag"));
     Error::new(format!("{} names no dimensions of a tag", quoted(outer)))
         .at(0..outer.len())
         .rule(RULE)
-        .accepts(near)
+        .accepts(near.unwrap_or("a tag such as nChw8c or aBcd8b".to_owned()))
 }
 
 /// The name of oneDNN that is most alike.
-pub(super) fn nearest(text: &str) -> Option<String> {
-    let mut names: Vec<String> = tags().map(str::to_owned).collect();
-    for tag in tags() {
+fn nearest(text: &str) -> Option<String> {
+    let alike = |name: &&str| name.len().abs_diff(text.len()) <= 1;
+    let aliases = tags().filter(alike).flat_map(|tag| {
         let rank = tag.bytes().take_while(u8::is_ascii_alphabetic).count();
-        names.extend(
-            SPELLINGS.iter().filter(|spelling| spelling.len() == rank).map(|spelling| renamed(tag, spelling)),
-        );
-    }
+        let spellings = SPELLINGS.iter().filter(move |spelling| spelling.len() == rank);
+        spellings.map(move |spelling| renamed(tag, spelling))
+    });
+    let names: Vec<String> = tags().filter(alike).map(str::to_owned).chain(aliases).collect();
     crate::nearest(text, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
