@@ -16,6 +16,7 @@
 //! ```
 
 pub(crate) mod blocked;
+pub(crate) mod digits;
 mod dim;
 mod fact;
 pub(crate) mod named;

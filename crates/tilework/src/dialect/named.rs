@@ -138,7 +138,8 @@ pub(crate) fn say(
         if named.layout.same_buffer(layout).is_yes() {
             return Ok(Arc::new(named));
         }
-        if other_size.is_none() && named.layout.same_function(layout).is_yes() {
+        let is_longer = named.layout.size() != layout.size();
+        if other_size.is_none() && is_longer && named.layout.same_function(layout).is_yes() {
             other_size = Some((named.text.clone(), named.layout.size()));
         }
     }

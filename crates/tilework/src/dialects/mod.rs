@@ -1,12 +1,18 @@
 //! The notations. Each reads, checks and prints its own faithful type, which lowers into a `Layout`; none knows another.
 
+mod ascend;
+mod cublaslt;
+mod cudnn;
 pub mod cute;
 pub mod directml;
 pub mod jax;
 pub mod mlir;
 pub mod numpy;
 pub mod onednn;
+mod onnxruntime;
+mod tenstorrent;
 pub mod tensorrt;
+mod texture;
 mod tvm;
 pub mod xla;
 mod zarr;
@@ -25,4 +31,10 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &tensorrt::DIALECT,
     &tvm::DIALECT,
     &zarr::DIALECT,
+    &cublaslt::DIALECT,
+    &ascend::DIALECT,
+    &tenstorrent::DIALECT,
+    &cudnn::DIALECT,
+    &onnxruntime::DIALECT,
+    &texture::DIALECT,
 ];

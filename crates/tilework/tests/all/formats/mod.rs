@@ -1,11 +1,21 @@
 //! Formats that have a name: each against the formula of its documentation, said again, and refused in its own words.
 
+mod ascend;
+mod cublaslt;
+mod images;
 mod tensorrt;
+mod tenstorrent;
 
+use proptest::prelude::*;
+use proptest::sample::select;
 use tilework::dialect::{self, Dialect, Reading, Said};
 use tilework::{Element, Layout};
 
-use crate::common::indices;
+use crate::common::{indices, recipe_with};
+
+/// The notations that these tests are about.
+const OF_BLOCKS: [&str; 8] =
+    ["onednn", "tensorrt", "cublaslt", "ascend", "tenstorrent", "cudnn", "onnxruntime", "texture"];
 
 fn read(text: &str) -> Said {
     dialect::read_one(text).unwrap_or_else(|error| panic!("{}", error.report(text)))
@@ -59,6 +69,25 @@ fn refused(notation: &str, cases: &[(&str, &str, &str)]) {
             assert!(message.contains(word), "{text}: {message}");
             let at = error.span().unwrap_or_else(|| panic!("{text}: {message}")).start;
             assert!(text[at..].starts_with(place), "{text}: at {at}: {message}");
+        }
+    }
+}
+
+proptest! {
+    /// Layouts of tiles and orders, said in every notation of blocks that can say them.
+    #[test]
+    fn what_a_notation_says_of_a_layout_is_the_layout(recipe in recipe_with(true), bits in select(vec![Element::F32, Element::F16, Element::S8])) {
+        let layout = recipe.build_of(bits.bits()).unwrap();
+        for dialect in OF_BLOCKS.map(|name| Dialect::named(name).unwrap()) {
+            match dialect.say(&layout, bits) {
+                Ok(said) => {
+                    let again = Reading { dialect: Some(dialect), ..Reading::default() }.read_one(&said.to_string());
+                    let again = again.map_err(|error| TestCaseError::fail(format!("{said}: {error}")))?;
+                    prop_assert!(again.layout().unwrap().same_buffer(&layout).is_yes(), "{:?} became {}", layout, said);
+                    prop_assert_eq!(again.element(), Some(bits), "{}", said);
+                }
+                Err(error) => prop_assert!(!error.found().is_empty(), "{}: {}", dialect.name, error),
+            }
         }
     }
 }
