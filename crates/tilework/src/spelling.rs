@@ -15,12 +15,14 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     if word.len() > LONGEST {
         return None;
     }
-    let distances = names.into_iter().map(|name| (distance(word, name), name));
+    // A third of the letters may be wrong, and one letter of a short name.
+    let most = (word.len() / 3).max(1);
+    let names = names.into_iter().filter(|name| name.len().abs_diff(word.len()) <= most);
+    let distances = names.map(|name| (distance(word, name), name));
     // Of equally near names the one of the same length: letters are swapped more often than lost.
     let (distance, name) =
         distances.min_by_key(|&(distance, name)| (distance, name.len().abs_diff(word.len())))?;
-    // A third of the letters may be wrong, and one letter of a short name.
-    (distance <= (word.len() / 3).max(1) && distance < word.len()).then_some(name)
+    (distance <= most && distance < word.len()).then_some(name)
 }
 
 /// How many letters to insert, remove, replace, or swap with their neighbour to turn one word into the other.
