@@ -54,10 +54,9 @@ fn without_a_notation_all_of_them_answer() {
         let compared = run(&["compare", TILED, text.trim(), "--sense", "buffer"]);
         assert_eq!(compared.code, 0, "{name}: {}", compared.stdout);
     }
-    assert!(
-        reasons.contains("  directml   dimension 0 changes its stride at every multiple of 2\n"),
-        "{reasons}"
-    );
+    let directml = reasons.lines().find_map(|line| line.trim().strip_prefix("directml "));
+    let why = directml.map(str::trim);
+    assert_eq!(why, Some("dimension 0 changes its stride at every multiple of 2"), "{reasons}");
 }
 
 #[test]
@@ -89,13 +88,16 @@ fn texts_come_from_standard_input_too() {
 #[test]
 fn several_notations_are_told_apart() {
     let Ran { stdout, code, .. } = run(&["translate", "f32[3,5]{0,1}", "--to", "numpy,jax"]);
-    let expected = "f32[3,5]{0,1}
-
-  numpy      float32 (3, 5) strides (4, 12)
-  jax        f32[3,5] Layout(major_to_minor=(1, 0))
-";
-    assert_eq!((code, stdout.as_str()), (0, expected));
-    assert_eq!(run(&["translate", TILED, "--to", "jax,torch"]).code, 1);
+    let lines: Vec<String> =
+        stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "f32[3,5]{0,1}",
+        "",
+        "numpy float32 (3, 5) strides (4, 12)",
+        "jax f32[3,5] Layout(major_to_minor=(1, 0))",
+    ];
+    assert_eq!((code, &lines[..]), (0, &expected.map(str::to_owned)[..]));
+    assert_eq!(run(&["translate", TILED, "--to", "jax,directml"]).code, 1);
 }
 
 #[test]

@@ -177,6 +177,7 @@ struct Place {
 /// # Errors
 /// Why there is none.
 pub(crate) fn ways(layout: &Layout) -> Result<Vec<Blocked>> {
+    layout.require_no_swizzle()?;
     if layout.is_empty() {
         let dims = layout.dims();
         return Ok(vec![Blocked {

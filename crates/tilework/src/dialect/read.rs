@@ -155,28 +155,22 @@ impl<'a> Reading<'a> {
     /// What is wrong with a text that nobody claims, as the notation sees it that it resembles most.
     fn nearest(&self, text: &str) -> Error {
         if text.is_empty() {
-            return Error::new("an empty text").at(0..0).accepts(
-                all()
-                    .iter()
-                    .filter_map(|dialect| dialect.examples.first())
-                    .map(|example| example.text)
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            );
+            let texts = all().iter().filter_map(|dialect| dialect.examples.first());
+            let texts: Vec<&str> = texts.take(SHOWN).map(|example| example.text).collect();
+            return Error::new("an empty text").at(0..0).accepts(texts.join(", "));
         }
         let most = all().iter().map(|dialect| resemblance(dialect, text)).max().unwrap_or(0);
         let alike = all().iter().filter(|dialect| resemblance(dialect, text) == most);
-        // What resembles nothing is nobody's; the first notation says what it would have to be.
-        let (most_alike, read_as) = match most {
-            0 => (1, "no notation has texts that begin so; read as {}"),
-            _ => (usize::MAX, "read as {}, which it resembles most"),
+        let read_as = match most {
+            0 => "no notation has texts that begin so; read as {}",
+            _ => "read as {}, which it resembles most",
         };
-        let alike = alike.take(most_alike);
-        let errors = alike.filter_map(|dialect| {
+        // Of several that begin so, and of all if none does, the first says what it would have to be.
+        let mut errors = alike.filter_map(|dialect| {
             let error = (dialect.read)(text, &self.known).err()?;
             Some((*dialect, error))
         });
-        furthest(errors.collect(), read_as)
+        furthest(errors.next().into_iter().collect(), read_as)
     }
 }
 
@@ -195,6 +189,10 @@ impl Before {
 
     /// What was read, if it says nothing else than what stands before it.
     fn agree(&self, found: Vec<Found>, body: &str) -> Result<Vec<Found>> {
+        // Of several arrays each says what it is itself.
+        if found.len() > 1 {
+            return Ok(found);
+        }
         for said in found.iter().map(|found| &found.said) {
             let element = said.element().filter(|&own| own != self.element);
             let lowered = if self.is_sized { said.layout().ok() } else { None };
@@ -256,6 +254,9 @@ fn resemblance(dialect: &Dialect, text: &str) -> usize {
 fn word(text: &str) -> &str {
     text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
 }
+
+/// The most texts that are shown to somebody who gave none.
+const SHOWN: usize = 5;
 
 /// Letters that are more than chance.
 const ALIKE: usize = 3;

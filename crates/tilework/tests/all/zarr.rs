@@ -54,7 +54,10 @@ proptest! {
         }
         if shards.is_none() {
             let again = Dialect::named("zarr").unwrap().say(&layout, said.element().unwrap());
-            let again = again.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+            // Where chunks hold places that no index needs, their sizes can be lost.
+            let is_filled = dims.iter().zip(&chunks).all(|(size, chunk)| size.is_multiple_of(*chunk));
+            prop_assert!(again.is_ok() || !is_filled, "{}", text);
+            let Ok(again) = again else { return Ok(()) };
             prop_assert!(again.layout().unwrap().same_buffer(&layout).is_yes(), "{} became {}", text, again);
         }
     }

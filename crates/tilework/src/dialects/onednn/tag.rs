@@ -301,7 +301,7 @@ mod tests {
             ("nChw8C", 4..6, "lower case"),
             ("8b", 0..2, "no tag"),
             ("abcdefghijklm", 0..13, "12 dimensions"),
-            ("nhcv", 0..4, "nhwc"),
+            ("nhvc", 0..4, "nhwc"),
         ] {
             let error = Tag::parse(text).expect_err(text);
             assert_eq!(error.span(), Some(span), "{text}: {error}");

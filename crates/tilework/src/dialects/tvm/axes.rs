@@ -48,6 +48,11 @@ impl Axes {
         self.digits.iter().filter(|digit| digit.dim == dim).find_map(|digit| digit.factor)
     }
 
+    /// Whether no axis has a factor.
+    pub(super) fn is_uncut(&self) -> bool {
+        (0..self.letters.len()).all(|dim| self.factor(dim).is_none())
+    }
+
     /// Whether nothing but a string of this kind looks like it: an axis that stays whole beside one that is cut. Where all
     /// are cut it could be a tag of oneDNN as well, and where none is, a name that people give to an order.
     pub(super) fn is_unlike_others(&self) -> bool {

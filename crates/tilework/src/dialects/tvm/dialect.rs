@@ -54,7 +54,8 @@ fn recognise(text: &str) -> Option<Confidence> {
     }
     match Axes::parse(text) {
         Ok(axes) if text.contains("->") || axes.is_unlike_others() => Some(Confidence::Certain),
-        Ok(axes) if axes.letters.len() > 1 => Some(Confidence::Likely),
+        // The name of an order is no layout, which deserves a sentence. Where all axes are cut it is a tag of oneDNN.
+        Ok(axes) if axes.letters.len() > 1 && axes.is_uncut() => Some(Confidence::Likely),
         Ok(_) => None,
         Err(_) => text.contains("->").then_some(Confidence::Likely),
     }

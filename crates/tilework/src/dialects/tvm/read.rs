@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, known: &Known) -> Result<Array> {
 
 fn of(text: &str, known: &Known) -> Result<Array> {
     let axes = Axes::parse(text)?;
-    if !text.contains("->") && (0..axes.letters.len()).all(|dim| axes.factor(dim).is_none()) {
+    if !text.contains("->") && axes.is_uncut() {
         return Err(Error::new("a name of dimensions, which says no order by itself".to_owned())
             .at(0..text.len())
             .rule("an order is an order of dimensions that are named too")
