@@ -32,13 +32,13 @@ def test_whatever_makes_a_layout_is_translated() -> None:
     for x in [array, tw.Layout(array), "f32[5,3]{0,1}", tw.Layout("f32[3,5]").T]:
         assert tw.translate(x, "torch") == "torch.float32 [5, 3] strides [1, 5]"
     part = tw.Layout("f32[8,8]")[2:4, ::2]
-    assert tw.translate(part, "numpy") == "float32 (2, 4) strides (32, 8) offset 64"
+    assert tw.Layout(tw.translate(part, "numpy")) == part
 
 
 def test_what_cannot_be_said_is_an_error_with_the_reason() -> None:
     with pytest.raises(tw.LayoutError, match="dimension 0 changes its stride"):
         tw.translate(TILED, "directml")
-    with pytest.raises(tw.LayoutError, match="no notation `torhc`.*did you mean torch"):
+    with pytest.raises(tw.LayoutError, match=r"no notation `torhc`.*did you mean torch"):
         tw.translate(TILED, "torhc")
     wrong: Any = 3
     with pytest.raises(TypeError, match="name of a notation"):
@@ -61,7 +61,8 @@ def layouts(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(0, 2))):
         sizes = draw(st.lists(st.sampled_from([1, 2, 3, 4, 8]), min_size=1, max_size=max(len(dims), 1)))
         tiles += f"({','.join(map(str, sizes))})"
-    return f"f32[{','.join(map(str, dims))}]{{{','.join(map(str, order))}{':T' + tiles if tiles else ''}}}"
+    braces = f"{','.join(map(str, order))}{':T' + tiles if tiles else ''}"
+    return f"f32[{','.join(map(str, dims))}]" + (f"{{{braces}}}" if braces else "")
 
 
 @given(layouts())
