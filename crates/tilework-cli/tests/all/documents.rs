@@ -12,10 +12,11 @@ use std::process::Command;
 
 use crate::common::files::Folder;
 
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "README.md",
     "COMPARE.md",
     "docs/json.md",
+    "docs/notations.md",
     "samples/README.md",
     "crates/tilework-python/README.md",
     "crates/tilework-c/README.md",
