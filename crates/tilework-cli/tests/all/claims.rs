@@ -21,7 +21,7 @@ const CLAIMS: &[Claim] = &[
     ("a tile that does not divide the size; padding is part of the layout", "+", &[(&["show", "--json", TILED], 0, "\"padding\":9")]),
     ("combined dimensions, then tiled (`*`)", "+", &[(&["index", "f32[4,6]{1,0:T(*,4)}", "1,0"], 0, "6\n")]),
     ("elements smaller than a byte", "+", &[(&["show", "s4[3,5]{1,0:E(4)}"], 0, "8 B")]),
-    ("swizzle (xor)", "–", &[]),
+    ("swizzle (xor)", "+", &[(&["index", "f16 S<3,3,3> o 0 o (8,64):(64,1)", "1,0"], 0, "72\n")]),
     ("which device holds which part", "–", &[]),
     ("index → offset", "+", &[(&["index", TILED, "2,3"], 0, "17\n")]),
     ("offset → index", "+", &[(&["locate", TILED, "17"], 0, "2,3\n")]),
@@ -40,7 +40,7 @@ const CLAIMS: &[Claim] = &[
         (&["view", "FLOAT32 [3]", "--broadcast", "2,3"], 0, "view"),
         (&["view", "FLOAT32 [2,3,4]", "--reshape", "6,4"], 0, "view"),
     ]),
-    ("composition, complement, divide, product", "–", &[]),
+    ("composition, complement, divide, product", "± in Rust", &[]),
     ("bank conflicts, coalescing", "–", &[]),
     ("text printed / read", "+ / +", &[(&["parse", "F32[3,5]{1,0:(2,2)}"], 0, "f32[3,5]{1,0:T(2,2)}\n")]),
     ("errors with place, rule, and what would be accepted", "+", &[(&["show", "f32[3,5]{1,1}"], 2, "accepted: 0 to 1")]),
@@ -52,7 +52,7 @@ const CLAIMS: &[Claim] = &[
     ("library language", "Rust", &[]),
     ("moves data from one layout to another", "+ fast", &[(&["convert", "../../samples/weights.npy", "OUT", "--to", "{0,1}", "--check"], 0, "checked    every element")]),
     ("reads compiler dumps", "+", &[(&["audit", "../../samples/dump"], 0, "jit_particles")]),
-    ("writes the layout in other notations", "±", &[(&["parse", "--format", "json", "s32[2,3]{0,1}"], 0, "minorToMajor")]),
+    ("writes the layout in other notations", "+", &[(&["translate", TILED, "--to", "onednn"], 0, "f32[3,5] AB2a2b\n")]),
 ];
 
 #[test]

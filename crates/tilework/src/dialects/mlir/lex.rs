@@ -197,6 +197,11 @@ impl<'a> Reader<'a> {
             self.at = at.min(bytes.len());
             return Err(self.unexpected(accepts));
         }
+        if text.ends_with('-') {
+            // With the bracket behind it, it would be an arrow.
+            let end = start + text.len();
+            return Err(Error::new("a - at the end of an attribute").at(end - 1..end).accepts(accepts));
+        }
         self.pass(text.len());
         Ok(text)
     }
