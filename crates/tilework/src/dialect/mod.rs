@@ -19,6 +19,7 @@ pub(crate) mod blocked;
 pub(crate) mod digits;
 mod dim;
 mod fact;
+pub(crate) mod mlir;
 pub(crate) mod named;
 pub(crate) mod python;
 mod read;
@@ -64,6 +65,11 @@ pub trait Described: fmt::Display + fmt::Debug + Any + Send + Sync {
     /// # Errors
     /// Why they have no places: it is no array, a size is known at run time only, or there are too many bytes to count.
     fn layout(&self) -> Result<Layout>;
+
+    /// The sizes of the array. They are those of its layout, unless that has an index of its own, as one of registers has.
+    fn sizes(&self, layout: &Layout) -> Vec<u64> {
+        layout.dims().to_vec()
+    }
 
     /// Why there is no layout although nothing is wrong, in a sentence: something is known at run time only.
     fn open(&self) -> Option<String> {

@@ -196,7 +196,7 @@ impl Before {
         for said in found.iter().map(|found| &found.said) {
             let element = said.element().filter(|&own| own != self.element);
             let lowered = if self.is_sized { said.layout().ok() } else { None };
-            let dims = lowered.map(|layout| layout.dims().to_vec());
+            let dims = lowered.map(|layout| said.sizes(&layout));
             let dims = dims.filter(|own| self.dims.as_ref() != Some(own));
             let is_else = match (element, dims) {
                 (Some(own), _) => format!("{own} behind {}", self.element),

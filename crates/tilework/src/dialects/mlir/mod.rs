@@ -54,11 +54,12 @@ mod affine;
 mod affine_lower;
 mod dialect;
 mod element;
-mod lex;
 mod lower;
 mod read;
 mod say;
 mod value;
+
+use crate::dialect::mlir as lex;
 
 pub use affine::AffineMap;
 pub use dialect::DIALECT;

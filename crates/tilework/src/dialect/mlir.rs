@@ -1,4 +1,4 @@
-//! Marks, words and numbers of MLIR's text.
+//! Marks, words and numbers of MLIR's text, for every notation that is written in it.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::error::{Error, Result, quoted};
 
 /// A place in a text. Between two tokens, blanks and `//` comments are skipped.
 #[derive(Clone)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
     /// Where the last token ended.
@@ -19,7 +19,7 @@ pub(super) struct Reader<'a> {
 const MAX_DEPTH: usize = 64;
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str) -> Reader<'a> {
+    pub(crate) fn new(text: &'a str) -> Reader<'a> {
         let mut reader = Reader { text, at: 0, end: 0, depth: 0 };
         reader.skip_space();
         reader
@@ -30,26 +30,26 @@ impl<'a> Reader<'a> {
     }
 
     /// The first byte of the next token; 0 at the end.
-    pub(super) fn peek(&self) -> u8 {
+    pub(crate) fn peek(&self) -> u8 {
         self.rest().bytes().next().unwrap_or(0)
     }
 
     /// Where the next token starts.
-    pub(super) fn here(&self) -> usize {
+    pub(crate) fn here(&self) -> usize {
         self.at
     }
 
     /// A reader that stands in front of an earlier token, for messages.
-    pub(super) fn back_to(&self, at: usize) -> Reader<'a> {
+    pub(crate) fn back_to(&self, at: usize) -> Reader<'a> {
         Reader { at, ..self.clone() }
     }
 
     /// From an earlier place to the end of the last token.
-    pub(super) fn since(&self, start: usize) -> Range<usize> {
+    pub(crate) fn since(&self, start: usize) -> Range<usize> {
         start..self.end.max(start)
     }
 
-    pub(super) fn slice(&self, span: Range<usize>) -> &'a str {
+    pub(crate) fn slice(&self, span: Range<usize>) -> &'a str {
         &self.text[span]
     }
 
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn eat(&mut self, mark: &str) -> bool {
+    pub(crate) fn eat(&mut self, mark: &str) -> bool {
         let found = self.rest().starts_with(mark);
         if found {
             self.pass(mark.len());
@@ -78,19 +78,19 @@ impl<'a> Reader<'a> {
         found
     }
 
-    pub(super) fn expect(&mut self, mark: &str, accepts: &str) -> Result<()> {
+    pub(crate) fn expect(&mut self, mark: &str, accepts: &str) -> Result<()> {
         if self.eat(mark) { Ok(()) } else { Err(self.unexpected(accepts)) }
     }
 
     /// The word that stands here, empty if there is none, without passing it.
-    pub(super) fn peek_word(&self) -> &'a str {
+    pub(crate) fn peek_word(&self) -> &'a str {
         let rest = self.rest();
         let is_word = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')));
         if is_word { &rest[..end.unwrap_or(rest.len())] } else { "" }
     }
 
-    pub(super) fn word(&mut self) -> &'a str {
+    pub(crate) fn word(&mut self) -> &'a str {
         let word = self.peek_word();
         if !word.is_empty() {
             self.pass(word.len());
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         word
     }
 
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
             self.pass(word.len());
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A number from 0 to `i64::MAX`. What follows its digits is the next token: `8x` is a number and an x.
-    pub(super) fn number(&mut self, accepts: &str) -> Result<u64> {
+    pub(crate) fn number(&mut self, accepts: &str) -> Result<u64> {
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         if digits == 0 {
             return Err(self.unexpected(accepts));
@@ -122,19 +122,19 @@ impl<'a> Reader<'a> {
     }
 
     /// A number with or without a minus sign.
-    pub(super) fn signed(&mut self, accepts: &str) -> Result<i64> {
+    pub(crate) fn signed(&mut self, accepts: &str) -> Result<i64> {
         let negative = self.eat("-");
         let value = self.number(accepts)? as i64;
         Ok(if negative { -value } else { value })
     }
 
     /// `?` or a number.
-    pub(super) fn known(&mut self, accepts: &str) -> Result<Option<i64>> {
+    pub(crate) fn known(&mut self, accepts: &str) -> Result<Option<i64>> {
         if self.eat("?") { Ok(None) } else { self.signed(accepts).map(Some) }
     }
 
     /// Items between commas, up to a mark that is passed too.
-    pub(super) fn items(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+    pub(crate) fn items(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         if self.eat(close) {
             return Ok(());
         }
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == MAX_DEPTH {
             return Err(Error::new(format!("over {MAX_DEPTH} parentheses within one another"))
                 .at(self.token())
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes an attribute or type of any dialect, as one text: up to a `,` or a closing bracket that is not its own.
-    pub(super) fn any(&mut self, accepts: &str) -> Result<&'a str> {
+    pub(crate) fn any(&mut self, accepts: &str) -> Result<&'a str> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut open: Vec<u8> = Vec::new();
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The place of the next token, for messages.
-    pub(super) fn token(&self) -> Range<usize> {
+    pub(crate) fn token(&self) -> Range<usize> {
         let rest = self.rest();
         let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
         let first = rest.chars().next().map_or(0, char::len_utf8);
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    pub(super) fn unexpected(&self, accepts: impl Into<String>) -> Error {
+    pub(crate) fn unexpected(&self, accepts: impl Into<String>) -> Error {
         let span = self.token();
         match self.slice(span.clone()) {
             "" => Error::new("the text ends here").at(span).accepts(accepts),
