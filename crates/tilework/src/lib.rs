@@ -163,7 +163,7 @@ pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};
 pub use ask::measure::Growth;
 pub use ask::verdict::{Difference, Verdict};
 pub use ask::walk::Run;
-pub use dialects::{cute, directml, mlir, xla};
+pub use dialects::{cute, directml, mlir, triton, xla};
 pub use element::{Class, Element, FloatFormat, Nan, System};
 pub use error::{Error, ErrorKind, Result};
 pub use few::{Entries, Few};

@@ -133,6 +133,11 @@ impl<'a> Reader<'a> {
         if self.eat("?") { Ok(None) } else { self.signed(accepts).map(Some) }
     }
 
+    /// Passes what is left of a line.
+    pub(crate) fn line(&mut self) {
+        self.pass(self.rest().find('\n').unwrap_or(self.rest().len()));
+    }
+
     /// Items between commas, up to a mark that is passed too.
     pub(crate) fn items(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         if self.eat(close) {
@@ -227,6 +232,38 @@ impl<'a> Reader<'a> {
         match self.slice(span.clone()) {
             "" => Error::new("the text ends here").at(span).accepts(accepts),
             token => Error::new(format!("unexpected {}", quoted(token))).at(span).accepts(accepts),
+        }
+    }
+}
+
+/// What follows the first comma within `tensor<…>`: its encoding, if the text is such a type.
+pub(crate) fn tensor_encoding(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("tensor")?.trim_start().strip_prefix('<')?;
+    let mut depth = 0_usize;
+    for (at, byte) in inner.bytes().enumerate() {
+        match byte {
+            b'<' | b'[' | b'(' | b'{' => depth += 1,
+            b'>' | b']' | b')' | b'}' => depth = depth.checked_sub(1)?,
+            b',' if depth == 0 => return Some(inner[at + 1..].trim_start()),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_encoding_of_a_tensor_follows_its_first_comma() {
+        assert_eq!(
+            tensor_encoding("tensor <2x!quant.uniform<i8:f32, 0.5>, #a.b<c, d>>"),
+            Some("#a.b<c, d>>")
+        );
+        assert_eq!(tensor_encoding("tensor<2xf32,"), Some(""));
+        for text in ["tensor<2xf32>", "tensor", "memref<2xf32, 3>", "tensor<2xf32>, #a"] {
+            assert_eq!(tensor_encoding(text), None, "{text}");
         }
     }
 }

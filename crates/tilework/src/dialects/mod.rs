@@ -13,6 +13,7 @@ mod onnxruntime;
 pub mod tensorrt;
 mod tenstorrent;
 mod texture;
+pub mod triton;
 mod tvm;
 pub mod xla;
 mod zarr;
@@ -37,4 +38,5 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &cudnn::DIALECT,
     &onnxruntime::DIALECT,
     &texture::DIALECT,
+    &triton::DIALECT,
 ];

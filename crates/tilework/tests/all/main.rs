@@ -29,6 +29,7 @@ mod rules;
 mod swizzles;
 mod targets;
 mod terms;
+mod triton;
 mod tvm;
 mod views;
 mod xla_bitcast;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::value::{Arrangement, Kind, Type};
+use crate::dialect::mlir::tensor_encoding;
 use crate::dialect::{
     Confidence, Described, Dialect, Dim, Example, Fact, Facts, Form, Found, Known, Part, Said, words,
 };
@@ -104,9 +105,15 @@ const EXAMPLES: &[Example] = &[
     },
 ];
 
+/// Encodings of tensors that are notations of their own.
+const OTHERS: [&str; 4] = ["#ttg.", "#triton_gpu.", "#ttng.", "#triton_nvidia_gpu."];
+
 fn recognise(text: &str) -> Option<Confidence> {
     let is_type = |name: &str| text.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('<'));
-    (is_type("tensor") || is_type("memref")).then_some(Confidence::Certain)
+    let is_others =
+        || tensor_encoding(text).is_some_and(|encoding| OTHERS.iter().any(|name| encoding.starts_with(name)));
+    let is_ours = is_type("memref") || (is_type("tensor") && !is_others());
+    is_ours.then_some(Confidence::Certain)
 }
 
 fn read(text: &str, _: &Known) -> Result<Vec<Found>> {
