@@ -73,7 +73,8 @@ pub fn command() -> clap::Command {
 fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
     match &args.command {
         Command::Show { shapes, message } => {
-            input::subjects(shapes, (Some(message), args), output, show::show)
+            input::subjects(shapes, (Some(message), args), output, show::show)?;
+            output.hint("tilework translate says this in other notations")
         }
         Command::Parse { shapes, format, message } => {
             input::subjects(shapes, (Some(message), args), output, |given, output| {

@@ -38,6 +38,7 @@ pub struct Output {
     /// Whether answers are JSON.
     pub json: bool,
     color_errors: bool,
+    is_terminal: bool,
     code: u8,
     answered: bool,
 }
@@ -50,6 +51,7 @@ impl Output {
             width: args.width.unwrap_or_else(|| columns(&stdout)).max(NARROWEST),
             json: args.json,
             color_errors: color(args.color, stderr.is_terminal()),
+            is_terminal: stdout.is_terminal(),
             out: BufWriter::new(stdout),
             code: YES,
             answered: false,
@@ -102,6 +104,14 @@ impl Output {
             self.text("")?;
         }
         lines.iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Says below the answers what else could be asked, to people only.
+    pub fn hint(&mut self, text: &str) -> Result<(), Stop> {
+        match self.is_terminal && self.answered && !self.json {
+            true => self.lines(&[Line::new().with(format!("  {text}"), Style::Faint)]),
+            false => Ok(()),
+        }
     }
 
     /// Writes one JSON object.

@@ -106,6 +106,19 @@ impl<'a> Reader<'a> {
         found
     }
 
+    /// The name of a value, such as `%arg0` or `%0#1`.
+    pub(super) fn value(&mut self) -> Result<&'a str> {
+        let rest = self.rest();
+        let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-' | '#');
+        let length =
+            rest.strip_prefix('%').map_or(0, |name| name.find(|c| !in_name(c)).unwrap_or(name.len()));
+        if length == 0 {
+            return Err(self.unexpected("a value such as %x"));
+        }
+        self.pass(1 + length);
+        Ok(&rest[..1 + length])
+    }
+
     /// A number from 0 to `i64::MAX`. What follows its digits is the next token: `8x` is a number and an x.
     pub(crate) fn number(&mut self, accepts: &str) -> Result<u64> {
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
@@ -220,7 +233,7 @@ impl<'a> Reader<'a> {
             [] => return self.end.min(self.text.len())..self.end.min(self.text.len()),
             [b'0'..=b'9', ..] => rest.bytes().take_while(u8::is_ascii_digit).count(),
             [b'-', b'>', ..] => 2,
-            [b'#' | b'!', ..] => 1 + rest[1..].find(|c| !in_word(c)).unwrap_or(rest.len() - 1),
+            [b'#' | b'!' | b'%', ..] => 1 + rest[1..].find(|c| !in_word(c)).unwrap_or(rest.len() - 1),
             _ => rest.find(|c| !in_word(c)).unwrap_or(rest.len()).max(first),
         };
         self.at..self.at + length

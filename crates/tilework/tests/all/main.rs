@@ -17,6 +17,7 @@ mod known;
 mod layouts;
 mod measures;
 mod mlir;
+mod mlir_pack;
 mod numpy;
 mod onednn;
 mod plan_limits;

@@ -170,7 +170,7 @@ fn what_has_no_places_says_why() -> Result<()> {
             "tensor<4xf32, #sparse_tensor.encoding<{ map = (d0) -> (d0 : compressed) }>>",
             "a sparse tensor stores some",
         ),
-        ("tensor<4xf32, #iree_encoding.layout<[]>>", "is not known here"),
+        ("tensor<4xf32, #iree_encoding.layout<[]>>", "is not resolved to them yet"),
         ("memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>", "the value of a symbol"),
         (
             "memref<4xf32, affine_map<(d0) -> (d0 - 3)>>",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::value::{Arrangement, Kind, Type};
 use crate::dialect::mlir::tensor_encoding;
+use super::{pack, tiled, vpad};
 use crate::dialect::{
     Confidence, Described, Dialect, Dim, Example, Fact, Facts, Form, Found, Known, Part, Said, words,
 };
@@ -18,7 +19,11 @@ pub static DIALECT: Dialect = Dialect {
     recognise,
     read,
     say: Some(say),
-    forms: &[Form { name: "memref", title: "a memref of MLIR", say }],
+    forms: &[
+        Form { name: "memref", title: "a memref of MLIR", say },
+        Form { name: "mosaic", title: "a memref of Mosaic, with tiles", say: tiled::say },
+        Form { name: "pack", title: "a linalg.pack of MLIR", say: pack::say },
+    ],
     examples: EXAMPLES,
 };
 
@@ -98,6 +103,39 @@ const EXAMPLES: &[Example] = &[
         size: 16384,
     },
     Example {
+        text: "linalg.pack %x padding_value(%pad : f32) inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %dest : \
+               tensor<3x5xf32> -> tensor<2x3x2x2xf32>",
+        shows: "an array that is packed",
+        offsets: &[(&[0, 2], 4), (&[2, 3], 17)],
+        size: 24,
+    },
+    Example {
+        text: "%p = tensor.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, 32] into %b : \
+               tensor<128x256xf32> -> tensor<8x16x8x32xf32>",
+        shows: "the tiles in another order",
+        offsets: &[(&[9, 33], (16 + 1) * 256 + 32 + 1)],
+        size: 32768,
+    },
+    Example {
+        text: "linalg.unpack %p inner_dims_pos = [1] inner_tiles = [4] into %y : tensor<2x3x4xi8> -> tensor<2x10xi8>",
+        shows: "an array that is taken out of a packed one",
+        offsets: &[(&[1, 9], 12 + 9)],
+        size: 24,
+    },
+    Example {
+        text: "f32[3,5] inner_dims_pos = [1, 0] inner_tiles = [2, 2]",
+        shows: "the attributes alone",
+        offsets: &[(&[2, 3], (3 + 1) * 4 + 2)],
+        size: 24,
+    },
+    Example {
+        text: "tensor<255x513xf32, #iree_encoding.layout<[#iree_gpu.gpu_encoding_resolver<configuration = {encoding_info = \
+               {innerDimsPos = [0, 1], innerTileSizes = [128, 16], outerDimsPerm = [0, 1]}}>]>>",
+        shows: "an encoding of IREE that is resolved to tiles",
+        offsets: &[(&[129, 17], (33 + 1) * 2048 + 16 + 1)],
+        size: 256 * 528,
+    },
+    Example {
         text: "memref<8x256xbf16, #xir.tiled<(8,128),[5,2]>>",
         shows: "tiles with others between them",
         offsets: &[(&[3, 130], 2 * 1024 + 3 * 128 + 2)],
@@ -109,6 +147,9 @@ const EXAMPLES: &[Example] = &[
 const OTHERS: [&str; 4] = ["#ttg.", "#triton_gpu.", "#ttng.", "#triton_nvidia_gpu."];
 
 fn recognise(text: &str) -> Option<Confidence> {
+    if pack::is_pack(text) || vpad::is_vpad(text) {
+        return Some(Confidence::Certain);
+    }
     let is_type = |name: &str| text.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('<'));
     let is_others =
         || tensor_encoding(text).is_some_and(|encoding| OTHERS.iter().any(|name| encoding.starts_with(name)));
@@ -116,8 +157,12 @@ fn recognise(text: &str) -> Option<Confidence> {
     is_ours.then_some(Confidence::Certain)
 }
 
-fn read(text: &str, _: &Known) -> Result<Vec<Found>> {
-    Ok(vec![Found::unnamed(Type::parse(text)?)])
+fn read(text: &str, known: &Known) -> Result<Vec<Found>> {
+    Ok(vec![match text {
+        text if pack::is_pack(text) => Found::unnamed(pack::read(text, known)?),
+        text if vpad::is_vpad(text) => Found::unnamed(vpad::read(text)?),
+        text => Found::unnamed(Type::parse(text)?),
+    }])
 }
 
 fn say(layout: &Layout, element: Element) -> Result<Said> {

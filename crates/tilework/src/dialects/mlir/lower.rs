@@ -1,9 +1,9 @@
 //! Types as layouts.
 
-use super::affine_lower;
 use super::value::{Arrangement, Type};
+use super::{affine_lower, pack};
 use crate::dialect::Dim;
-use crate::error::{Error, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::layout::Layout;
 use crate::layout::terms::Term;
 
@@ -39,7 +39,10 @@ impl Type {
         match &self.arrangement {
             Arrangement::RowMajor | Arrangement::Bounds(_) => Layout::row_major(&dims, bits),
             Arrangement::Map(map) => affine_lower::lower(map, &dims, bits),
-            Arrangement::Unknown(text) => Err(unknown(text)),
+            Arrangement::Unknown(text) => match pack::of_encoding(text) {
+                Some(packing) if inner == 1 => packing?.lower(&dims, bits),
+                _ => Err(unknown(text)),
+            },
             Arrangement::Strided { strides, offset } => {
                 let whole = |value: i64| {
                     let scaled = i128::from(value) * i128::from(inner);
@@ -158,6 +161,10 @@ fn unknown(text: &str) -> Error {
         Some("ttg" | "triton_gpu" | "ttng" | "triton_nvidia_gpu") => error
             .rule("an encoding of Triton says which threads and registers hold an element")
             .accepts("a tensor without encoding, or a memref"),
+        Some("iree_encoding") => error
+            .of_kind(ErrorKind::Unsupported)
+            .rule("IREE chooses the tiles for a machine, and this encoding is not resolved to them yet")
+            .accepts("an encoding with encoding_info = {innerDimsPos = […], innerTileSizes = […], …}"),
         Some("sparse_tensor") => error
             .rule("a sparse tensor stores some of its elements, and where depends on their values")
             .accepts("a tensor without encoding, or a memref"),

@@ -37,6 +37,16 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 //!
+//! # Packing
+//!
+//! `linalg.pack` and `linalg.unpack` say how an array is stored in another; so do their attributes alone, behind sizes, and
+//! IREE's encodings where they are resolved to tiles:
+//!
+//! ```text
+//! linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [8, 128] into %dest : tensor<64x256xf32> -> tensor<8x2x8x128xf32>
+//! f32[64,256] inner_dims_pos = [0, 1] inner_tiles = [8, 128]
+//! ```
+//!
 //! # What has no places
 //!
 //! Sizes, strides and symbols that are known only when the program runs, aliases, and the encodings of other systems are
@@ -55,9 +65,12 @@ mod affine_lower;
 mod dialect;
 mod element;
 mod lower;
+mod pack;
 mod read;
 mod say;
+mod tiled;
 mod value;
+mod vpad;
 
 use crate::dialect::mlir as lex;
 

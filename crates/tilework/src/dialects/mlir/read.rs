@@ -34,7 +34,8 @@ impl Type {
     }
 }
 
-fn read(reader: &mut Reader) -> Result<Type> {
+/// Reads a type, up to its end.
+pub(super) fn read(reader: &mut Reader) -> Result<Type> {
     let at = reader.token();
     let kind = match reader.word() {
         "tensor" => Kind::Tensor,
