@@ -61,9 +61,12 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
     }
     match best {
         Some((_, array)) => Ok(Arc::new(array)),
-        None => {
-            Err(why.unwrap_or_else(|| no("this layout".to_owned(), "no strides with inner blocks say it")))
-        }
+        None => Err(why.or(layout.to_digits().err()).unwrap_or_else(|| {
+            no(
+                "places of no blocks".to_owned(),
+                "strides of outer digits and dense inner blocks say a layout",
+            )
+        })),
     }
 }
 
@@ -91,12 +94,18 @@ fn descriptors(way: &Blocked, size: u64) -> Vec<(u32, Descriptor)> {
         (Some(_), false) => 1000,
     };
     let sized = |descriptor: &Descriptor| Descriptor { size: Some(size), ..descriptor.clone() };
-    vec![
-        (by_tag + more, tagged.clone()),
+    let mut all = vec![
         (by_strides + more, strided.clone()),
         (by_tag + more + 2000, sized(&tagged)),
         (by_strides + more + 2000, sized(&strided)),
-    ]
+    ];
+    // Where every dimension is cut, other systems have such words too, and mean another order of the sizes by them.
+    let is_cut = |dim: usize| way.inner.iter().any(|block| block.dim == dim);
+    let is_elsewhere = (0..way.dims.len()).all(is_cut) && !tagged.tag.order.is_sorted();
+    if tagged.tag.is_named() || !is_elsewhere || tagged.padded.is_some() || tagged.offset > 0 {
+        all.push((by_tag + more, tagged));
+    }
+    all
 }
 
 /// The first tag of oneDNN's enum that says this, if it is dense: dimensions of one block may stand anywhere.

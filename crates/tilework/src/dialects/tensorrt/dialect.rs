@@ -83,6 +83,12 @@ const EXAMPLES: &[Example] = &[
         size: 2_359_296,
     },
     Example {
+        text: "[1,64,5,7] Half(280,1:8,56,8)",
+        shows: "strides, which say the type themselves",
+        offsets: &[(&[0, 9, 1, 2], (56 + 16 + 1) * 8 + 1)],
+        size: 2240,
+    },
+    Example {
         text: "f32[2,3,4,5] Float(160,1,40,8)",
         shows: "strides of a build log",
         offsets: &[(&[1, 2, 3, 4], 160 + 2 + 120 + 32)],
@@ -94,6 +100,7 @@ fn recognise(text: &str) -> Option<Confidence> {
     let is_certain = text.contains(read::KEY)
         || phrase::begins(text)
         || read::begins_strides(text)
+        || read::sizes_before(text).is_some()
         || read::io(text).is_some()
         || read::name(text).is_some_and(|(name, _)| read::format(name).is_some());
     if is_certain {

@@ -6,6 +6,7 @@
 //! s8[1,3,16,20] kDLA_HWC4 on Xavier                     the DLA, whose rows depend on the chip
 //! s8[16,512,28,28] Thirty-two wide channel vectorized row major Int8 format
 //! s8[1,144,128,128] Int8(589824,16384:4,128,1)          strides in vectors of 4 along the dimension with :4
+//! [1,144,128,128] Float(…) -> Int8(…)                   what is reformatted into what
 //! ```
 //!
 //! Facts from NVIDIA/TensorRT `include/NvInferRuntimeBase.h` (10.x) and the phrases that its engine explorer knows,

@@ -6,7 +6,7 @@ use super::dialect::array;
 use super::format::{Chip, Format, NAMES, TYPES};
 use super::phrase;
 use crate::dialect::named::{self, Before, Named};
-use crate::dialect::{Found, Known};
+use crate::dialect::{Found, Known, sized};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, quoted};
 
@@ -72,6 +72,13 @@ pub(super) fn begins_strides(text: &str) -> bool {
     text.split_once('(').is_some_and(|(kind, _)| TYPES.iter().any(|(name, _)| *name == kind.trim_end()))
 }
 
+/// Sizes before strides, which say the type themselves: `[1,144,2,3] Int8(216,6:4,3,1)`; and where the strides begin.
+pub(super) fn sizes_before(text: &str) -> Option<(Vec<u64>, usize)> {
+    let (dims, end) = sized::sizes(text)?;
+    let rest = text[end..].trim_start();
+    begins_strides(rest).then_some((dims, text.len() - rest.len()))
+}
+
 /// The key of the inspector's objects.
 pub(super) const KEY: &str = "\"Format/Datatype\"";
 
@@ -79,6 +86,13 @@ pub(super) const KEY: &str = "\"Format/Datatype\"";
 pub(super) fn read(text: &str, known: &Known) -> Result<Vec<Found>> {
     if text.contains(KEY) {
         return object(text).map(named::found);
+    }
+    if let Some((dims, at)) = sizes_before(text) {
+        let kind = text[at..].split('(').next().map_or("", str::trim_end);
+        let element =
+            TYPES.iter().find(|(name, _)| *name == kind).map_or(Element::F32, |(_, element)| *element);
+        let before = Before { element, dims: &dims };
+        return body(&text[at..], before).map_err(|error| error.or_at(0..text.len() - at).moved(at));
     }
     named::read(text, known, "f16[16,3,224,224] kHWC8", body)
 }
@@ -226,7 +240,7 @@ fn object(text: &str) -> Result<Named> {
             .accepts("\"Dimensions\" and \"Format/Datatype\"")
     };
     let dims_at = after("\"Dimensions\"").ok_or_else(|| missing("Dimensions"))?;
-    let (dims, _) = crate::dialect::sized::sizes(&text[dims_at..]).ok_or_else(|| {
+    let (dims, _) = sized::sizes(&text[dims_at..]).ok_or_else(|| {
         Error::new("these are no sizes")
             .at(dims_at..text.len())
             .rule("sizes that are -1 are known at run time only")

@@ -129,10 +129,9 @@ fn strides_of_build_logs_count_vectors() {
         (i[2] * 56 + i[3] * 8 + i[1] / 8) * 8 + i[1] % 8
     });
     assert_eq!(called("tensorrt", "f16[1,64,5,7] Half(280,1:8,56,8)"), "f16[1,64,5,7] kHWC8");
-    let both = tilework::dialect::read(
-        "f32[1,144,128,128] Float(2359296,16384,128,1) -> Int8(589824,16384:4,128,1)",
-    )
-    .unwrap();
+    let both =
+        tilework::dialect::read("[1,144,128,128] Float(2359296,16384,128,1) -> Int8(589824,16384:4,128,1)")
+            .unwrap();
     let texts: Vec<String> =
         both.iter().map(|found| format!("{} {}", found.name.clone().unwrap(), found.said)).collect();
     assert_eq!(
