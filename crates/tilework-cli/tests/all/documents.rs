@@ -4,6 +4,8 @@
 //! A block of `console` holds commands behind `$ ` and what they print. Below a command there is all of its output, or the
 //! lines up to `...`, or nothing, when only success is wanted. `# exit code N` behind a command is the code that it ends
 //! with. Blocks of `sh` hold what is run once to set something up, and no command of ours.
+//!
+//! `UPDATE_DOCUMENTS=1 cargo test -p tilework-cli --test all documents` writes what is printed today below the commands.
 
 use std::ffi::OsString;
 use std::fs;
@@ -90,8 +92,8 @@ fn path() -> OsString {
     std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&others))).expect("paths")
 }
 
-/// What is wrong with a step, if anything.
-fn fault(step: &Step, folder: &Path) -> Option<String> {
+/// What is wrong with a step, if anything, and what it printed where it is that.
+fn fault(step: &Step, folder: &Path) -> Option<(String, Option<String>)> {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("exec 2>&1\n{}", step.command)).current_dir(folder).env("PATH", path());
     for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"] {
@@ -100,7 +102,7 @@ fn fault(step: &Step, folder: &Path) -> Option<String> {
     let ran = shell.output().expect("a shell");
     let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
     if ran.status.code() != Some(step.code) {
-        return Some(format!("ended with {}, not {}:\n{printed}", ran.status, step.code));
+        return Some((format!("ended with {}, not {}:\n{printed}", ran.status, step.code), None));
     }
     let lines: Vec<&str> = printed.trim_end().lines().collect();
     let same = match step.printed.iter().position(|line| line == "...") {
@@ -108,7 +110,17 @@ fn fault(step: &Step, folder: &Path) -> Option<String> {
         None => step.printed == lines,
         Some(end) => lines.len() > end && step.printed[..end] == lines[..end],
     };
-    (!same).then(|| format!("prints\n{printed}"))
+    (!same).then(|| (format!("prints\n{printed}"), Some(printed)))
+}
+
+/// A document with what steps print today; the steps in their order.
+fn updated(document: &str, changes: &[(Step, String)]) -> String {
+    let mut lines: Vec<&str> = document.lines().collect();
+    for (step, printed) in changes.iter().rev() {
+        let end = step.line + step.printed.len();
+        lines.splice(step.line..end, printed.trim_end().lines());
+    }
+    lines.join("\n") + "\n"
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -126,17 +138,25 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn every_command_in_the_documents_does_what_they_say() {
     let (mut faults, mut count) = (Vec::new(), 0);
+    let is_updating = std::env::var_os("UPDATE_DOCUMENTS").is_some();
     for name in DOCUMENTS {
         let document = fs::read_to_string(root().join(name)).expect("a document");
         // Each document is read alone, from its beginning to its end.
         let folder = Folder::new();
         copy(&root().join("samples"), &folder.0.join("samples"));
+        let mut changes = Vec::new();
         for (first, lines) in blocks(&document, "console") {
             for step in steps(first, &lines) {
                 count += 1;
-                let fault = fault(&step, &folder.0);
-                faults.extend(fault.map(|fault| format!("{name}:{}: `{}` {fault}", step.line, step.command)));
+                let Some((fault, printed)) = fault(&step, &folder.0) else { continue };
+                match printed.filter(|_| is_updating) {
+                    Some(printed) => changes.push((step, printed)),
+                    None => faults.push(format!("{name}:{}: `{}` {fault}", step.line, step.command)),
+                }
             }
+        }
+        if !changes.is_empty() {
+            fs::write(root().join(name), updated(&document, &changes)).expect("a document");
         }
         for (first, lines) in blocks(&document, "sh") {
             for (number, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("tilework ")) {
@@ -178,7 +198,7 @@ fn every_example_of_the_help_runs() {
             let step =
                 Step { line: 0, command: command.to_owned(), code: exit_code(remark), printed: vec![] };
             count += 1;
-            faults.extend(fault(&step, &folder.0).map(|fault| format!("`{command}` {fault}")));
+            faults.extend(fault(&step, &folder.0).map(|(fault, _)| format!("`{command}` {fault}")));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));

@@ -102,9 +102,10 @@ impl Axes {
         Ok(axes)
     }
 
-    /// Gives the dimensions of one element a place: where there is room for more of them, or else in their order.
+    /// Gives the dimensions of one element a place: where there is room for more of them, the last dimensions first as tiles
+    /// are cut from the end, or else in their order.
     fn place_units(&mut self) {
-        for dim in (0..self.of_dims.len()).filter(|&dim| self.of_dims[dim] == [1]) {
+        for dim in (0..self.of_dims.len()).rev().filter(|&dim| self.of_dims[dim] == [1]) {
             let is_loose = |axis: &Axis| {
                 let is_inner = axis.digit.is_none_or(|(_, place)| place > 0);
                 is_inner && axis.room > axis.extent && axis.room.is_multiple_of(axis.extent)

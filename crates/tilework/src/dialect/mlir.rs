@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The name of a value, such as `%arg0` or `%0#1`.
-    pub(super) fn value(&mut self) -> Result<&'a str> {
+    pub(crate) fn value(&mut self) -> Result<&'a str> {
         let rest = self.rest();
         let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-' | '#');
         let length =

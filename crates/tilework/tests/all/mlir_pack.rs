@@ -46,9 +46,16 @@ fn layouts_become_packs_and_tiles() {
             "memref<128x256xf32, #tpu.tiled<(128,32)(8,1),[8,1]>>",
         ),
         (
+            // Rows of tiles that there is one of are no split.
             "f32[8,2048]{1,0:T(8,128)(2,1)}",
-            "no: dimension 0 is split 2 times, and a pack splits it once",
+            "linalg.pack %x outer_dims_perm = [1, 0] inner_dims_pos = [1, 0] inner_tiles = [128, 2] into %dest : \
+             tensor<8x2048xf32> -> tensor<16x4x128x2xf32>",
             "memref<8x2048xf32, #tpu.tiled<(8,128)(2,1),[16,1]>>",
+        ),
+        (
+            "f32[16,2048]{1,0:T(8,128)(2,1)}",
+            "no: dimension 0 is split 2 times, and a pack splits it once",
+            "memref<16x2048xf32, #tpu.tiled<(8,128)(2,1),[16,1]>>",
         ),
         (
             "f32[3,5]{1,0:T(8,128)}",
@@ -65,13 +72,13 @@ fn layouts_become_packs_and_tiles() {
         ("f32[]", "no: a scalar has no dimension to pack", "memref<f32, #tpu.tiled<,[]>>"),
         (
             "f32[3,5]{strides(8,1)}",
-            "no: the buffer ends with its last element, and a packed tensor with its last tile",
+            "no: the buffer ends before its last tile would, and a packed tensor ends with a whole tile",
             "memref<3x5xf32, #tpu.tiled<,[8,1]>>",
         ),
         (
             "memref<8x256xf32, #xir.tiled<(8,128),[5,2]>>",
-            "no: needs padding between elements or around them, and a pack pads whole tiles only",
-            "memref<8x256xf32, #tpu.tiled<(8,128),[2,2]>>",
+            "no: the buffer ends before its last tile would, and a packed tensor ends with a whole tile",
+            "memref<8x256xf32, #tpu.tiled<(128),[1,16]>>",
         ),
     ] {
         let layout = layout(text);

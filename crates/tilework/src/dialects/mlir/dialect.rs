@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::value::{Arrangement, Kind, Type};
-use crate::dialect::mlir::tensor_encoding;
 use super::{pack, tiled, vpad};
+use crate::dialect::mlir::tensor_encoding;
 use crate::dialect::{
     Confidence, Described, Dialect, Dim, Example, Fact, Facts, Form, Found, Known, Part, Said, words,
 };

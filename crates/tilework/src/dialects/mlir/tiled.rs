@@ -43,6 +43,8 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
         }
     }
     let second = second.or_else(|| says((strided(layout)?, false)).map(|(found, _)| found));
+    // Dimensions of one element may be padded in ways that the axes do not tell apart.
+    let second = second.or_else(|| says((tiled_as_xla(layout)?, false)).map(|(found, _)| found));
     second.map(|found| Arc::new(found) as Said).ok_or_else(|| {
         no("no tiles of the last dimensions say this layout").rule(
             "a memory of Mosaic has tiles of its last dimensions, each dimension with one stride in such tiles",
@@ -60,6 +62,23 @@ fn strided(layout: &Layout) -> Option<Arrangement> {
     // What takes no step has some stride that is none of a broadcast.
     let strides = strides.map(|(stride, &size)| Some(if size > 1 { stride } else { 1 })).collect();
     Some(Arrangement::Tiled { dialect: "tpu", tiles: Vec::new(), strides })
+}
+
+/// The tiles of XLA that say it, one behind the other.
+fn tiled_as_xla(layout: &Layout) -> Option<Arrangement> {
+    let tiled = layout.to_tiled()?;
+    let is_row_major = tiled.minor_to_major.iter().rev().is_sorted();
+    let tiles = tiled.tiles.into_iter().map(|tile| tile.into_iter().collect::<Option<Vec<u64>>>());
+    let tiles: Vec<_> = tiles.collect::<Option<_>>().filter(|_| is_row_major && tiled.align == 1)?;
+    let first = layout.rank().checked_sub(tiles.first()?.len())?;
+    let mut usual = 1_i64;
+    let mut strides = vec![Some(0); layout.rank()];
+    for (dim, stride) in strides.iter_mut().enumerate().rev() {
+        *stride = Some(usual);
+        let size = if dim < first { 1 } else { tiles[0][dim - first] };
+        usual = usual.checked_mul(i64::try_from(layout.dims()[dim].div_ceil(size).max(1)).ok()?)?;
+    }
+    Some(Arrangement::Tiled { dialect: "tpu", tiles, strides })
 }
 
 /// Tiles that hold all axes but the first ones, as many as `split`; and whether they lie one behind the other.

@@ -42,8 +42,12 @@ fn older_texts_mean_what_newer_ones_do() -> Result<()> {
 
 #[test]
 fn elements_are_mlirs_types_and_pointers() -> Result<()> {
-    for (element, bits) in [("f8E4M3FN", 8), ("i1", 8), ("ui16", 16), ("complex<f32>", 64), ("!tt.ptr<f16, 1>", 64)] {
-        let text = format!("tensor<8x{element}, #ttg.linear<{{register = [[1], [2], [4]], lane = [], warp = [], block = []}}>>");
+    for (element, bits) in
+        [("f8E4M3FN", 8), ("i1", 8), ("ui16", 16), ("complex<f32>", 64), ("!tt.ptr<f16, 1>", 64)]
+    {
+        let text = format!(
+            "tensor<8x{element}, #ttg.linear<{{register = [[1], [2], [4]], lane = [], warp = [], block = []}}>>"
+        );
         let ty = parse(&text);
         assert_eq!(ty.to_string(), text);
         assert_eq!((ty.lower()?.bits(), ty.lower()?.dims()), (bits, &[1, 1, 1, 8][..]));

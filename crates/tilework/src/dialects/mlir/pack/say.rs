@@ -93,7 +93,8 @@ fn why(axes: &Axes) -> Error {
             )
         }
         (_, (0, ..0)) => {
-            "the buffer ends with its last element, and a packed tensor with its last tile".to_owned()
+            "the buffer ends before its last tile would, and a packed tensor ends with a whole tile"
+                .to_owned()
         }
         (None, (0, 0)) if !loose => {
             "the tiles do not come behind what numbers them, or more than the last tile is padded".to_owned()
