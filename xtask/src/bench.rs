@@ -13,11 +13,11 @@ pub fn run(parts: &[&str]) -> Outcome {
     if let ["python", options @ ..] = parts {
         return package(options);
     }
-    let words = ["build", "--release", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
+    let words = ["build", "--profile", "dist", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
     shell::run(shell::cargo().args(words))?;
-    let release = shell::target().join("release");
-    let mut bench = shell::command(release.join("tilework-bench"));
-    bench.arg("--tilework").arg(release.join("tilework"));
+    let built = shell::target().join("dist");
+    let mut bench = shell::command(built.join("tilework-bench"));
+    bench.arg("--tilework").arg(built.join("tilework"));
     if parts.is_empty() || parts.contains(&"reading") {
         match python::environment("bench-venv", &PACKAGES) {
             Ok(python) => {
@@ -38,7 +38,7 @@ fn package(options: &[&str]) -> Outcome {
     if options.contains(&"--with-torch") {
         python::environment(name, &[python::TORCH])?;
     }
-    python::install(&found, "release")?;
+    python::install(&found, "dist")?;
     let options = options.iter().filter(|&&word| word != "--with-torch");
     shell::run(shell::command(&found).args(["-B", "bench/python/bench.py"]).args(options))
 }

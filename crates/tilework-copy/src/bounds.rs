@@ -3,7 +3,7 @@
 //! A plan promises it, and the engine relies on it. Builds with `debug_assert!` ask here before each unit is run, so that a
 //! step that names a wrong place is found where it does, and not where memory breaks.
 
-use tilework::Nest;
+use tilework_core::Nest;
 
 use crate::exec::Buffers;
 use crate::step::{Place, Work};
@@ -61,7 +61,7 @@ pub(crate) fn hold_written(buffers: Buffers, to: *const u8, bytes: usize) -> boo
 
 /// Whether all elements of a nest lie within the buffers, where they have so many bits in the source and the destination.
 pub(crate) fn hold_nest(buffers: Buffers, nest: &Nest, bits: (u32, u32)) -> bool {
-    let within = |bytes: usize, bits: u32, start: u64, steps: fn(&tilework::Loop) -> i64| {
+    let within = |bytes: usize, bits: u32, start: u64, steps: fn(&tilework_core::Loop) -> i64| {
         let loops: Vec<_> = nest.loops.iter().map(|l| (l.extent as usize, steps(l) as isize)).collect();
         let elements = (bytes as u128 * 8 / u128::from(bits)).min(isize::MAX as u128);
         holds(elements as usize, start as isize, &loops, 1)

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut, Range};
 
 use memmap2::MmapMut;
-use tilework::{Error, Result};
+use tilework_core::{Error, Result};
 
 /// The line of a cache, which every buffer begins at.
 const LINE: usize = 64;

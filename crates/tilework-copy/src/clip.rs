@@ -1,6 +1,6 @@
 //! The part of a nest that falls into a range of the destination.
 
-use tilework::{Few, Loop, Nest};
+use tilework_core::{Few, Loop, Nest};
 
 /// The parts of some nests whose places are in `low..high` of the destination, with places counted from `low`.
 ///

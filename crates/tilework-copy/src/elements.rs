@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tilework::Nest;
+use tilework_core::Nest;
 
 use crate::convert::Converter;
 use crate::exec::{Buffers, Scratch};

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
-use tilework::{Element, Layout, Plan, PlanOptions, Result};
+use tilework_core::{Element, Layout, Plan, PlanOptions, Result};
 
 use crate::convert::{Conversion, Converter};
 use crate::exec::Buffers;

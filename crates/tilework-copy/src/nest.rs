@@ -1,7 +1,7 @@
 //! The nests of a plan, in bytes and ready to be looked at.
 
 use smallvec::SmallVec;
-use tilework::{Loop, Nest};
+use tilework_core::{Loop, Nest};
 
 /// One loop: how often, and what a turn moves on either side, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

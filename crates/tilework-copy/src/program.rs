@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tilework::{Nest, Plan};
+use tilework_core::{Nest, Plan};
 
 use crate::choose;
 use crate::convert::Converter;

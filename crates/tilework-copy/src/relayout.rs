@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tilework::{Error, Layout, Nest, Plan, PlanOptions, Result};
+use tilework_core::{Error, Layout, Nest, Plan, PlanOptions, Result};
 
 use crate::buffer::Buffer;
 use crate::clip::clip;

@@ -1,6 +1,6 @@
 //! Any way to divide the work: shares write different bytes, and together exactly those of the elements.
 
-use tilework::{Layout, Plan, PlanOptions};
+use tilework_core::{Layout, Plan, PlanOptions};
 
 use crate::exec::Buffers;
 use crate::guard_tests::{Dice, dims, layout};
@@ -32,7 +32,7 @@ fn writers(program: &Program, cuts: &[usize], source: &[u8], length: usize, shif
 }
 
 /// Steps that lie between each other, such as 1000 and 1001, or anywhere.
-fn interleaved(dice: &mut Dice, dims: &[u64], bits: u32) -> tilework::Result<Layout> {
+fn interleaved(dice: &mut Dice, dims: &[u64], bits: u32) -> tilework_core::Result<Layout> {
     let strides: Vec<i64> = dims
         .iter()
         .map(|&size| {

@@ -1,7 +1,7 @@
 //! Every program, compared with moving one element after the other as the two layouts say.
 
 use proptest::prelude::*;
-use tilework::{Layout, Plan, PlanOptions};
+use tilework_core::{Layout, Plan, PlanOptions};
 
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
@@ -110,7 +110,7 @@ fn check_stream(plan: &Plan, source: &[u8], fill: Option<u128>) -> Result<(), Te
     for chunk in [1, 50, 700, usize::MAX] {
         let mut out = Vec::new();
         let relayout = Relayout::of(plan.clone())?;
-        let written = relayout.stream::<tilework::Error>(source, chunk, |offset, bytes| {
+        let written = relayout.stream::<tilework_core::Error>(source, chunk, |offset, bytes| {
             assert_eq!(offset, out.len() as u64);
             out.extend_from_slice(bytes);
             Ok(())
@@ -309,7 +309,7 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
 }
 
 #[test]
-fn runs_that_try_the_other_program_write_the_same() -> tilework::Result<()> {
+fn runs_that_try_the_other_program_write_the_same() -> tilework_core::Result<()> {
     // Large enough to pass the cache, small enough to stay in it, in elements and rows that need every kernel's edges.
     let dims = [3001, 1103];
     for bits in [8, 32] {
@@ -332,7 +332,7 @@ fn runs_that_try_the_other_program_write_the_same() -> tilework::Result<()> {
 /// The last block of each of these has one byte of a destination row, with one or the other size of register tile: the first
 /// line that is its own lies behind the row, and behind the buffer.
 #[test]
-fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework::Result<()> {
+fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework_core::Result<()> {
     for rows in [4609, 16897] {
         let from = Layout::row_major(&[rows, 20], 8)?;
         let to = Layout::builder(&[rows, 20], 8)?.minor_to_major(&[0, 1])?.build()?;

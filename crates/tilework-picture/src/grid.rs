@@ -1,6 +1,6 @@
 //! The array as a grid: each element with its offset, padding up to the borders of the tiles.
 
-use tilework::Layout;
+use tilework_core::Layout;
 
 use crate::ruler::{Ruler, Uses};
 use crate::scene::{Border, Cell, Content, Grid, Head, Lane, Room};

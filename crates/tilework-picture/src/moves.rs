@@ -1,6 +1,6 @@
 //! What a copy from one layout to another could keep together.
 
-use tilework::{Layout, Place};
+use tilework_core::{Layout, Place};
 
 /// How many elements, from (0, …, 0) on, lie side by side in the same order in both layouts; at most `limit`.
 ///
@@ -24,7 +24,7 @@ pub fn shared_run(a: &Layout, b: &Layout, limit: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilework::Result;
+    use tilework_core::Result;
 
     #[test]
     fn the_run_ends_where_the_orders_part() -> Result<()> {

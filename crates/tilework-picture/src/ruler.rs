@@ -9,7 +9,7 @@
 //! A position on this ruler is a mixed-radix number: the number of the tile, the place within it, and so on for each
 //! further cut. Reading its digits gives the index or, if some digit lies beyond its extent, padding.
 
-use tilework::{Part, PartKind};
+use tilework_core::{Part, PartKind};
 
 /// The places along one dimension.
 pub(crate) struct Ruler {
@@ -175,7 +175,7 @@ impl Uses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilework::{Layout, Result};
+    use tilework_core::{Layout, Result};
 
     fn drawn(layout: &Layout, dim: usize) -> String {
         let ruler = Ruler::new(&Uses::new(layout.index_parts(), layout.rank()), dim, layout.dims()[dim]);

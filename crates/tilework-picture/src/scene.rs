@@ -1,6 +1,6 @@
 //! What is to be seen, whatever it is drawn with.
 
-use tilework::{Layout, Level};
+use tilework_core::{Layout, Level};
 
 use crate::{grid, strip};
 

@@ -1,6 +1,6 @@
 //! The memory as a strip, broken into rows where the layout itself begins anew.
 
-use tilework::{Layout, PartKind, Place};
+use tilework_core::{Layout, PartKind, Place};
 
 use crate::scene::{Border, Cell, Content, Grid, Head, Lane, Room};
 use crate::tiles::{Tiles, tile_places};

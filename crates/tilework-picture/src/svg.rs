@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use tilework::printable;
+use tilework_core::printable;
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 //! Scenes as lines of text.
 
-use tilework::Layout;
+use tilework_core::Layout;
 
 use crate::scene::{Border, Content, Grid, Head, Room};
 use crate::text::{Line, Look, Style, letter};

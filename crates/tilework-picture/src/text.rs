@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilework::printable;
+use tilework_core::printable;
 
 /// How a terminal is to be written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

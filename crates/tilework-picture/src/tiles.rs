@@ -1,6 +1,6 @@
 //! Which tile an element is in.
 
-use tilework::{Layout, Part, PartKind};
+use tilework_core::{Layout, Part, PartKind};
 
 /// Reads the numbers of the first tiles off an index.
 pub(crate) struct Tiles {

@@ -141,39 +141,18 @@
 //! [`LOCATE_LIMIT`]) beyond which the answer is "not decided". Plans have limits too ([`NEST_LIMIT`], [`START_LIMIT`]).
 #![forbid(unsafe_code)]
 
-mod algebra;
-pub mod arithmetic;
-mod ask;
 pub mod dialect;
 mod dialects;
-mod element;
-mod error;
-mod few;
-mod kept;
-mod layout;
-mod plan;
-mod printable;
-mod spelling;
 pub mod words;
 
-pub use algebra::canon::Canon;
-pub use ask::compare::TABLE_LIMIT;
-pub use ask::digits::{Digit, Digits};
-pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};
-pub use ask::measure::Growth;
-pub use ask::verdict::{Difference, Verdict};
-pub use ask::walk::Run;
 pub use dialects::{cute, directml, mlir, triton, xla};
-pub use element::{Class, Element, FloatFormat, Nan, System};
-pub use error::{Error, ErrorKind, Result};
-pub use few::{Entries, Few};
-pub use kept::Kept;
-pub use layout::build::Builder;
-pub use layout::parts::{Axis, Part, PartKind};
-pub use layout::strided::Strided;
-pub use layout::swizzle::Swizzle;
-pub use layout::terms::{Term, Terms};
-pub use layout::{Layout, MAX_RANK, MAX_TILES};
-pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
-pub use printable::printable;
-pub use spelling::nearest;
+#[doc(inline)]
+pub use tilework_core::{
+    Axis, Builder, Canon, Class, Difference, Digit, Digits, Element, Entries, Error, ErrorKind, Few, Figures,
+    FloatFormat, Growth, Kept, Kind, LOCATE_LIMIT, Layout, Level, Loop, MAX_RANK, MAX_TILES, NEST_LIMIT, Nan,
+    Nest, Padding, Part, PartKind, Place, Plan, PlanCache, PlanOptions, Result, Run, START_LIMIT, Strided,
+    Swizzle, System, TABLE_LIMIT, Term, Terms, Verdict, arithmetic, nearest, printable,
+};
+
+// The notations name these by their rooms in the core.
+use tilework_core::{ask, element, error, few, layout, spelling};

@@ -12,7 +12,7 @@
 //!
 //! Decoding shifts the other way; a subnormal code is multiplied by 2^(1−b−m) as an integer.
 
-use tilework::{Element, FloatFormat, Nan};
+use tilework_core::{Element, FloatFormat, Nan};
 
 /// A format with a sign bit, in numbers that are known while this is compiled.
 pub(super) trait Format {

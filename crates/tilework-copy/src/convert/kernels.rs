@@ -3,7 +3,7 @@
 //! A loop is plain Rust over elements of fixed width; the compiler makes vectors of it. Only `f16` calls the
 //! instructions that x86 has for it.
 
-use tilework::Element;
+use tilework_core::Element;
 
 use super::format::{self, Format};
 use crate::kernels::InstructionSet;

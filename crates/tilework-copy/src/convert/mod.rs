@@ -30,7 +30,7 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-use tilework::{Element, Error, Result};
+use tilework_core::{Element, Error, Result};
 
 use crate::kernels::InstructionSet;
 use kernels::Kernel;

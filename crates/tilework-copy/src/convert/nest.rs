@@ -10,7 +10,7 @@
 //!
 //! Where elements are below a byte, the rules of [`crate::subbyte`] about shared bytes hold.
 
-use tilework::{Loop, Nest};
+use tilework_core::{Loop, Nest};
 
 use super::{BLOCK, Conversion, bytes, held_bits};
 use crate::kernels::{self, Block, InstructionSet, Line, Transpose, rows};

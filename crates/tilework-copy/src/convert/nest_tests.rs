@@ -1,7 +1,7 @@
 //! Converting nests against one element after the other.
 
 use proptest::prelude::*;
-use tilework::{Element, Few, Loop, Nest};
+use tilework_core::{Element, Few, Loop, Nest};
 
 use super::{Conversion, Converter, Scratch, held_bits};
 use crate::kernels::InstructionSet;

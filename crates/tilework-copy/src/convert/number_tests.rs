@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
-use tilework::Element;
+use tilework_core::Element;
 
 use super::tests::{FLOATS, convert, definition, slow_decode};
 use crate::kernels::InstructionSet;

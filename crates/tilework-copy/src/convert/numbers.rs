@@ -5,7 +5,7 @@
 //! is *rounded to odd*: if `f32` cannot hold it, of its two neighbours the one whose last bit is 1 is taken, which is no tie
 //! for any type with two bits less, and on the right side of every tie.
 
-use tilework::Element;
+use tilework_core::Element;
 
 use super::kernels::{Kernel, kernel};
 use crate::kernels::InstructionSet;

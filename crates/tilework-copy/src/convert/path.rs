@@ -1,6 +1,6 @@
 //! Which steps lead from one type to another.
 
-use tilework::Element;
+use tilework_core::Element;
 
 use super::{Stage, Stages, held_bits, kernels, numbers};
 use crate::kernels::InstructionSet;

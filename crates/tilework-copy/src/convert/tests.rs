@@ -1,7 +1,7 @@
 //! Conversions against a slow reference, which is written from the definition of the formats with `f64` arithmetic.
 
 use proptest::prelude::*;
-use tilework::Element;
+use tilework_core::Element;
 
 use super::{Conversion, bytes, held_bits};
 use crate::kernels::InstructionSet;

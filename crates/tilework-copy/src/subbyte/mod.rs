@@ -25,7 +25,7 @@ mod swap;
 mod tests;
 mod transpose;
 
-use tilework::{Loop, Nest};
+use tilework_core::{Loop, Nest};
 
 use crate::kernels::{InstructionSet, transpose};
 pub(crate) use split::{shares_no_bytes, split};

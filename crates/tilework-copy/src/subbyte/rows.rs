@@ -1,6 +1,6 @@
 //! What is neither a run nor a transpose: rows gathered into bytes, single elements, single bits.
 
-use tilework::{Loop, Nest};
+use tilework_core::{Loop, Nest};
 
 use super::walk;
 

@@ -1,6 +1,6 @@
 //! Runs of bits: the same order on both sides, but perhaps another phase within the byte.
 
-use tilework::Nest;
+use tilework_core::Nest;
 
 use super::{Kernels, walk};
 use crate::kernels::InstructionSet;

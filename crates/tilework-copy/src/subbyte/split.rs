@@ -1,8 +1,8 @@
 //! Nests of elements below a byte that are nests of bytes in disguise.
 
 use smallvec::SmallVec;
-use tilework::arithmetic::gcd;
-use tilework::{Few, Loop, Nest};
+use tilework_core::arithmetic::gcd;
+use tilework_core::{Few, Loop, Nest};
 
 /// A nest as a nest of bytes and what that leaves over.
 #[derive(Clone, Debug, PartialEq, Eq)]

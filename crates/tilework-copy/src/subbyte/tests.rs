@@ -1,7 +1,7 @@
 //! Nests of elements below a byte against a move of one bit after the other.
 
 use proptest::prelude::*;
-use tilework::{Few, Loop, Nest};
+use tilework_core::{Few, Loop, Nest};
 
 use super::{Kernels, Scratch, move_nest, split, split::shares_no_bytes, walk};
 use crate::kernels::InstructionSet;

@@ -9,7 +9,7 @@
 //! 3. The transposes of words, one for each phase: into the destination if its columns begin with whole bytes, otherwise
 //!    into scratch, from which runs of bits are copied.
 
-use tilework::{Loop, Nest};
+use tilework_core::{Loop, Nest};
 
 use super::runs::{Shift, copy_bits};
 use super::swap::{Row, Swap, WIDTH};

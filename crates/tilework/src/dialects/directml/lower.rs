@@ -64,7 +64,7 @@ impl BufferTensorDesc {
                 .accepts(format!("a type of {} bits", layout.bits())));
         }
         let mut desc = Desc::new(data_type, &[]);
-        let Strided { first, mut strides } = layout.to_strides()?;
+        let Strided { first, mut strides, .. } = layout.to_strides()?;
         desc.sizes = layout.dims().iter().map(|&size| i64::try_from(size).unwrap_or(i64::MAX)).collect();
         if let Some(dim) = strides.iter().position(|&stride| stride < 0) {
             return Err(Error::new(format!("dimension {dim} is reversed: stride {}", strides[dim]))

@@ -17,6 +17,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::layout::parts::{self, PartKind};
+use crate::layout::strided::Strided;
 
 impl Type {
     /// The `memref` that has this layout.
@@ -82,8 +83,8 @@ impl Type {
 /// What could say a layout, the plainest first.
 fn candidates(layout: &Layout) -> Vec<Arrangement> {
     let mut candidates = vec![Arrangement::RowMajor];
-    if let Some(strides) = layout.canon().strides() {
-        let offset = i64::try_from(layout.canon().form().constant).ok();
+    if let Ok(Strided { first, strides, .. }) = layout.to_strides() {
+        let offset = i64::try_from(first).ok();
         let strides = strides.into_iter().zip(layout.dims());
         // A dimension of one element takes no step; whatever is written for it must not be 0.
         let strides = strides.map(|(stride, &size)| Some(if size <= 1 { 1 } else { stride }));

@@ -1,11 +1,11 @@
 //! The one [`Layout`]: a function from index to offset, with its allocated size.
 
-pub(crate) mod build;
-pub(crate) mod parts;
-pub(crate) mod strided;
-pub(crate) mod swizzle;
-pub(crate) mod terms;
-pub(crate) mod view;
+pub mod build;
+pub mod parts;
+pub mod strided;
+pub mod swizzle;
+pub mod terms;
+pub mod view;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -268,7 +268,7 @@ impl Layout {
     /// The constant of the sum: of a layout as it was built, the offset of the element at (0, …, 0).
     ///
     /// A view of free strides that skips elements has another base. In other layouts such a view changes parts of the
-    /// index instead ([`PartKind::Moved`](crate::PartKind::Moved)) and the base stays. Where strides say the view,
+    /// index instead ([`PartKind::Moved`]) and the base stays. Where strides say the view,
     /// [`Layout::to_strides`] has the offset of its first element.
     ///
     /// ```
@@ -360,11 +360,13 @@ impl Layout {
         self.0.canon.get_or_init(|| Box::new(Canon::of(self)))
     }
 
-    pub(crate) fn is_compact(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_compact(&self) -> bool {
         self.0.compact
     }
 
-    pub(crate) fn tail(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn tail(&self) -> u64 {
         self.0.tail
     }
 
@@ -424,7 +426,7 @@ pub(crate) fn check_dims(dims: &[u64], bits: u32) -> Result<()> {
 }
 
 /// Condition of an order: it is a permutation of `0..rank`.
-pub(crate) fn check_order(order: &[usize], rank: usize, field: &str) -> Result<()> {
+pub fn check_order(order: &[usize], rank: usize, field: &str) -> Result<()> {
     let mut seen = SmallVec::<[bool; 16]>::from_elem(false, rank);
     if order.len() == rank && order.iter().all(|&dim| dim < rank && !std::mem::replace(&mut seen[dim], true))
     {

@@ -15,7 +15,7 @@ use crate::printable::{printable, sign};
 ///
 /// `Display` is one line; [`Error::report`] draws the text with a caret under the place. Both are small and harmless to look
 /// at whatever text the error is about: words of it are cut, and characters that a terminal obeys are shown by
-/// [`printable`](crate::printable) signs.
+/// [`printable`] signs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Parts>);
 
@@ -99,7 +99,8 @@ impl Error {
 
     /// The same about a text that has this many bytes before the one it is about.
     #[must_use]
-    pub(crate) fn moved(mut self, bytes: usize) -> Error {
+    #[doc(hidden)]
+    pub fn moved(mut self, bytes: usize) -> Error {
         if let Place::Text(span) = &mut self.0.place {
             *span = span.start + bytes..span.end + bytes;
         }
@@ -108,7 +109,8 @@ impl Error {
 
     /// The same about a text that lacks this many bytes in front.
     #[must_use]
-    pub(crate) fn moved_back(mut self, bytes: usize) -> Error {
+    #[doc(hidden)]
+    pub fn moved_back(mut self, bytes: usize) -> Error {
         if let Place::Text(span) = &mut self.0.place {
             *span = span.start.saturating_sub(bytes)..span.end.saturating_sub(bytes);
         }
@@ -207,12 +209,12 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 /// `1 dimension`, `2 dimensions`
-pub(crate) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A piece of the user's text inside a message: short, on one line.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(24).flat_map(char::escape_debug).collect();
     if text.chars().nth(24).is_some() {
         shown.push('…');

@@ -82,7 +82,8 @@ impl Element {
     }
 
     /// How many types there are.
-    pub(crate) const COUNT: usize = ALL.len();
+    #[doc(hidden)]
+    pub const COUNT: usize = ALL.len();
 
     const fn row(self) -> &'static Row {
         &TABLE[self as usize]

@@ -102,7 +102,7 @@ impl Layout {
     /// Number of places that hold an element. A broadcast element counts once.
     ///
     /// None where free strides overlap, or a broadcast was merged and sliced, so that the elements would have to be
-    /// counted one by one and are more than [`LOCATE_LIMIT`](crate::LOCATE_LIMIT).
+    /// counted one by one and are more than [`LOCATE_LIMIT`].
     pub fn places(&self) -> Option<u64> {
         if self.is_empty() {
             return Some(0);
@@ -166,7 +166,7 @@ impl Layout {
 
     /// Whether every element has a place of its own.
     ///
-    /// None where free strides overlap so that more than [`LOCATE_LIMIT`](crate::LOCATE_LIMIT) steps would be needed
+    /// None where free strides overlap so that more than [`LOCATE_LIMIT`] steps would be needed
     /// to know.
     pub fn is_injective(&self) -> Option<bool> {
         if self.is_empty() {

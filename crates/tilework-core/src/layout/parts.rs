@@ -169,7 +169,7 @@ pub(crate) fn merge(parts: &mut Parts, major: usize, minor: usize) -> Result<usi
 ///
 /// Each part stands after those it is made of, so one walk from it to the front sees all of them once, also where
 /// parts are shared: `*` may merge what a tile split, again and again.
-pub(crate) fn dims_under(parts: &[Part], of: usize) -> Vec<usize> {
+pub fn dims_under(parts: &[Part], of: usize) -> Vec<usize> {
     let mut under: SmallVec<[bool; 16]> = SmallVec::from_elem(false, of + 1);
     under[of] = true;
     let mut dims = Vec::new();

@@ -342,7 +342,7 @@ fn depth(parts: &[Part]) -> usize {
 
 /// Where two lists of sizes with the same product, none of them 0, can be cut into the most groups of equal product:
 /// positions from (0, 0) to the ends. A size of 1 without a partner makes a group with nothing on the other side.
-pub(crate) fn common_factors(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
+pub fn common_factors(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     let mut cuts = vec![(0, 0)];
     let (mut i, mut j) = (0, 0);
     let (mut before_i, mut before_j) = (1_u64, 1_u64); // neither passes the product of all

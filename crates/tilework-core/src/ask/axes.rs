@@ -11,24 +11,24 @@ use crate::layout::Layout;
 
 /// A digit as an axis of the buffer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// Of the dimension, and which of its digits, counted from the most significant; none for places that no digit tells
     /// apart.
-    pub(crate) digit: Option<(usize, usize)>,
-    pub(crate) extent: u64,
+    pub digit: Option<(usize, usize)>,
+    pub extent: u64,
     /// The values that places are allocated for.
-    pub(crate) room: u64,
+    pub room: u64,
     /// Places behind all of these, up to the next value of the axis above.
-    pub(crate) behind: u64,
+    pub behind: u64,
 }
 
 /// The buffer as axes, the most major first.
-pub(crate) struct Axes {
-    pub(crate) axes: Vec<Axis>,
+pub struct Axes {
+    pub axes: Vec<Axis>,
     /// The digits of each dimension, the most significant first.
-    pub(crate) of_dims: Vec<Vec<u64>>,
+    pub of_dims: Vec<Vec<u64>>,
     /// Places before the first and behind the last of the axes; below 0 where the buffer ends before the axes do.
-    pub(crate) around: (u64, i128),
+    pub around: (u64, i128),
 }
 
 impl Axes {
@@ -36,7 +36,7 @@ impl Axes {
     ///
     /// # Errors
     /// A layout without digits, elements that share places or run backward, and digits that lie among others.
-    pub(crate) fn of(layout: &Layout) -> Result<Axes> {
+    pub fn of(layout: &Layout) -> Result<Axes> {
         let digits = layout.to_digits()?;
         if layout.is_empty() {
             let axis = |(dim, &size): (usize, &u64)| Axis {
@@ -134,12 +134,12 @@ impl Axes {
     }
 
     /// The axis that a digit is, if it is one.
-    pub(crate) fn axis(&self, dim: usize, place: usize) -> Option<usize> {
+    pub fn axis(&self, dim: usize, place: usize) -> Option<usize> {
         self.axes.iter().position(|axis| axis.digit == Some((dim, place)))
     }
 
     /// How far each dimension is padded before anything else: to whole digits, and its first digit to the room there is.
-    pub(crate) fn padding(&self, layout: &Layout) -> Vec<(u64, u64)> {
+    pub fn padding(&self, layout: &Layout) -> Vec<(u64, u64)> {
         let behind = |(dim, digits): (usize, &Vec<u64>)| {
             let below: u64 = digits.iter().skip(1).product();
             let first = self.axis(dim, 0).map_or(digits[0], |axis| self.axes[axis].room);

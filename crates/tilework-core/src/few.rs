@@ -59,7 +59,8 @@ impl<T, const N: usize> Few<T, N> {
     }
 
     /// The list that a module keeps while it works on it.
-    pub(crate) fn of(list: SmallVec<[T; N]>) -> Few<T, N> {
+    #[doc(hidden)]
+    pub fn of(list: SmallVec<[T; N]>) -> Few<T, N> {
         Few(list)
     }
 }

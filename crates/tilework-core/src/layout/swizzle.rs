@@ -266,7 +266,8 @@ impl Layout {
     ///
     /// # Errors
     /// A swizzle.
-    pub(crate) fn require_no_swizzle(&self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn require_no_swizzle(&self) -> Result<()> {
         match self.swizzle() {
             None => Ok(()),
             Some(swizzle) => Err(Error::new(format!("places are exchanged by the swizzle {swizzle}"))

@@ -50,7 +50,8 @@ impl Layout {
     }
 
     /// The same for the places before they are exchanged.
-    pub(crate) fn digits_before_swizzle(&self) -> Result<Digits> {
+    #[doc(hidden)]
+    pub fn digits_before_swizzle(&self) -> Result<Digits> {
         if let Ok(strided) = self.strides_before_swizzle() {
             let whole = |(&extent, &stride): (&u64, &i64)| {
                 vec![Digit { extent, stride: stride * i64::from(extent > 1) }]

@@ -63,7 +63,8 @@ impl Builder {
     }
 
     /// Takes an order that is known to be a permutation.
-    pub(crate) fn set_order(&mut self, order: &[usize]) {
+    #[doc(hidden)]
+    pub fn set_order(&mut self, order: &[usize]) {
         for (physical, &dim) in self.physical.iter_mut().zip(order.iter().rev()) {
             *physical = dim;
         }
@@ -80,7 +81,8 @@ impl Builder {
         Ok(self)
     }
 
-    pub(crate) fn pad(&mut self, sizes: &[u64]) -> Result<()> {
+    #[doc(hidden)]
+    pub fn pad(&mut self, sizes: &[u64]) -> Result<()> {
         let rank = self.layout.rank();
         if sizes.len() != rank {
             let accepted = counted(rank as u64, "size");
@@ -122,7 +124,8 @@ impl Builder {
         Ok(self)
     }
 
-    pub(crate) fn push_tile(&mut self, tile: impl ExactSizeIterator<Item = Option<u64>>) -> Result<()> {
+    #[doc(hidden)]
+    pub fn push_tile(&mut self, tile: impl ExactSizeIterator<Item = Option<u64>>) -> Result<()> {
         let len = tile.len();
         if len == 0 || len > MAX_RANK || self.tiles as usize >= MAX_TILES {
             return Err(Error::new(format!("tile {} with {}", self.tiles + 1, counted(len as u64, "size")))
@@ -192,7 +195,8 @@ impl Builder {
         self
     }
 
-    pub(crate) fn set_align(&mut self, elements: u64) {
+    #[doc(hidden)]
+    pub fn set_align(&mut self, elements: u64) {
         self.align = elements.max(1);
     }
 

@@ -3,7 +3,7 @@
 //! Tiles are found by search. The places of a compact layout are a number whose digits, sorted by their strides, belong
 //! to dimensions. An order puts the dimensions' digits one dimension after the other, and a tile takes from each of the
 //! last ones its lower digits and moves them to the end. So the question is which few such moves sort the digits. Lists
-//! of no tile are tried first, then of one, up to [`TILES`]; what is found is built again before it is believed.
+//! of no tile are tried first, then of one, up to `TILES`; what is found is built again before it is believed.
 
 use crate::arithmetic::next_permutation;
 use crate::error::Result;
@@ -18,18 +18,19 @@ const TRIES: u32 = 1 << 12;
 
 /// An order of the dimensions and tiles, as XLA and JAX say where elements are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tiled {
+pub struct Tiled {
     /// The dimensions, the most minor first.
-    pub(crate) minor_to_major: Vec<usize>,
+    pub minor_to_major: Vec<usize>,
     /// The sizes of each tile; `None` combines a dimension with the next more minor one.
-    pub(crate) tiles: Vec<Vec<Option<u64>>>,
+    pub tiles: Vec<Vec<Option<u64>>>,
     /// The end of the buffer is padded to a multiple of this many elements.
-    pub(crate) align: u64,
+    pub align: u64,
 }
 
 impl Layout {
     /// The order and tiles that say this layout; none if there are none or if they were not found.
-    pub(crate) fn to_tiled(&self) -> Option<Tiled> {
+    #[doc(hidden)]
+    pub fn to_tiled(&self) -> Option<Tiled> {
         self.require_no_swizzle().ok()?;
         by_order(self).or_else(|| by_tiles(self))
     }
@@ -37,7 +38,7 @@ impl Layout {
 
 impl Tiled {
     /// The layout of elements of `bits` bits in this order and these tiles.
-    pub(crate) fn build(&self, dims: &[u64], bits: u32) -> Result<Layout> {
+    pub fn build(&self, dims: &[u64], bits: u32) -> Result<Layout> {
         let mut builder = Layout::builder(dims, bits)?.minor_to_major(&self.minor_to_major)?;
         for tile in &self.tiles {
             builder = builder.tile(tile)?;
