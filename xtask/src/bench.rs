@@ -13,7 +13,8 @@ pub fn run(parts: &[&str]) -> Outcome {
     if let ["python", options @ ..] = parts {
         return package(options);
     }
-    let words = ["build", "--profile", "dist", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
+    let words =
+        ["build", "--profile", "dist", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
     shell::run(shell::cargo().args(words))?;
     let built = shell::target().join("dist");
     let mut bench = shell::command(built.join("tilework-bench"));

@@ -60,7 +60,8 @@ Examples:
   tilework bench 'f32[4096,4096]' '{0,1}'          # how fast, against a copy
   grep -o 's32\\[[^ ]*' samples/out_of_memory.txt | tilework show --json
 
-Without a command, a shape is shown, and standard input is read for what it is: shapes, a descriptor, or a dump.
+Without a command, a shape is shown, and standard input is read for what it is: shapes, a descriptor,
+a dump, or any text in which layouts stand.
 
 Exit codes: 0 yes or done, 1 a check said no, 2 bad input."
 )]
@@ -242,6 +243,21 @@ Examples:
     /// text is printed alone: exit code 0, or 1 and the reason on standard error.
     #[command(after_long_help = translate::TRANSLATE_EXAMPLES)]
     Translate(TranslateArgs),
+
+    /// Find the layouts in any text, say what each is, and explain the first
+    ///
+    /// Whatever stands around them: lines of a log, HLO, MLIR with the names that it defines, what Python printed. Dumps of
+    /// compilers have more to say to `tilework audit`. Standard input of any text is read so without a command.
+    #[command(after_long_help = "\
+Examples:
+  tilework find samples/shapes.txt
+  echo 'moved f32[3,5]{0,1} to tensor<4xi8>' | tilework find
+  echo 'memref<3x5xf32, strided<[8, 1]>> was refused' | tilework")]
+    Find {
+        /// Files; none or `-`: standard input
+        #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+        files: Vec<OsString>,
+    },
 
     /// Say in which senses two layouts are the same, and what would move
     ///

@@ -1,12 +1,14 @@
 //! Which command is meant where none is named.
 //!
-//! `tilework 'f32[3]'` shows the shape, and `… | tilework` reads whatever comes: shapes, a descriptor in JSON, or a dump.
+//! `tilework 'f32[3]'` shows the shape, and `… | tilework` reads whatever comes: shapes, a descriptor in JSON, a dump, or
+//! any text that layouts stand in.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, IsTerminal};
 
 use clap::CommandFactory;
 use tilework::dialect;
+use tilework::directml::BufferTensorDesc;
 
 use crate::args::Args;
 
@@ -64,11 +66,30 @@ fn meant_by_input() -> Option<&'static str> {
     let mut input = io::stdin().lock();
     let text = String::from_utf8_lossy(input.fill_buf().ok()?);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Some(match lines().next()? {
-        line if line.starts_with(['{', '[']) && text.contains('"') => "check",
-        line if dialect::read_one(line).is_ok() => "show",
-        // A text in which a shape stands somewhere is a dump or a message; else the message of `show` says what is wrong.
-        _ if lines().count() > 1 || text.contains("HloModule") => "audit",
-        _ => "show",
+    let Some(first) = lines().next() else { return (!text.is_empty()).then_some("find") };
+    // Descriptors of DirectML, unless another notation knows the text.
+    let is_json = first.starts_with(['{', '[']) && text.contains('"');
+    let is_read = || dialect::read(&text).is_ok_and(|found| found.iter().all(|one| !is_desc(one)));
+    Some(match first {
+        _ if is_json && !is_read() => "check",
+        _ if DUMPS.iter().any(|mark| text.contains(mark)) => "audit",
+        line if !is_json && dialect::read_one(line).is_ok() => "show",
+        _ => "find",
     })
 }
+
+fn is_desc(found: &dialect::Found) -> bool {
+    found.said.get::<BufferTensorDesc>().is_some()
+}
+
+/// What stands in the dumps and messages of compilers, which `audit` reads as such.
+const DUMPS: [&str; 8] = [
+    "HloModule",
+    "BufferAssignment",
+    "RESOURCE_EXHAUSTED",
+    "Ran out of memory",
+    "out of memory",
+    "Out of memory",
+    "stablehlo.",
+    "Total bytes used:",
+];

@@ -11,6 +11,7 @@ mod check;
 mod compare;
 mod convert;
 mod file;
+mod find;
 mod given;
 mod input;
 mod json;
@@ -84,6 +85,7 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
                 }
             })
         }
+        Command::Find { files } => find::find(files, output),
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Translate(translate) => translate::translate(translate, args, output),

@@ -363,6 +363,16 @@ fn without_a_command_standard_input_is_read_for_what_it_is() {
     let checked = piped("{\"DataType\":\"FLOAT16\",\"Sizes\":[5,55],\"Strides\":[9]}", &["--json"]);
     assert_eq!((checked.code, checked.stdout.contains("StridesCount")), (1, true), "{}", checked.stdout);
     assert!(piped("f32[3,5]{1,1}", &[]).stderr.contains("stands twice"));
+    // Anything else is looked through, and the names that it defines are put in.
+    let prose = piped("step 3: moved f32[3,5]{0,1} to\nmemref<4xi8>, not f32[3,5]{0,1}\n", &[]).stdout;
+    assert!(prose.contains("2 different layouts:") && prose.contains("line 2     memref<4xi8>"), "{prose}");
+    assert!(prose.contains("of f32, 60\u{a0}B; 2 times") || prose.contains("of f32, 60 B; 2 times"), "{prose}");
+    assert!(prose.contains("formula    (i, j) is at i + 3·j"), "{prose}");
+    let defined = "#map = affine_map<(a, b) -> (b, a)>\n%0 = alloc() : memref<4x6xf32, #map>\n";
+    let found = piped(defined, &["--json"]).stdout;
+    assert!(found.starts_with("{\"line\":2,\"start\":51,\"times\":1,\"text\":\"memref<4x6xf32, affine_map"), "{found}");
+    let nothing = run_with(command(&["find"]), b"there is\nnothing\n");
+    assert!(nothing.code == 2 && nothing.stderr.contains("no layout stands in this text"), "{}", nothing.stderr);
     // Nothing at all is a question for help.
     assert!(piped("", &[]).code == 2 && piped("", &[]).stderr.contains("Usage:"));
 }

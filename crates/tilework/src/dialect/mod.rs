@@ -19,6 +19,7 @@ pub(crate) mod blocked;
 pub(crate) mod digits;
 mod dim;
 mod fact;
+mod find;
 pub(crate) mod mlir;
 pub(crate) mod named;
 pub(crate) mod python;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 
 pub use dim::Dim;
 pub use fact::{Fact, Facts};
+pub use find::{Sighting, Sightings, find};
 pub use read::{Reading, read, read_one};
 pub use target::{Form, Target, targets};
 

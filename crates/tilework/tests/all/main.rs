@@ -11,6 +11,7 @@ mod directml_check;
 mod directml_random;
 mod empty;
 mod extremes;
+mod find;
 mod formats;
 mod jax;
 mod known;
