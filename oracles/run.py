@@ -1,0 +1,118 @@
+"""Compares Tilework with the real systems: `python run.py [NAME ...] [--seed N] [--cases N] [--write] [--broken]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import random
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import Check, Run, Skipped
+
+SYSTEMS = ("numpy", "einops", "jax", "onednn", "triton", "mlir", "cute", "tensor_layouts", "zarr", "gguf", "tvm", "torch")
+BEGIN, END = "<!-- oracles: begin -->", "<!-- oracles: end -->"
+HEAD = ("notation", "real system", "compared", "cases", "offsets", "result")
+
+
+@dataclass
+class Row:
+    """A line of the matrix, and what differed."""
+
+    cells: tuple[str, ...]
+    differences: list[str]
+    known: list[str]
+    compared: bool
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compare Tilework with the real systems.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}; all where none is given")
+    parser.add_argument("--seed", type=int, default=0, help="what random cases are drawn from")
+    parser.add_argument("--cases", type=int, default=300, help="random cases of each check")
+    parser.add_argument("--write", action="store_true", help="put the matrix into COMPARE.md")
+    parser.add_argument("--broken", action="store_true", help="shift one offset in each check: every one must differ")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in SYSTEMS]
+    if unknown:
+        parser.error(f"no system {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
+    rows: list[Row] = []
+    for name in options.names or SYSTEMS:
+        began = time.monotonic()
+        rows += system(name, options)
+        print(f"{name}: {time.monotonic() - began:.1f} s", file=sys.stderr)
+    table = matrix(rows)
+    print(table)
+    for title, lines in (("differ", [d for row in rows for d in row.differences[:5]]), ("known", known(rows))):
+        if lines:
+            print(f"\n{title}:\n" + "\n".join(f"  {line}" for line in lines))
+    if options.write:
+        write(table)
+    if options.broken:
+        blind = [row.cells for row in rows if row.compared and not row.differences]
+        print("\n".join(f"does not notice a shifted offset: {cells}" for cells in blind))
+        return 1 if blind else 0
+    return 1 if any(row.differences for row in rows) else 0
+
+
+def system(name: str, options: argparse.Namespace) -> list[Row]:
+    """The rows of one system."""
+    try:
+        module = importlib.import_module(f"{name}_")
+        title: str = module.version()
+    except (ImportError, OSError, Skipped) as error:
+        return [Row((name, name, "", "", "", f"not compared: {reason(error)}"), [], [], False)]
+    return [row(check, name, title, options) for check in module.CHECKS]
+
+
+def row(check: Check, name: str, title: str, options: argparse.Namespace) -> Row:
+    # Each check draws for itself: another one more or less does not change its cases.
+    draw = random.Random(f"{options.seed}/{name}/{check.notation}/{check.what}")
+    run = Run(draw, options.cases, options.broken)
+    try:
+        check.run(run)
+    except Skipped as error:
+        return Row((check.notation, title, check.what, "", "", f"not compared: {error}"), [], [], False)
+    if not run.cases:
+        run.differs(f"{check.notation}, {check.what}: no case was compared")
+    result = f"**{len(run.differences)} differ**" if run.differences else "equal"
+    if run.known:
+        result += f"; {len(run.known)} known to differ"
+    for note in run.notes:
+        result += f"; {note}"
+    cells = (check.notation, title, check.what, f"{run.cases:,}", f"{run.offsets:,}", result)
+    return Row(cells, run.differences, run.known, True)
+
+
+def known(rows: list[Row]) -> list[str]:
+    return [line for row in rows for line in row.known]
+
+
+def reason(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"package `{error.name}` is not installed"
+    return str(error).splitlines()[0]
+
+
+def matrix(rows: list[Row]) -> str:
+    """The table in Markdown."""
+    lines = [f"| {' | '.join(HEAD)} |", "|---|---|---|---:|---:|---|"]
+    lines += [f"| {' | '.join(row.cells)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def write(table: str) -> None:
+    """Replaces what COMPARE.md has between the two markers."""
+    page = Path(__file__).resolve().parent.parent / "COMPARE.md"
+    text = page.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{page} has no place for the matrix: {BEGIN} and {END}")
+    page.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
