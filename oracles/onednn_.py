@@ -155,11 +155,12 @@ def reads_log(run: Run) -> None:
         except dnnl.Refused:
             continue
         line = next(line for line in lines if ",exec,cpu,reorder," in line)
-        words, problem = line.split(",")[6], line.split(",")[9]
+        fields = line.partition(",reorder,")[2].split(",")  # implementation, kind, descriptors, attributes, auxiliary
+        words, problem = fields[2], fields[5]
         if "," in words or not re.fullmatch(r"[\dx]+", problem):
             run.differs(f"the line has other fields: {line}")
             continue
-        target = next(word for word in words.split() if word.startswith("dst_"))
+        target = next(word for word in words.split() if word.startswith(("dst_", "dst:")))
         run.same(f"{target} {problem}", offsets, nbytes=LIBRARY.nbytes(described), case=line)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import random
+import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+import traceback
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from common import Check, Run, Skipped
@@ -21,7 +25,7 @@ HEAD = ("notation", "real system", "compared", "cases", "offsets", "result")
 class Row:
     """A line of the matrix, and what differed."""
 
-    cells: tuple[str, ...]
+    cells: list[str]
     differences: list[str]
     known: list[str]
     compared: bool
@@ -33,15 +37,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="what random cases are drawn from")
     parser.add_argument("--cases", type=int, default=300, help="random cases of each check")
     parser.add_argument("--write", action="store_true", help="put the matrix into COMPARE.md")
+    parser.add_argument("--child", help=argparse.SUPPRESS)  # where this process, for one system, writes its rows
     parser.add_argument("--broken", action="store_true", help="shift one offset in each check: every one must differ")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in SYSTEMS]
     if unknown:
         parser.error(f"no system {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
-    rows: list[Row] = []
+    if options.child:
+        rows = system(options.names[0], options)
+        Path(options.child).write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
+        return 0
+    rows = []
     for name in options.names or SYSTEMS:
         began = time.monotonic()
-        rows += system(name, options)
+        rows += apart(name, options)
         print(f"{name}: {time.monotonic() - began:.1f} s", file=sys.stderr)
     table = matrix(rows)
     print(table)
@@ -57,13 +66,27 @@ def main() -> int:
     return 1 if any(row.differences for row in rows) else 0
 
 
+def apart(name: str, options: argparse.Namespace) -> list[Row]:
+    """The rows of one system, from a process of its own: libraries of two systems may not bear one another."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "rows.json")
+        words = [sys.executable, __file__, name, "--seed", str(options.seed), "--cases", str(options.cases)]
+        words += ["--child", str(file), *(["--broken"] if options.broken else [])]
+        ended = subprocess.run(words, check=False, capture_output=True, text=True)
+        if file.exists():
+            return [Row(**row) for row in json.loads(file.read_text(encoding="utf-8"))]
+    said = (ended.stderr.strip() or "nothing").splitlines()
+    why = f"{name}: its process ended with {ended.returncode}; it said:\n    " + "\n    ".join(said[-12:])
+    return [Row([name, name, "", "", "", "**did not end well**"], [why], [], True)]
+
+
 def system(name: str, options: argparse.Namespace) -> list[Row]:
     """The rows of one system."""
     try:
         module = importlib.import_module(f"{name}_")
         title: str = module.version()
     except (ImportError, OSError, Skipped) as error:
-        return [Row((name, name, "", "", "", f"not compared: {reason(error)}"), [], [], False)]
+        return [Row([name, name, "", "", "", f"not compared: {reason(error)}"], [], [], False)]
     return [row(check, name, title, options) for check in module.CHECKS]
 
 
@@ -74,7 +97,9 @@ def row(check: Check, name: str, title: str, options: argparse.Namespace) -> Row
     try:
         check.run(run)
     except Skipped as error:
-        return Row((check.notation, title, check.what, "", "", f"not compared: {error}"), [], [], False)
+        return Row([check.notation, title, check.what, "", "", f"not compared: {error}"], [], [], False)
+    except Exception:
+        run.differs(f"{check.notation}, {check.what}: {traceback.format_exc()}")
     if not run.cases:
         run.differs(f"{check.notation}, {check.what}: no case was compared")
     result = f"**{len(run.differences)} differ**" if run.differences else "equal"
@@ -82,7 +107,7 @@ def row(check: Check, name: str, title: str, options: argparse.Namespace) -> Row
         result += f"; {len(run.known)} known to differ"
     for note in run.notes:
         result += f"; {note}"
-    cells = (check.notation, title, check.what, f"{run.cases:,}", f"{run.offsets:,}", result)
+    cells = [check.notation, title, check.what, f"{run.cases:,}", f"{run.offsets:,}", result]
     return Row(cells, run.differences, run.known, True)
 
 
