@@ -38,7 +38,13 @@ class Run:
     differences: list[str] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     unsaid: int = 0
+    unread: dict[str, int] = field(default_factory=dict)
+    """Refusals that are known: words of the message, and how many cases met it."""
     notes: list[str] = field(default_factory=list)
+
+    def may_refuse(self, words: str) -> None:
+        """Allows Tilework to refuse a text with these words; the matrix says how often it did."""
+        self.unread.setdefault(words, 0)
 
     def draws(self, per_case: float = 1.0) -> range:
         """As many draws as cases are wanted, or a part of it where one case is slow."""
@@ -59,13 +65,17 @@ class Run:
         Without offsets, the size alone is compared.
         """
         label = f"{case}: {text}" if case else text
-        self.cases += 1
         try:
             layout = tw.Layout(text) if layout is None else layout
             found = layout.offsets()
             expected = found.copy() if offsets is None else np.array(offsets, np.int64)
         except Exception as error:
+            for words in self.unread:
+                if words in str(error):
+                    self.unread[words] += 1
+                    return False
             return self.differs(f"{label}: Tilework refuses: {str(error).splitlines()[0]}")
+        self.cases += 1
         self.offsets += 0 if offsets is None else expected.size
         if self.broken and expected.size:
             expected.flat[expected.size // 2] += 1

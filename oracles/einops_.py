@@ -63,6 +63,7 @@ def run_text(text: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def reads(run: Run) -> None:
+    run.may_refuse("`...` stands for dimensions without names")
     for given in [*FIXED, *(pattern(run.random) for _ in run.draws())]:
         words, sizes, dims = given
         named = "".join(f", {name}={size}" for name, size in sizes.items())

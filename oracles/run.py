@@ -105,7 +105,7 @@ def row(check: Check, name: str, title: str, options: argparse.Namespace) -> Row
     result = f"**{len(run.differences)} differ**" if run.differences else "equal"
     if run.known:
         result += f"; {len(run.known)} known to differ"
-    for note in run.notes:
+    for note in [*run.notes, *(f"{count} not read: {words}" for words, count in run.unread.items() if count)]:
         result += f"; {note}"
     cells = [check.notation, title, check.what, f"{run.cases:,}", f"{run.offsets:,}", result]
     return Row(cells, run.differences, run.known, True)
