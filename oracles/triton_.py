@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import tilework as tw
 import triton
-from common import Check, Run, strided, tiled
-from common import powers as any_powers
 from triton.experimental.gluon.language import _layouts as gluon
 from triton.experimental.gluon.language.amd._layouts import AMDMFMALayout
-from ttg import Bases, Triton, padded, registers, shared
 
-import tilework as tw
+from common import Check, Run, strided, tiled
+from common import powers as any_powers
+from ttg import Bases, Triton, padded, registers, shared
 
 REAL = Triton()
 

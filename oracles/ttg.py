@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Integers
 from triton._C.libtriton import gluon_ir, ir
+
+from common import Integers
 
 Bases = list[list[int]]
 
