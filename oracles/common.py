@@ -77,6 +77,9 @@ class Run:
             return self.differs(f"{label}: Tilework refuses: {str(error).splitlines()[0]}")
         self.cases += 1
         self.offsets += 0 if offsets is None else expected.size
+        if self.broken and offsets is None:
+            nbytes, places = (n if n is None else n + 1 for n in (nbytes, places))
+            self.broken = False
         if self.broken and expected.size:
             expected.flat[expected.size // 2] += 1
             self.broken = False

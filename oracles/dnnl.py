@@ -14,9 +14,9 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-# Of its enumerations: types, the kind of engine, the two arguments of a reorder, a status, and what is asked for.
-TYPES = {"f16": 1, "bf16": 2, "f32": 3, "s32": 4, "s8": 5, "u8": 6}
-PROCESSOR, FROM, TO, UNIMPLEMENTED = 1, 1, 17, 3
+# Of its enumerations: two types, the kind of engine, and the two arguments of a reorder.
+TYPES = {"f32": 3, "s8": 5}
+PROCESSOR, FROM, TO = 1, 1, 17
 
 POINTER = ctypes.c_void_p
 
@@ -47,6 +47,7 @@ class Library:
         self.native = ctypes.CDLL(path)
         self.native.dnnl_version.restype = ctypes.POINTER(Version)
         self.native.dnnl_fmt_tag2str.restype = ctypes.c_char_p
+        self.native.dnnl_dt2str.restype = ctypes.c_char_p
         self.native.dnnl_memory_desc_get_size.restype = ctypes.c_size_t
         found = self.native.dnnl_version().contents
         self.version = f"{found.major}.{found.minor}.{found.patch}"
@@ -69,12 +70,18 @@ class Library:
             names[name] = number
         return names
 
-    def of_tag(self, dims: Sequence[int], element: str, tag: int | str) -> POINTER:
+    def types(self) -> dict[str, int]:
+        """Every type of its enum and its number."""
+        names = {number: self.native.dnnl_dt2str(number).decode() for number in range(1, 64)}
+        return {name: number for number, name in names.items() if "unknown" not in name and "max" not in name}
+
+    def of_tag(self, dims: Sequence[int], element: str | int, tag: int | str) -> POINTER:
         described, create = POINTER(), "dnnl_memory_desc_create_with_tag"
         named: object = tag
         if isinstance(tag, str):
             create, named = "dnnl_memory_desc_create_with_string_tag", tag.encode()
-        self.call(create, ctypes.byref(described), len(dims), integers(dims), TYPES[element], named)
+        number = TYPES[element] if isinstance(element, str) else element
+        self.call(create, ctypes.byref(described), len(dims), integers(dims), number, named)
         return described
 
     def of_strides(self, dims: Sequence[int], element: str, strides: Sequence[int]) -> POINTER:

@@ -12,7 +12,7 @@ from einops import rearrange
 
 from common import Check, Run, numbered, offsets_in, tiled
 
-FIXED = (
+FIXED: tuple[tuple[str, dict[str, int], tuple[int, ...]], ...] = (
     ("n c (h2 h1) (w2 w1) -> n h2 w2 c h1 w1", {"h1": 2, "w1": 3}, (2, 3, 4, 6)),
     ("b c h w -> b h w c", {}, (2, 3, 4, 5)),
     ("b h w c -> (b h) (w c)", {}, (2, 3, 4, 5)),

@@ -33,7 +33,8 @@ def normalized(text: str) -> list[int] | None:
 
 def tile_map(draw: random.Random, rank: int) -> str:
     """A map that cuts dimensions into tiles, maybe twice, in some order of the dimensions."""
-    outer, inner = [], []
+    outer: list[str] = []
+    inner: list[str] = []
     for dim in draw.sample(range(rank), rank):
         d, tile = f"d{dim}", draw.choice((1, 2, 3, 4, 8))
         if tile == 1:

@@ -10,6 +10,7 @@ mod dist;
 mod fuzz;
 mod header;
 mod house;
+mod oracles;
 mod proto;
 mod python;
 mod relayout;
@@ -31,6 +32,9 @@ The project's own chores.
   cargo xtask python [--with-torch] [OPTION ...]
                                              build, check and test the package for Python; with options of pytest, such
                                              as -k WORD, pytest alone
+  cargo xtask oracles [NAME ...] [--seed N] [--cases N]
+                                             compare Tilework with the real systems, and print the matrix of COMPARE.md:
+                                             some minutes
   cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: some minutes
   cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask proto [--check]                make the code of the protobuf messages, or see whether it is current
@@ -47,6 +51,9 @@ cbindgen is installed into target/tools when the interface for C has changed, an
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
 target/bench-python-venv; without jaxlib the other parts are measured alone.
+oracles is no part of test: it installs the real systems, 2 GB, into target/oracle-venv. --write puts the matrix into
+COMPARE.md, --broken shifts an offset in each check to see that all notice, and --with-torch and --with-onednn install
+PyTorch and the newest oneDNN too, gigabytes each.
 dist is no part of test. It needs Linux, Python, pkg-config and compilers for C and C++; zig, cargo-zigbuild, maturin and
 CMake are installed into target/dist-venv.
 arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
@@ -64,6 +71,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", parts @ ..] => bench::run(parts),
         ["python", words @ ..] => python::run(words),
+        ["oracles", words @ ..] => oracles::run(words),
         ["arm", words @ ..] => arm::run(words),
         ["dist", options @ ..] => dist::run(options),
         ["header", options @ ..] => header::run(options),

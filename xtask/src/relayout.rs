@@ -20,7 +20,7 @@ const PACKAGES: [&str; 6] = [
 ];
 
 /// It brings a whole compiler's run-time libraries, and installs files of the same names as the small one.
-const NEWEST_ONEDNN: &str = "onednn==2026.1.0";
+pub const NEWEST_ONEDNN: &str = "onednn==2026.1.0";
 
 /// Some rivals allocate their result. With these words the system's allocator hands freed memory out again where it can,
 /// instead of returning it to the system: the first touch of all pages can cost more than the relayout does.
@@ -45,7 +45,7 @@ pub fn run(options: &[&str]) -> Outcome {
             }
             Err(why) => eprintln!("measuring without the crates: {why}"),
         }
-        newest_onednn(&mut bench);
+        newest_onednn(&mut bench, "TILEWORK_BENCH_ONEDNN");
         bench.envs(KEPT_MEMORY);
     }
     if !options.contains(&"--lines") {
@@ -102,17 +102,17 @@ fn crates(python: &Path) -> Result<PathBuf, String> {
     Ok(library(target.join("release"), "tilework_bench_peers"))
 }
 
-/// Where the newest oneDNN is installed, the program needs its folder from the start.
-fn newest_onednn(bench: &mut Command) {
+/// Where the newest oneDNN is installed, the program needs its folder from the start. `variable` names the library to it.
+pub fn newest_onednn(program: &mut Command, variable: &str) {
     let folder = shell::target().join("bench-onednn-venv/lib");
     if folder.join("libdnnl.so.3").exists() {
         let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         let folders = std::iter::once(folder.clone()).chain(std::env::split_paths(&path));
         if let Ok(path) = std::env::join_paths(folders) {
-            bench.env("LD_LIBRARY_PATH", path);
+            program.env("LD_LIBRARY_PATH", path);
         }
-        bench.env("OCL_ICD_FILENAMES", folder.join("libintelocl.so"));
-        bench.env("TILEWORK_BENCH_ONEDNN", folder.join("libdnnl.so.3"));
+        program.env("OCL_ICD_FILENAMES", folder.join("libintelocl.so"));
+        program.env(variable, folder.join("libdnnl.so.3"));
     }
 }
 
