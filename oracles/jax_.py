@@ -78,14 +78,24 @@ def tiles(run: Run) -> None:
         run.same(f"{brackets} {made}", xla.offsets(), places=xla.allocated)
 
 
+def divides(tile: tuple[int, ...], first: tuple[int, ...]) -> bool:
+    return all(size % part == 0 for size, part in zip(first[::-1], tile[::-1], strict=False))
+
+
 def allocated(run: Run) -> None:
-    """A program with a tiled result is compiled and run. On a CPU, XLA allocates for the tiles and ignores them."""
+    """A program with a tiled result is compiled and run. On a CPU, XLA allocates for the tiles and ignores them.
+
+    XLA's size counts the padding of the first tile alone, so later ones divide it here, as in what its compilers choose.
+    """
     for _ in run.draws(0.1):
         layout = tiled(run.random)
         text = run.say(layout, "jax")
         if text is None:
             continue
         made = eval(text.partition(" ")[2], {"Layout": Layout})
+        first, *more = made.tiling or ((),)
+        if not all(len(tile) <= len(first) and divides(tile, first) for tile in more):
+            continue
         array = jax.device_put(numbered(layout.dims), Format(made, here()))
         array.block_until_ready()
         run.same(text, None, nbytes=array.on_device_size_in_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,13 @@ def says_strides(run: Run) -> None:
     for _ in run.draws():
         layout = strided(run.random)
         text = run.say(layout, "torch")
-        if text is None or " strides " not in text:
+        found = text and re.fullmatch(r"torch\.float32 (\[.*?\])(?: strides (\[.*?\]))?(?: storage_offset (\d+))?", text)
+        if not text or not found:
             continue
-        start = int(text.partition(" offset ")[2] or 0)
-        dims, strides = text.removeprefix("torch.float32 ").partition(" offset ")[0].split(" strides ")
+        dims, strides, start = eval(found[1]), found[2] and eval(found[2]), int(found[3] or 0)
+        strides = strides or torch.empty(dims, device="meta").stride()
         buffer = torch.arange(layout.allocated)
-        run.same(text, torch.as_strided(buffer, eval(dims), eval(strides), start).numpy(), layout=layout)
+        run.same(text, torch.as_strided(buffer, dims, strides, start).numpy(), layout=layout)
 
 
 def says_code(run: Run) -> None:
