@@ -115,6 +115,20 @@ def reads_joined(run: Run) -> None:
         same(run, type_of(dims, map_of(len(dims), " + ".join(parts))))
 
 
+MULTIPLES = (
+    "(d0 * 2) floordiv 2, (d0 * 2) mod 2",  # MLIR reads (d0, 0): one place for the remainder
+    "(d0 * 16) floordiv 8, (d0 * 16) mod 8",
+    "(d0 * 2) floordiv 8, (d0 * 2) mod 8",  # the remainder is 6 at most
+    "(d0 * 2) mod 8",
+)
+
+
+def reads_multiples(run: Run) -> None:
+    """Remainders of multiples: MLIR simplifies the map, and counts what the remainder can be."""
+    for results in MULTIPLES:
+        same(run, type_of((4,), map_of(1, results)))
+
+
 def reads_strided(run: Run) -> None:
     """`strided<…>`, by the map that MLIR has for it; the last element that it reaches is the last place."""
     for _ in run.draws():
@@ -201,6 +215,7 @@ CHECKS = [
     Check("mlir (memref)", "affine maps of tiles, evaluated; sizes of `normalize-memrefs`", reads_tiles),
     Check("mlir (memref)", "affine maps of one result: offsets", reads_sums),
     Check("mlir (memref)", "affine maps of one result, quotients and remainders that add up: offsets and size", reads_joined),
+    Check("mlir (memref)", "affine maps of remainders of multiples", reads_multiples),
     Check("mlir (memref)", "strides and an offset", reads_strided),
     Check("mlir (memref)", "affine maps said, evaluated", says_memrefs),
     Check("mlir (memref)", "strides said", says_strided),

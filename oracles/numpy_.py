@@ -112,7 +112,32 @@ def recipe(draw: random.Random) -> tuple[str, tuple[int, ...]]:
     return f"{padded}.reshape({order_text(split)}).transpose({order_text(order)}).ravel()", dims
 
 
+FIXED = (
+    "np.transpose(x, (1,0)).ravel()",
+    "x.swapaxes(0,1).ravel()",
+    "x.reshape((2,-1)).T.ravel()",
+    "np.ascontiguousarray(x.T)",
+    "x.T.ravel()",
+    "np.swapaxes(x, 0, 1).ravel()",
+    "np.pad(x, 1).ravel()",
+    "np.pad(x, (1,2)).ravel()",
+    "np.pad(x, ((1,0),(0,2)), mode='constant').ravel()",
+    "np.pad(x, ((0,0),(0,2)), constant_values=99).ravel()",
+    "x.reshape(2,2,6).transpose(1,0,2).reshape(-1)",
+    "x.reshape(2,2,2,3).transpose([0,2,1,3])",
+    "np.reshape(x, (2,2,6)).transpose(1,0,2).ravel()",
+    "np.pad(x.ravel(), (3,0))",
+    "x.transpose().copy()",
+    "x.reshape(2,2,6).transpose(-2,0,-1).ravel()",
+)
+
+
 def reads_code(run: Run) -> None:
+    run.may_refuse("`T` is not read")
+    run.may_refuse("this is no whole number")
+    for text in FIXED:
+        buffer = code(text, numbered((4, 6)))
+        run.same(f"{text}  # x: float32 (4, 6)", offsets_in(buffer, (4, 6)), places=buffer.size)
     for _ in run.draws():
         text, dims = recipe(run.random)
         buffer = code(text, numbered(dims))
