@@ -43,6 +43,8 @@ def main() -> int:
     unknown = [name for name in options.names if name not in SYSTEMS]
     if unknown:
         parser.error(f"no system {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
+    if options.write and (options.names or options.broken):
+        parser.error("--write is for the whole matrix: no names, and not --broken")
     if options.child:
         rows = system(options.names[0], options)
         Path(options.child).write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")

@@ -51,7 +51,7 @@ cbindgen is installed into target/tools when the interface for C has changed, an
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
 target/bench-python-venv; without jaxlib the other parts are measured alone.
-oracles is no part of test: it installs the real systems, 2 GB, into target/oracle-venv. --write puts the matrix into
+oracles is no part of test: it installs the real systems, 3 GB, into target/oracle-venv. --write puts the matrix into
 COMPARE.md, --broken shifts an offset in each check to see that all notice, and --with-torch and --with-onednn install
 PyTorch and the newest oneDNN too, gigabytes each.
 dist is no part of test. It needs Linux, Python, pkg-config and compilers for C and C++; zig, cargo-zigbuild, maturin and
