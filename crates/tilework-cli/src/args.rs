@@ -22,7 +22,7 @@ use std::ffi::OsString;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
-use tilework::dialect::{self, Dialect, Known, Reading};
+use tilework::dialect::{self, Axes, Dialect, Known, Reading};
 use tilework::directml::FeatureLevel;
 use tilework::xla;
 
@@ -81,6 +81,14 @@ pub struct Args {
     pub command: Command,
 }
 
+/// Names of dimensions.
+fn axes(text: &str) -> Result<Axes, String> {
+    Axes::parse(text).map_err(|error| {
+        let parts = [Some(error.found()), error.broken_rule(), error.accepted()];
+        parts.into_iter().flatten().collect::<Vec<&str>>().join("; ")
+    })
+}
+
 /// The notations by their names.
 fn notations() -> impl TypedValueParser<Value = &'static Dialect> {
     let name = |dialect: &&Dialect| PossibleValue::new(dialect.name).help(dialect.title);
@@ -135,6 +143,11 @@ pub struct PlanArgs {
     /// Let the element types differ, as `tilework convert --convert` does
     #[arg(long)]
     pub convert: bool,
+
+    /// Names of the dimensions, such as N,C,H,W; given twice, B's dimensions stand in the order of the second, and are
+    /// taken by name
+    #[arg(long, value_name = "NAMES", value_parser = axes)]
+    pub axes: Vec<Axes>,
 }
 
 /// When to use colours.
@@ -174,6 +187,9 @@ Examples:
         /// Shapes or descriptors; none or `-`: one a line on standard input
         #[arg(value_name = "SHAPE")]
         shapes: Vec<OsString>,
+        /// Names of the dimensions, such as N,C,H,W or tokens,heads,d
+        #[arg(long, value_name = "NAMES", value_parser = axes)]
+        axes: Option<Axes>,
         #[command(flatten)]
         message: MessageArgs,
     },
@@ -269,7 +285,8 @@ Examples:
 Examples:
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[16,128]'   # the same function
   tilework compare 'f32[16,128]{1,0:T(8,128)}' 'f32[2048]' --sense reshape && echo free
-  tilework compare 'f32[8,8]{1,0:T(4,4)}' 'f32[8,8]'           # not the same; exit code 1")]
+  tilework compare 'f32[8,8]{1,0:T(4,4)}' 'f32[8,8]'           # not the same; exit code 1
+  tilework compare 'f16[99,8,64]' 'f16[8,99,64]' --axes NHD --axes HND   # by name; exit code 1")]
     Compare {
         /// The one
         a: OsString,
@@ -278,6 +295,10 @@ Examples:
         /// The sense that decides the exit code
         #[arg(long, value_name = "SENSE", default_value = "buffer")]
         sense: Sense,
+        /// Names of the dimensions, such as N,C,H,W; given twice, B's dimensions stand in the order of the second, and are
+        /// taken by name
+        #[arg(long, value_name = "NAMES", value_parser = axes)]
+        axes: Vec<Axes>,
     },
 
     /// Print the loops that move an array from one layout to another

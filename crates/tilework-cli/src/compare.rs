@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use tilework::dialect::{Known, Said};
+use tilework::dialect::{Axes, Known, Said};
 use tilework::{Layout, Verdict};
 use tilework_explain::{Comparison, Sense};
 
@@ -10,18 +10,23 @@ use crate::NO;
 use crate::args::{self, Args};
 use crate::input;
 use crate::output::{Output, Stop};
+use crate::side::Names;
 use crate::subject::{self, Bad};
 
 /// Compares the one with each of the others.
 pub fn compare(
-    a: &OsString,
-    b: &OsString,
+    [a, b]: [&OsString; 2],
     sense: args::Sense,
+    axes: &[Axes],
     args: &Args,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let read = |text: &str, line, known: Known| {
-        let said = subject::read_one(text, line, known, args)?;
+    let names = match Names::new(axes) {
+        Ok(names) => names,
+        Err(bad) => return output.bad(&bad.error, &bad.text, None),
+    };
+    let read = |text: &str, line, known: Known, is_second| {
+        let said = names.put_on(subject::read_one(text, line, known, args)?, is_second, text)?;
         let layout = said.layout().map_err(|error| Bad::new(error.or_at(0..text.len()), text))?;
         Ok((said, layout))
     };
@@ -33,14 +38,14 @@ pub fn compare(
     };
     let a = input::argument(a)
         .map_err(|error| Bad::new(error, &a.to_string_lossy()))
-        .and_then(|text| read(text, None, Known::default()));
+        .and_then(|text| read(text, None, Known::default(), false));
     let a = match a {
         Ok(a) => a,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     // The braces of a shape alone take the sizes and the type of the other side.
     let known = Known { dims: Some(a.1.dims()), element: a.0.element(), strict: false };
-    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, line, known) {
+    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, line, known, true) {
         Ok(b) => say(&a, &b, sense, output),
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })

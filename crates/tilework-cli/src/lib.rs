@@ -73,8 +73,10 @@ pub fn command() -> clap::Command {
 
 fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
     match &args.command {
-        Command::Show { shapes, message } => {
-            input::subjects(shapes, (Some(message), args), output, show::show)?;
+        Command::Show { shapes, axes, message } => {
+            input::subjects(shapes, (Some(message), args), output, |given, output| {
+                show::show(given, axes.as_ref(), output)
+            })?;
             output.hint("tilework translate says this in other notations")
         }
         Command::Parse { shapes, format, message } => {
@@ -89,7 +91,7 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Translate(translate) => translate::translate(translate, args, output),
-        Command::Compare { a, b, sense } => compare::compare(a, b, *sense, args, output),
+        Command::Compare { a, b, sense, axes } => compare::compare([a, b], *sense, axes, args, output),
         Command::Plan(plan) => plan::plan(plan, args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),

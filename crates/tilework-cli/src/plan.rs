@@ -8,18 +8,24 @@ use tilework_explain::{Planned, explain_plan};
 use crate::args::{Args, PlanArgs};
 use crate::input;
 use crate::output::{Output, Stop};
-use crate::side::Side;
+use crate::side::{Names, Side};
 use crate::subject::Bad;
 
 /// Prints the plan from the one to each of the others.
 pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
-    let from = match Side::read(&plan.a, Known::default(), args) {
-        Ok(from) => from,
+    let text = plan.a.to_string_lossy();
+    let from = Names::new(&plan.axes).and_then(|names| {
+        let from = Side::read(&plan.a, Known::default(), args)?.named(&names, false, &text)?;
+        Ok((from, names))
+    });
+    let (from, names) = match from {
+        Ok(both) => both,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     input::texts(std::slice::from_ref(&plan.b), output, |text, line, output| {
         let known = Known::array(from.layout.dims(), from.element);
         let made = Side::read_text(text, line, known, args).and_then(|to| {
+            let to = to.named(&names, true, text)?;
             let made = make(&from, &to, plan).map_err(|error| Bad::new(error, text))?;
             Ok((to, made))
         });

@@ -1,5 +1,6 @@
 //! `show` and `parse`: a shape in words, numbers and pictures.
 
+use tilework::dialect::{Axes, with_axes};
 use tilework_explain::{Shown, explain};
 
 use crate::input::Given;
@@ -15,11 +16,15 @@ pub fn parse(given: &Given, output: &mut Output) -> Result<(), Stop> {
     }
 }
 
-/// Explains a shape or a descriptor.
-pub fn show(given: &Given, output: &mut Output) -> Result<(), Stop> {
-    let outcome = match output.json {
-        true => Shown::new(&*given.said).map(|object| output.object(&object)),
-        false => explain(&*given.said, output.width, output.look).map(|lines| output.lines(&lines)),
+/// Explains a shape or a descriptor, whose dimensions may have names.
+pub fn show(given: &Given, axes: Option<&Axes>, output: &mut Output) -> Result<(), Stop> {
+    let said = match axes {
+        Some(axes) => with_axes(given.said.clone(), axes.clone()),
+        None => Ok(given.said.clone()),
     };
+    let outcome = said.and_then(|said| match output.json {
+        true => Shown::new(&*said).map(|object| output.object(&object)),
+        false => explain(&*said, output.width, output.look).map(|lines| output.lines(&lines)),
+    });
     outcome.unwrap_or_else(|error| output.bad(&error.or_at(0..given.text.len()), given.text, given.line))
 }

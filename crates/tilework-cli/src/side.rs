@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use tilework::dialect::{Known, Said};
+use tilework::dialect::{Axes, Known, Said, in_order_of, with_axes};
 use tilework::{
     Element,
     xla::{self, ArrayShape, Shape},
@@ -14,6 +14,33 @@ use tilework_copy::Conversion;
 use crate::args::Args;
 use crate::input;
 use crate::subject::{self, Bad};
+
+/// The names of two sides' dimensions, of which the second stand in the order of the first.
+pub struct Names<'a>(&'a [Axes]);
+
+impl<'a> Names<'a> {
+    /// None, one list for both sides, or one for each.
+    pub fn new(given: &'a [Axes]) -> Result<Names<'a>, Bad> {
+        match given.len() {
+            0..=2 => Ok(Names(given)),
+            count => {
+                let error =
+                    Error::new(format!("--axes {count} times")).accepts("once, or once for each side");
+                Err(Bad::new(error, ""))
+            }
+        }
+    }
+
+    /// What was read as the first side, or as the second, with its names.
+    pub fn put_on(&self, said: Said, is_second: bool, text: &str) -> Result<Said, Bad> {
+        let named = match self.0 {
+            [] => Ok(said),
+            [first, second] if is_second => in_order_of(said, second.clone(), first),
+            [first, ..] => with_axes(said, first.clone()),
+        };
+        named.map_err(|error| Bad::new(error.or_at(0..text.len()), text))
+    }
+}
 
 /// A layout with the type of its elements.
 pub struct Side {
@@ -69,6 +96,11 @@ impl Side {
         };
         let array = dense().map_err(|error| Bad::new(error, ""))?;
         Side::of(Arc::new(Shape::from(array)), "")
+    }
+
+    /// The same with names for its dimensions.
+    pub fn named(self, names: &Names, is_second: bool, text: &str) -> Result<Side, Bad> {
+        Side::of(names.put_on(self.said, is_second, text)?, text)
     }
 
     fn of(said: Said, text: &str) -> Result<Side, Bad> {

@@ -26,6 +26,8 @@ mod printable;
 pub mod spelling;
 
 pub use algebra::canon::Canon;
+#[doc(hidden)]
+pub use algebra::canon::letter;
 pub use ask::compare::TABLE_LIMIT;
 pub use ask::digits::{Digit, Digits};
 pub use ask::locate::{LOCATE_LIMIT, Level, Padding, Place};

@@ -1,7 +1,7 @@
 //! The four senses of "the same", and what would move.
 
 use serde::Serialize;
-use tilework::dialect::{Described, Part};
+use tilework::dialect::{Axes, Described, Part};
 use tilework::{Kind, Layout, Plan, PlanOptions, Result, Verdict};
 use tilework_picture::{Line, Look, shared_run};
 
@@ -88,6 +88,8 @@ impl<'a> Comparison<'a> {
             buffer: Answer::new(&self.buffer),
             reshape: Answer::new(&self.reshape),
             transpose: Answer::new(&self.transpose),
+            axes: self.axes().map(|axes| axes.names().to_vec()),
+            in_memory: self.orders().map(|orders| orders.map(|order| self.names(&order))),
             sense: sense.name(),
             holds: self.verdict(sense).is_yes(),
             shared_run: self.run,
@@ -120,10 +122,45 @@ impl<'a> Comparison<'a> {
                 ),
             ),
         ]);
+        if let Some(row) = self.by_name() {
+            page.rows(&[row]);
+        }
         let mut moves = self.differences();
         moves.extend(self.movement());
         page.rows(&moves);
         page.into_lines()
+    }
+
+    /// The names that both sides have.
+    fn axes(&self) -> Option<&Axes> {
+        self.said[0].axes().filter(|axes| self.said[1].axes() == Some(axes))
+    }
+
+    /// The named dimensions of both in the order of memory.
+    fn orders(&self) -> Option<[Vec<usize>; 2]> {
+        self.axes()?;
+        let [a, b] = self.layouts.map(in_memory);
+        Some([a?, b?])
+    }
+
+    /// The names of these dimensions.
+    fn names(&self, dims: &[usize]) -> Vec<String> {
+        let names = self.axes().map_or(&[][..], Axes::names);
+        dims.iter().filter_map(|&dim| names.get(dim).cloned()).collect()
+    }
+
+    /// In which order the named dimensions lie in memory, and which change places.
+    fn by_name(&self) -> Option<Row> {
+        let [a, b] = self.orders()?.map(|order| self.names(&order));
+        let [all_a, all_b] = [a.join(", "), b.join(", ")];
+        let moved: Vec<&String> = a.iter().zip(&b).filter(|(a, b)| a != b).map(|(a, _)| a).collect();
+        let what = match moved[..] {
+            _ if a.len() != b.len() => format!("{all_a} in A; {all_b} in B, major to minor"),
+            [] => format!("{all_a} in both, major to minor"),
+            [x, y] => format!("{x} and {y} change places: {all_a} in A; {all_b} in B"),
+            _ => format!("{all_a} in A; {all_b} in B, major to minor"),
+        };
+        Some(("in memory".to_owned(), what))
     }
 
     /// What the texts say differently: every piece where they are in one notation, and else the type of the elements.
@@ -186,6 +223,18 @@ impl<'a> Comparison<'a> {
     }
 }
 
+/// The dimensions of more than one element in the order of memory, the most major first; none where one stride for each
+/// does not say it.
+fn in_memory(layout: &Layout) -> Option<Vec<usize>> {
+    let strides = layout.to_strides().ok()?.strides;
+    let mut order: Vec<usize> = (0..layout.rank()).filter(|&dim| layout.dims()[dim] > 1).collect();
+    if order.iter().any(|&dim| strides[dim] == 0) {
+        return None;
+    }
+    order.sort_by_key(|&dim| std::cmp::Reverse(strides[dim].unsigned_abs()));
+    Some(order)
+}
+
 /// What a plan does, in one sentence.
 fn movement(plan: &Plan) -> Option<String> {
     let figures = plan.figures();
@@ -225,6 +274,11 @@ pub struct Compared {
     pub reshape: Answer,
     /// Whether it is the same buffer after a permutation and a reshape.
     pub transpose: Answer,
+    /// The names of the dimensions, where they were given.
+    pub axes: Option<Vec<String>>,
+    /// These names in the order of memory of A and of B, the most major first, without dimensions of one element; null
+    /// without names, and where one stride for each dimension does not say it.
+    pub in_memory: Option<[Vec<String>; 2]>,
     /// The sense that decides the exit code.
     pub sense: &'static str,
     /// Whether the answer in this sense is yes.

@@ -67,14 +67,13 @@ impl Page {
             Some(phrase) if parts.is_empty() => return self.paragraph(&phrase),
             _ => {}
         }
+        self.axes = said.axes().cloned();
         let rows: Vec<Row> = parts.into_iter().map(|part| (part.text, part.meaning)).collect();
         self.rows(&rows);
         if let Some(layout) = layout {
             self.layout(layout);
-            said.notes(layout).iter().for_each(|note| self.paragraph(note));
-            if let Some(note) = broadcast_note(layout) {
-                self.paragraph(&note);
-            }
+            let notes = said.notes(layout).into_iter().chain(broadcast_note(layout));
+            notes.for_each(|note| self.paragraph(&self.named(&note)));
         } else if let Some(why) = said.open() {
             self.paragraph(&why);
         }
@@ -85,6 +84,11 @@ impl Page {
         self.sizes(layout);
         self.function(layout);
         self.pictures(layout);
+    }
+
+    /// Sentences with the names of dimensions, where they have any.
+    fn named(&self, text: &str) -> String {
+        self.axes.as_ref().map_or_else(|| text.to_owned(), |axes| axes.in_words(text))
     }
 
     fn sizes(&mut self, layout: &Layout) {
@@ -107,7 +111,8 @@ impl Page {
             }
             None => rows.push(("padding".to_owned(), "not decided: the strides overlap".to_owned())),
         }
-        let mut causes: Vec<String> = sizes.growths.iter().map(size::cause).collect();
+        let mut causes: Vec<String> =
+            sizes.growths.iter().map(|growth| self.named(&size::cause(growth))).collect();
         if sizes.padding.is_none() {
             causes.clear(); // what overlaps does not pad
         }
@@ -128,11 +133,16 @@ impl Page {
         let rank = layout.rank();
         let mut rows = Vec::new();
         let index: Vec<String> = match rank {
+            _ if self.axes.is_some() => self.axes.iter().flat_map(|axes| axes.names().to_vec()).collect(),
             0..=6 => (0..rank).map(|dim| letter(rank, dim)).collect(),
             _ => vec![letter(rank, 0), "…".to_owned(), letter(rank, rank - 1)],
         };
         match formula(layout) {
             Some(formula) => {
+                let formula = match &self.axes {
+                    Some(axes) => axes.in_formula(&formula),
+                    None => formula,
+                };
                 let formula = unbroken(&format!("({}) is at {formula}", index.join(", ")));
                 rows.push(("formula".to_owned(), formula));
             }
@@ -170,7 +180,8 @@ impl Page {
         }
         let look = self.look;
         let width = self.width - 2;
-        let array = terminal::array(layout, width, look);
+        let names = self.axes.as_ref().map_or(&[][..], |axes| axes.names());
+        let array = terminal::array_with_names(layout, names, width, look);
         if !array.is_empty() {
             let slice = if layout.rank() > 2 { "one slice of the array" } else { "the array" };
             self.heading(&format!("{slice}: the offset of each element"));

@@ -1,5 +1,6 @@
 //! A page of text: names with their meanings, paragraphs and pictures, none wider than the width.
 
+use tilework::dialect::Axes;
 use tilework_picture::{Line, Look, Style, plain_ascii, wrap};
 
 /// A name, and what it means.
@@ -16,6 +17,8 @@ pub struct Page {
     pub(crate) width: usize,
     pub(crate) look: Look,
     lines: Vec<Line>,
+    /// The names of the dimensions that everything here is about.
+    pub(crate) axes: Option<Axes>,
     /// The width of names in two columns: at least that of the widest so far.
     pub(crate) label: usize,
 }
@@ -23,7 +26,7 @@ pub struct Page {
 impl Page {
     /// An empty page of as many columns, within [`NARROWEST`] and [`WIDEST`].
     pub fn new(width: usize, look: Look) -> Page {
-        Page { width: width.clamp(NARROWEST, WIDEST), look, lines: Vec::new(), label: 0 }
+        Page { width: width.clamp(NARROWEST, WIDEST), look, lines: Vec::new(), axes: None, label: 0 }
     }
 
     /// The lines so far.

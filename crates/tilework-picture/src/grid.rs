@@ -35,6 +35,7 @@ pub(crate) fn array(layout: &Layout, room: Room) -> Option<Grid> {
         columns: columns.lanes(),
         cells: Vec::with_capacity(rows.shown.len() * columns.shown.len()),
         combined,
+        names: Vec::new(),
     };
     let mut numbers: Vec<Option<Vec<u64>>> = Vec::new();
     let mut index = vec![0; layout.rank()];

@@ -33,5 +33,6 @@ mod window;
 
 pub use moves::shared_run;
 pub use scene::{Border, Cell, Content, Grid, Head, Lane, Room, Scene};
-pub use text::{Line, Look, Span, Style, letter, plain_ascii, same_width_ascii, wrap};
+pub use text::{Line, Look, Span, Style, plain_ascii, same_width_ascii, wrap};
+pub use tilework_core::letter;
 pub use treemap::treemap;

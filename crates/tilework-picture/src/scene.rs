@@ -38,6 +38,8 @@ pub struct Grid {
     pub columns: Vec<Lane>,
     /// Row by row.
     pub cells: Vec<Cell>,
+    /// The names of the dimensions; those that have none are i, j and so on.
+    pub names: Vec<String>,
     /// Dimensions that tiles combine with others, so that borders do not run straight and no padding is shown.
     pub combined: Vec<usize>,
 }

@@ -29,6 +29,7 @@ pub(crate) fn memory(layout: &Layout, room: Room) -> Option<Grid> {
         columns: lanes(&shown_columns, &|_| Head::None),
         cells: Vec::with_capacity(shown_rows.len() * shown_columns.len()),
         combined: Vec::new(),
+        names: Vec::new(),
     };
     let tiles = Tiles::new(layout);
     let begins = |at: Option<u64>, tile: Option<u64>| match (at, tile) {

@@ -1,9 +1,9 @@
 //! Scenes as lines of text.
 
-use tilework_core::Layout;
+use tilework_core::{Layout, letter};
 
 use crate::scene::{Border, Content, Grid, Head, Room};
-use crate::text::{Line, Look, Style, letter};
+use crate::text::{Line, Look, Style};
 
 /// About how many lines the picture of an array may have.
 const ARRAY_LINES: usize = 18;
@@ -23,12 +23,18 @@ pub fn picture(layout: &Layout, width: usize, look: Look) -> Vec<Line> {
 
 /// The array as a grid of offsets. A scalar has none: its memory shows all there is.
 pub fn array(layout: &Layout, width: usize, look: Look) -> Vec<Line> {
+    array_with_names(layout, &[], width, look)
+}
+
+/// The same with names of the dimensions; without any, they are i, j and so on.
+pub fn array_with_names(layout: &Layout, names: &[String], width: usize, look: Look) -> Vec<Line> {
     let rows = match layout.rank() {
         0 => return Vec::new(),
         1 => 1,
         _ => ARRAY_LINES,
     };
-    fit(width, ARRAY_LINES, rows, look, |room| Grid::array(layout, room))
+    let named = |grid: Grid| Grid { names: names.to_vec(), ..grid };
+    fit(width, ARRAY_LINES, rows, look, |room| Grid::array(layout, room).map(named))
 }
 
 /// The memory as rows of indices.
@@ -183,7 +189,10 @@ struct Pen<'a> {
 impl<'a> Pen<'a> {
     fn new(grid: &'a Grid, glyphs: &'a Glyphs) -> Pen<'a> {
         let rank = grid.slice.as_ref().map_or(2, Vec::len);
-        let name = |dim: Option<usize>| dim.map(|dim| letter(rank, dim)).unwrap_or_default();
+        let name = |dim: Option<usize>| {
+            let named = |dim: usize| grid.names.get(dim).cloned().unwrap_or_else(|| letter(rank, dim));
+            dim.map(named).unwrap_or_default()
+        };
         let corner = match (grid.row_dim, grid.column_dim) {
             (Some(_), Some(_)) => format!("{} \\ {}", name(grid.row_dim), name(grid.column_dim)),
             _ => name(grid.column_dim),

@@ -144,14 +144,6 @@ pub fn same_width_ascii(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// The customary letter of an index position: i, j, k, l, m, n up to six dimensions, else x0, x1, …
-pub fn letter(rank: usize, dim: usize) -> String {
-    match "ijklmn".get(dim..=dim) {
-        Some(letter) if rank <= 6 => letter.to_owned(),
-        _ => format!("x{dim}"),
-    }
-}
-
 /// Breaks text into lines of at most `width` characters: at spaces, or within a word that is longer than a line.
 ///
 /// Spaces at the beginning stand before every line, if there is room for more than them. A no-break space becomes a

@@ -366,15 +366,60 @@ fn without_a_command_standard_input_is_read_for_what_it_is() {
     // Anything else is looked through, and the names that it defines are put in.
     let prose = piped("step 3: moved f32[3,5]{0,1} to\nmemref<4xi8>, not f32[3,5]{0,1}\n", &[]).stdout;
     assert!(prose.contains("2 different layouts:") && prose.contains("line 2     memref<4xi8>"), "{prose}");
-    assert!(prose.contains("of f32, 60\u{a0}B; 2 times") || prose.contains("of f32, 60 B; 2 times"), "{prose}");
+    assert!(
+        prose.contains("of f32, 60\u{a0}B; 2 times") || prose.contains("of f32, 60 B; 2 times"),
+        "{prose}"
+    );
     assert!(prose.contains("formula    (i, j) is at i + 3·j"), "{prose}");
     let defined = "#map = affine_map<(a, b) -> (b, a)>\n%0 = alloc() : memref<4x6xf32, #map>\n";
     let found = piped(defined, &["--json"]).stdout;
-    assert!(found.starts_with("{\"line\":2,\"start\":51,\"times\":1,\"text\":\"memref<4x6xf32, affine_map"), "{found}");
+    assert!(
+        found.starts_with("{\"line\":2,\"start\":51,\"times\":1,\"text\":\"memref<4x6xf32, affine_map"),
+        "{found}"
+    );
     let nothing = run_with(command(&["find"]), b"there is\nnothing\n");
-    assert!(nothing.code == 2 && nothing.stderr.contains("no layout stands in this text"), "{}", nothing.stderr);
+    assert!(
+        nothing.code == 2 && nothing.stderr.contains("no layout stands in this text"),
+        "{}",
+        nothing.stderr
+    );
     // Nothing at all is a question for help.
     assert!(piped("", &[]).code == 2 && piped("", &[]).stderr.contains("Usage:"));
+}
+
+#[test]
+fn dimensions_have_names_where_they_are_given() {
+    let shown = run(&["show", "f16[6,4,2]{1,2,0}", "--axes", "tokens,heads,d"]).stdout;
+    for words in [
+        "tokens is 6, heads is 4, d is 2",
+        "dimension 1 (heads) is the most minor, then 2 (d), 0 (tokens)",
+        "(tokens, heads, d) is at 8·tokens + heads + 4·d",
+        "heads \\ d",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    // A cache of tokens and heads, and one of heads and tokens.
+    let caches = ["f16[6,4,2]", "f16[4,6,2]"];
+    let names = ["--axes", "NHD", "--axes", "HND"];
+    let compared = run(&[&["compare"][..], &caches, &names].concat());
+    let words = "N and H change places: N, H, D in A; H, N, D in B";
+    assert!(compared.code == 1 && compared.stdout.contains(words), "{}", compared.stdout);
+    let object = run(&[&["compare", "--json"][..], &caches, &names].concat()).stdout;
+    let fields = r#""axes":["N","H","D"],"in_memory":[["N","H","D"],["H","N","D"]]"#;
+    assert!(object.contains(fields), "{object}");
+    let planned = run(&[&["plan"][..], &caches, &names].concat()).stdout;
+    assert!(planned.contains("24 runs of 4 B"), "{planned}");
+    // Without names they are arrays of other sizes.
+    assert_eq!(run(&[&["plan"][..], &caches].concat()).code, 2);
+    for (wrong, said) in [
+        (&["show", "f16[6,4]", "--axes", "N"][..], "each dimension has a name"),
+        (&["show", "f16[6,4]", "--axes", "N,N"], "N is there twice"),
+        (&["compare", "f16[6,4]", "f16[4,6]", "--axes", "NH", "--axes", "HD"], "the same names"),
+        (&["plan", "f16[6]", "f16[6]", "--axes", "N", "--axes", "N", "--axes", "N"], "once for each side"),
+    ] {
+        let ran = run(wrong);
+        assert!(ran.code == 2 && ran.stderr.contains(said), "{wrong:?}: {}", ran.stderr);
+    }
 }
 
 #[test]

@@ -294,7 +294,7 @@ pub(crate) fn divide_each_other(cuts: &[(u64, i128)]) -> bool {
 }
 
 /// The customary letters of index positions: i, j, k, l, m, n up to six dimensions, else x0, x1, …
-pub(crate) fn letter(rank: usize, dim: usize) -> String {
+pub fn letter(rank: usize, dim: usize) -> String {
     match rank {
         0..=6 => ["i", "j", "k", "l", "m", "n"][dim].to_owned(),
         _ => format!("x{dim}"),

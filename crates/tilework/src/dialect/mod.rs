@@ -15,6 +15,7 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+mod axes;
 pub(crate) mod blocked;
 pub(crate) mod digits;
 mod dim;
@@ -32,6 +33,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+pub use axes::{Axes, in_order_of, with_axes};
 pub use dim::Dim;
 pub use fact::{Fact, Facts};
 pub use find::{Sighting, Sightings, find};
@@ -71,6 +73,11 @@ pub trait Described: fmt::Display + fmt::Debug + Any + Send + Sync {
     /// The sizes of the array. They are those of its layout, unless that has an index of its own, as one of registers has.
     fn sizes(&self, layout: &Layout) -> Vec<u64> {
         layout.dims().to_vec()
+    }
+
+    /// The names of the dimensions, where somebody gave them.
+    fn axes(&self) -> Option<&Axes> {
+        None
     }
 
     /// Why there is no layout although nothing is wrong, in a sentence: something is known at run time only.

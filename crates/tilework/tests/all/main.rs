@@ -1,5 +1,6 @@
 //! All tests of this crate from outside, in one program: each program more is a link more.
 
+mod axes;
 mod common;
 mod compare;
 mod cute;
