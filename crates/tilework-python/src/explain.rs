@@ -1,6 +1,7 @@
 //! Layouts explained: as the text of `tilework show`, and as a table and a picture for notebooks.
 
 use pyo3::prelude::*;
+use tilework::dialect::with_axes;
 use tilework_explain::size::{self, Sizes};
 use tilework_explain::{Function, Line, Look, Style, explain, explain_layout};
 use tilework_picture::terminal;
@@ -41,7 +42,10 @@ impl PyLayout {
         let width = width.map_or(Ok(80), |width| plain::count(width, "width"))? as usize;
         let look = Look::default();
         let lines = match self.views.is_empty() {
-            true => explain(&*self.source, width, look)?,
+            true => match &self.names {
+                Some(names) => explain(&*with_axes(self.source.clone(), names.clone())?, width, look)?,
+                None => explain(&*self.source, width, look)?,
+            },
             false => {
                 let mut lines = vec![Line::new().with(self.spelled(), Style::Strong), Line::new()];
                 lines.extend(explain_layout(&self.layout, width, look));

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use tilework::Element;
-use tilework::dialect::{Dialect, Said};
+use tilework::dialect::{Axes, Dialect, Said};
 use tilework::{Error, Layout, Place};
 
 use crate::answer::PyPadding;
@@ -54,6 +54,8 @@ pub struct PyLayout {
     pub views: Vec<View>,
     pub element: Element,
     pub layout: Layout,
+    /// The names of the dimensions, where somebody gave them.
+    pub names: Option<Axes>,
     /// A number that no other object has: what was planned for this one is found by it.
     pub id: u64,
     dtypes: PyOnceLock<Dtypes>,
@@ -74,7 +76,20 @@ impl PyLayout {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (dtypes, strided) = (PyOnceLock::new(), OnceLock::new());
-        PyLayout { source, views, element, layout, id, dtypes, strided }
+        PyLayout { source, views, element, layout, names: None, id, dtypes, strided }
+    }
+
+    /// The same with these names for its dimensions, or without any.
+    pub fn named(self, names: Option<Axes>) -> tilework::Result<PyLayout> {
+        if let Some(names) = &names {
+            names.require_rank(self.layout.rank())?;
+        }
+        Ok(PyLayout { names, ..self })
+    }
+
+    /// Another object for the same.
+    fn again(&self) -> PyLayout {
+        PyLayout::new(self.source.clone(), self.views.clone(), self.element, self.layout.clone())
     }
 
     /// NumPy's types of its elements and of its buffers.
@@ -105,20 +120,22 @@ impl PyLayout {
     /// The text, and the views taken since.
     pub fn spelled(&self) -> String {
         let views: String = self.views.iter().map(View::to_string).collect();
-        format!("tilework.Layout('{}'){views}", self.source)
+        let names = self.names.as_ref().map(|names| format!(".with_names('{names}')")).unwrap_or_default();
+        format!("tilework.Layout('{}'){views}{names}", self.source)
     }
 }
 
 #[pymethods]
 impl PyLayout {
     #[new]
-    #[pyo3(signature = (spec, /, dims=None, dtype=None, *, shape=None, notation=None))]
+    #[pyo3(signature = (spec, /, dims=None, dtype=None, *, shape=None, notation=None, names=None))]
     fn __new__(
         spec: &Bound<'_, PyAny>,
         dims: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
         shape: Option<&Bound<'_, PyAny>>,
         notation: Option<&str>,
+        names: Option<&Bound<'_, PyAny>>,
     ) -> Result<PyLayout> {
         if dims.is_some() && shape.is_some() {
             return Err(PyTypeError::new_err(
@@ -128,7 +145,49 @@ impl PyLayout {
         }
         let dims = dims.or(shape).map(|dims| plain::counts(dims, "dims")).transpose()?;
         let notation = notation.map(Dialect::named).transpose()?;
-        read::read(spec, dims.as_deref(), dtype, notation)
+        let names = names.map(read::names).transpose()?;
+        let layout = read::read(spec, dims.as_deref(), dtype, notation)?;
+        match names {
+            Some(names) => Ok(layout.named(Some(names))?),
+            None => Ok(layout),
+        }
+    }
+
+    /// The names of the dimensions, where somebody gave them.
+    ///
+    /// >>> tw.Layout("f16[99,8,64]", names="tokens,heads,d").names
+    /// ('tokens', 'heads', 'd')
+    #[getter]
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        self.names.as_ref().map(|names| PyTuple::new(py, names.names())).transpose()
+    }
+
+    /// The same layout with names for its dimensions; None takes them away.
+    ///
+    /// >>> tw.Layout("f16[99,8,64]").with_names("NHD")
+    /// tilework.Layout('f16[99,8,64]{2,1,0}').with_names('N,H,D')
+    fn with_names(&self, names: Option<&Bound<'_, PyAny>>) -> Result<PyLayout> {
+        Ok(self.again().named(names.map(read::names).transpose()?)?)
+    }
+
+    /// The dimensions in the order of these names, or of the names of another layout.
+    ///
+    /// >>> tokens_first = tw.Layout("f16[99,8,64]", names="NHD")
+    /// >>> heads_first = tw.Layout("f16[8,99,64]", names="HND")
+    /// >>> tokens_first.same(heads_first.by_name(tokens_first)).reason
+    /// 'element (1, 0, 0) is at 512 and 64'
+    fn by_name(&self, names: &Bound<'_, PyAny>) -> Result<PyLayout> {
+        let order = match names.cast::<PyLayout>() {
+            Ok(other) => {
+                other.get().names.clone().ok_or_else(|| Error::new("the other layout has no names"))?
+            }
+            Err(_) => read::names(names)?,
+        };
+        let own = self.names.as_ref().ok_or_else(|| {
+            Error::new("this layout has no names")
+                .accepts("a layout made with names=, or with_names(...) of it")
+        })?;
+        self.permuted(&order.places_in(own)?)
     }
 
     /// The layout with one stride for each dimension, in elements: 0 broadcasts, a negative one counts backward.
@@ -394,7 +453,8 @@ impl PyLayout {
         let views: Vec<(&str, Vec<u64>)> =
             self.views.iter().map(|view| (view.name, view.arguments.clone())).collect();
         let restore = py.import("tilework._pickle")?.getattr("layout")?;
-        (restore, (self.source.to_string(), views)).into_pyobject(py)
+        let names = self.names.as_ref().map(ToString::to_string);
+        (restore, (self.source.to_string(), views, names)).into_pyobject(py)
     }
 
     fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {

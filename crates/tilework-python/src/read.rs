@@ -6,7 +6,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
-use tilework::dialect::{Dialect, Known, Reading, Said};
+use tilework::dialect::{Axes, Dialect, Known, Reading, Said};
 use tilework::{
     Element,
     xla::{self, ArrayShape, Shape, Strides},
@@ -46,6 +46,17 @@ pub fn saying(layout: &Layout, element: Element) -> Option<Said> {
 }
 
 /// A layout from whatever says one. Braces alone want dimensions and a type.
+/// Names of dimensions: a text, or one for each.
+pub fn names(given: &Bound<'_, PyAny>) -> Result<Axes> {
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(Axes::parse(text.to_str()?)?);
+    }
+    let names: Vec<String> = given.extract().map_err(|_| {
+        PyTypeError::new_err("names are a text such as 'N,C,H,W', or a text for each dimension")
+    })?;
+    Ok(Axes::new(names)?)
+}
+
 pub fn read(
     spec: &Bound<'_, PyAny>,
     dims: Option<&[u64]>,
@@ -62,7 +73,8 @@ pub fn read(
     if let Ok(layout) = spec.cast::<PyLayout>() {
         let layout = layout.get();
         let (source, views) = (layout.source.clone(), layout.views.clone());
-        return Ok(PyLayout::new(source, views, layout.element, layout.layout.clone()));
+        let again = PyLayout::new(source, views, layout.element, layout.layout.clone());
+        return Ok(again.named(layout.names.clone())?);
     }
     if spec.is_instance_of::<PyDict>() {
         let foreign = spec.py().import("tilework._foreign")?;

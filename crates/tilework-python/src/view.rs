@@ -4,6 +4,7 @@ use std::fmt;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyTuple};
+use tilework::dialect::Axes;
 use tilework::{Error, Layout};
 
 use crate::error::Result;
@@ -28,12 +29,29 @@ impl fmt::Display for View {
 impl PyLayout {
     /// The view that a call made, with a text of its own if there is one that says it.
     fn view(&self, name: &'static str, arguments: &[u64], layout: Layout) -> PyLayout {
-        if let Some(source) = read::saying(&layout, self.element) {
-            return PyLayout::new(source, Vec::new(), self.element, layout);
+        let mut view = match read::saying(&layout, self.element) {
+            Some(source) => PyLayout::new(source, Vec::new(), self.element, layout),
+            None => {
+                let mut views = self.views.clone();
+                views.push(View { name, arguments: arguments.to_vec() });
+                PyLayout::new(self.source.clone(), views, self.element, layout)
+            }
+        };
+        view.names = self.names_of_view(name, arguments);
+        view
+    }
+
+    /// The names of a view's dimensions, where each is one of this layout's.
+    fn names_of_view(&self, name: &str, arguments: &[u64]) -> Option<Axes> {
+        let names = self.names.as_ref()?;
+        match name {
+            "slice" | "flip" => Some(names.clone()),
+            "permute" => {
+                let names = arguments.iter().map(|&dim| names.names().get(dim as usize).cloned());
+                Axes::new(names.collect::<Option<_>>()?).ok()
+            }
+            _ => None,
         }
-        let mut views = self.views.clone();
-        views.push(View { name, arguments: arguments.to_vec() });
-        PyLayout::new(self.source.clone(), views, self.element, layout)
     }
 
     fn sliced(&self, dim: usize, start: u64, stop: u64, step: u64) -> Result<PyLayout> {

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from tilework._tilework import Layout, Plan
 
 
-def layout(text: str, views: Iterable[tuple[str, list[int]]]) -> Layout:
-    """A layout from its text and the views taken since."""
+def layout(text: str, views: Iterable[tuple[str, list[int]]], names: str | None = None) -> Layout:
+    """A layout from its text, the views taken since, and the names of its dimensions."""
     made = Layout(text)
     for name, arguments in views:
         made = getattr(made, name)(*arguments)
-    return made
+    return made if names is None else made.with_names(names)
 
 
 def plan(from_: Layout, to: Layout, fill: str | None, convert: bool) -> Plan:

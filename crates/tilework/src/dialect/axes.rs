@@ -77,6 +77,20 @@ impl Axes {
         &self.0
     }
 
+    /// Refuses another number of dimensions.
+    ///
+    /// # Errors
+    /// There are more names than dimensions, or fewer.
+    pub fn require_rank(&self, rank: usize) -> Result<()> {
+        if self.0.len() == rank {
+            return Ok(());
+        }
+        Err(Error::new(format!("{} names: {self}", self.0.len()))
+            .of_kind(ErrorKind::Mismatch)
+            .rule("each dimension has a name")
+            .accepts(format!("{rank} of them")))
+    }
+
     /// Which dimension of `other` each of these is.
     ///
     /// # Errors
@@ -182,13 +196,7 @@ fn named(said: Said, axes: Axes, order: Option<(Vec<usize>, Axes)>) -> Result<Sa
     if said.leaves().is_some() {
         return Err(Error::new("several arrays").rule("names are for the dimensions of one array"));
     }
-    let layout = said.layout()?;
-    if layout.rank() != axes.0.len() {
-        return Err(Error::new(format!("{} names: {axes}", axes.0.len()))
-            .of_kind(ErrorKind::Mismatch)
-            .rule("each dimension has a name")
-            .accepts(format!("{} of them", layout.rank())));
-    }
+    axes.require_rank(said.layout()?.rank())?;
     let (places, axes) = order.map_or((None, axes), |(places, order)| (Some(places), order));
     Ok(Arc::new(Named { said, axes, places }))
 }
