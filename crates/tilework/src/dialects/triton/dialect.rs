@@ -1,12 +1,12 @@
 //! Triton's types among the notations.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::linear::{BLOCK, LANE, REGISTER, WARP};
 use super::read;
 use super::value::{Side, Type};
 use super::words::copies;
-use crate::dialect::{Confidence, Described, Dialect, Example, Fact, Facts, Found, Known, Part, Said};
+use crate::dialect::{Axes, Confidence, Described, Dialect, Example, Fact, Facts, Found, Known, Part, Said};
 use crate::element::Element;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -115,6 +115,12 @@ impl Described for Type {
 
     fn layout(&self) -> Result<Layout> {
         self.lower()
+    }
+
+    fn axes(&self) -> Option<&Axes> {
+        static OF_REGISTERS: LazyLock<Option<Axes>> =
+            LazyLock::new(|| Axes::parse("block,warp,lane,register").ok());
+        OF_REGISTERS.as_ref().filter(|_| self.side() == Some(Side::Registers))
     }
 
     fn parts(&self, _: Option<&Layout>) -> Vec<Part> {

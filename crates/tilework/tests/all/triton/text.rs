@@ -7,6 +7,19 @@ use tilework::{Element, Result};
 use super::parse;
 
 #[test]
+fn registers_have_the_hardwares_names() {
+    let blocked = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [4], order = [0]}>";
+    let said = tilework::dialect::read_one(&format!("tensor<16xf32, {blocked}>")).unwrap();
+    let names = said.axes().expect("it has names").to_string();
+    assert_eq!(names, "block,warp,lane,register");
+    let layout = said.layout().unwrap();
+    assert_eq!(layout.rank(), 4);
+    assert_eq!(said.axes().unwrap().in_formula(&layout.formula()), "4·warp + lane");
+    let memory = "tensor<4x8xf32, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 2], [2, 4]]}, alignment = 16>>";
+    assert!(tilework::dialect::read_one(memory).unwrap().axes().is_none());
+}
+
+#[test]
 fn older_texts_mean_what_newer_ones_do() -> Result<()> {
     let same = [
         (
