@@ -1,7 +1,7 @@
 //! What an affine map means as the layout of a `memref`.
 //!
 //! The results are the index of a row-major array. Its sizes are what the results can be: from 0 to their upper bounds, as
-//! when MLIR normalises a `memref`; `e mod m` counts as m values whatever e is, so tiles are padded.
+//! when MLIR normalises a `memref`: see `affine_bounds`.
 //!
 //! Every result becomes a linear form over *pieces* ⌊root / cut⌋, where a root is a dimension, or a sum of pieces that is
 //! divided as a whole. Added up, they are one form. The cuts of a root make it digits, each of which has one coefficient:
@@ -15,6 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::affine::{AffineMap, Expr, Op};
+use super::affine_bounds::Bounds;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::layout::terms::{Term, Terms};
@@ -88,12 +89,13 @@ pub(super) fn lower(map: &AffineMap, dims: &[u64], bits: u32) -> Result<Layout> 
     }
     let root = |&size: &u64| Root { sum: None, most: i128::from(size.max(1) - 1), cuts: BTreeSet::new() };
     let mut lowering = Lowering { roots: dims.iter().map(root).collect() };
+    let mut bounds = Bounds::new(dims);
     let is_empty = dims.contains(&0);
     let mut total = Form::default();
     let mut size = u64::from(!is_empty);
     let inner: Vec<Expr> = (map.dims..dims.len()).rev().map(Expr::Dim).collect();
     for (number, result) in inner.iter().chain(map.results.iter().rev()).enumerate() {
-        let (low, high) = lowering.bounds(result);
+        let (low, high) = bounds.of(result);
         if low < 0 && !is_empty {
             let number = (map.results.len() + inner.len() - 1).saturating_sub(number);
             return Err(refused(
@@ -104,7 +106,7 @@ pub(super) fn lower(map: &AffineMap, dims: &[u64], bits: u32) -> Result<Layout> 
         }
         let form = lowering.form(result)?;
         total.add(&form, size.into())?;
-        let extent = u64::try_from(high.max(0) + 1).ok();
+        let extent = u64::try_from(high.max(0).saturating_add(1)).ok();
         size = extent.and_then(|extent| size.checked_mul(extent)).ok_or_else(too_large)?;
     }
     let whole = Whole { dims, bits };
@@ -119,30 +121,6 @@ pub(super) fn lower(map: &AffineMap, dims: &[u64], bits: u32) -> Result<Layout> 
 }
 
 impl Lowering {
-    /// The least and the largest value.
-    fn bounds(&self, expr: &Expr) -> (i128, i128) {
-        let Expr::Op(op, parts) = expr else {
-            return match expr {
-                Expr::Dim(dim) => (0, self.roots[*dim].most),
-                Expr::Const(value) => (i128::from(*value), i128::from(*value)),
-                _ => (0, 0),
-            };
-        };
-        let ((low, high), right) = (self.bounds(&parts[0]), self.bounds(&parts[1]));
-        match op {
-            Op::Add => (low.saturating_add(right.0), high.saturating_add(right.1)),
-            Op::Mul => {
-                // One side is a constant.
-                let products = [low, high].map(|a| [right.0, right.1].map(|b| a.saturating_mul(b)));
-                let all = products.as_flattened().iter();
-                (all.clone().copied().min().unwrap_or(0), all.copied().max().unwrap_or(0))
-            }
-            Op::FloorDiv => (low.div_euclid(right.0), high.div_euclid(right.0)),
-            Op::CeilDiv => (-(-low).div_euclid(right.0), -(-high).div_euclid(right.0)),
-            Op::Mod => (0, right.0 - 1),
-        }
-    }
-
     fn form(&mut self, expr: &Expr) -> Result<Form> {
         let Expr::Op(op, parts) = expr else {
             return Ok(match expr {

@@ -26,7 +26,7 @@
 //! # Affine maps
 //!
 //! The array that is stored has the sizes that the results can reach, as MLIR's `normalize-memrefs` computes them: a
-//! result from 0 to its upper bound. `e mod m` counts as m values.
+//! result from 0 to its upper bound. `d0 mod m` counts as m values whatever d0 is, and `(d0 * 2) mod m` as the even ones.
 //!
 //! ```
 //! use tilework::mlir::Type;
@@ -61,6 +61,7 @@
 //! ```
 
 mod affine;
+mod affine_bounds;
 mod affine_lower;
 mod dialect;
 mod element;
