@@ -185,13 +185,18 @@ impl LinearLayout {
     /// Without a dimension, and without the registers that then hold what another holds.
     pub(super) fn without(mut self, dim: usize) -> LinearLayout {
         self.sizes.remove(dim);
-        for (name, bases) in &mut self.inputs {
-            for base in bases.iter_mut() {
+        for (_, bases) in &mut self.inputs {
+            for base in bases {
                 base.remove(dim);
             }
-            if *name == REGISTER {
-                bases.retain(|base| base.iter().any(|&step| step > 0));
-            }
+        }
+        self.without_zeros(REGISTER)
+    }
+
+    /// Without the bits of a number that step nowhere.
+    pub(super) fn without_zeros(mut self, input: &str) -> LinearLayout {
+        if let Some(bases) = self.of(input) {
+            bases.retain(|base| base.iter().any(|&step| step > 0));
         }
         self
     }

@@ -21,6 +21,12 @@ impl Type {
         check_sizes(shape)?;
         self.encoding.linear(shape, self.bits())
     }
+
+    /// How many registers of a lane a blocked encoding asks for, where that is more than hold different elements.
+    pub(super) fn repeated_registers(&self, linear: &LinearLayout) -> Option<u64> {
+        let asked = self.encoding.blocked(&self.dims).ok()?.bases(REGISTER).len();
+        (asked > linear.bases(REGISTER).len()).then_some(1 << asked)
+    }
 }
 
 pub(super) fn refused(found: impl Into<String>, rule: &str) -> Error {
@@ -42,15 +48,7 @@ impl Encoding {
             .field("encoding"));
         }
         match self {
-            Encoding::Blocked { size_per_thread, threads_per_warp, warps_per_cta, order, blocks } => {
-                let mut tile = LinearLayout::of_registers(rank);
-                for (input, values) in
-                    [(REGISTER, size_per_thread), (LANE, threads_per_warp), (WARP, warps_per_cta)]
-                {
-                    order.iter().try_for_each(|&dim| tile.along(input, dim, values[dim]))?;
-                }
-                fill(tile, blocks.linear(rank)?, shape, order)
-            }
+            Encoding::Blocked { .. } => Ok(self.blocked(shape)?.without_zeros(REGISTER)),
             Encoding::Linear { bases, .. } => {
                 let mut whole = LinearLayout::of_registers(rank);
                 for (input, bases) in [REGISTER, LANE, WARP, BLOCK].into_iter().zip(bases) {
@@ -88,6 +86,22 @@ impl Encoding {
                 Err(refused(format!("the layout of {name} is not known here"), why))
             }
         }
+    }
+
+    /// A blocked encoding's registers, with those that hold what another register of the lane holds. Triton dropped those
+    /// in its pull request 11541.
+    fn blocked(&self, shape: &[u64]) -> Result<LinearLayout> {
+        let Encoding::Blocked { size_per_thread, threads_per_warp, warps_per_cta, order, blocks } = self
+        else {
+            return Err(refused("another encoding", "lanes hold blocks"));
+        };
+        let rank = shape.len();
+        let mut tile = LinearLayout::of_registers(rank);
+        for (input, values) in [(REGISTER, size_per_thread), (LANE, threads_per_warp), (WARP, warps_per_cta)]
+        {
+            order.iter().try_for_each(|&dim| tile.along(input, dim, values[dim]))?;
+        }
+        fill(tile, blocks.linear(rank)?, shape, order)
     }
 
     /// The two fastest dimensions are rows and columns, and a row's columns are xored with a number that the row has.

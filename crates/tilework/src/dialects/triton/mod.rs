@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use tilework::triton::Type;
-//! // 8 elements, and 64 threads with 4 registers: most hold what another holds.
+//! // 8 elements, and 16 threads with 4 registers: most hold what another holds.
 //! let blocked = "#ttg.blocked<{sizePerThread = [4], threadsPerWarp = [4], warpsPerCTA = [4], order = [0]}>";
 //! let tensor = Type::parse(&format!("tensor<8xf32, {blocked}>"))?;
 //! let linear = "register = [[1], [2]], lane = [[4], [0]], warp = [[0], [0]], block = []";

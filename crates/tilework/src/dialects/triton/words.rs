@@ -186,6 +186,13 @@ impl Type {
                 count(REGISTER, "register")
             ),
         ];
+        if let Some(asked) = self.repeated_registers(linear) {
+            notes.push(format!(
+                "The encoding asks for {} in each lane, and the others would hold the same elements again. Triton drops \
+                 those since pull request 11541; older versions kept them.",
+                counted(asked, "register")
+            ));
+        }
         notes.push(match copies(linear) {
             1 => "Every element is held once.".to_owned(),
             copies => {

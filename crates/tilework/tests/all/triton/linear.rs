@@ -34,13 +34,7 @@ fn linear_layouts_are_those_that_triton_makes() -> Result<()> {
         let linear = ty.linear_layout()?;
         assert_eq!(linear.inputs().count(), bases.len(), "{ty}");
         for (input, bases) in &bases {
-            // Triton 3.9 gives blocked layouts no registers that hold what others hold; before, it did, as its unit tests
-            // still say.
-            let is_left_out = |base: &&Vec<u64>| {
-                input == "register" && ty.encoding_name() == "blocked" && base.iter().all(|step| *step == 0)
-            };
-            let own: Vec<_> = linear.bases(input).iter().filter(|base| !is_left_out(base)).collect();
-            assert!(own.into_iter().eq(bases), "{input} of {ty}: {linear}");
+            assert_eq!(linear.bases(input), bases, "{input} of {ty}: {linear}");
         }
         let printed = ty.to_string();
         assert_eq!(parse(&printed), ty, "{printed}");
@@ -48,7 +42,7 @@ fn linear_layouts_are_those_that_triton_makes() -> Result<()> {
     Ok(())
 }
 
-/// Further numbers of `LinearLayoutConversionsTest.cpp`: with registers that hold what others hold.
+/// Further numbers of `LinearLayoutConversionsTest.cpp`, with zero bases; blocked ones without registers of such.
 const UNIT_TESTS: &[(&str, &str)] = &[
     (
         "tensor<8xf16, #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [4], warpsPerCTA = [4], order = [0]}>>",
@@ -56,7 +50,7 @@ const UNIT_TESTS: &[(&str, &str)] = &[
     ),
     (
         "tensor<2x1x1x1xf16, #ttg.blocked<{sizePerThread = [1, 1, 1, 4], threadsPerWarp = [2, 1, 1, 16], warpsPerCTA = [1, 2, 4, 1], order = [3, 0, 1, 2]}>>",
-        "register = [[0, 0, 0, 0], [0, 0, 0, 0]], lane = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]], \
+        "register = [], lane = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]], \
          warp = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], block = []",
     ),
     (
@@ -64,6 +58,26 @@ const UNIT_TESTS: &[(&str, &str)] = &[
         "register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [], block = []",
     ),
 ];
+
+/// Triton dropped them in its pull request 11541, of blocked encodings alone. Zero bases of lanes and warps stay.
+#[test]
+fn registers_that_repeat_elements_of_a_blocked_encoding_are_dropped() -> Result<()> {
+    let blocked =
+        "#ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [2], order = [0]}>";
+    for (size, dims, is_dropped) in
+        [(1, [1, 2, 32, 1], true), (2, [1, 2, 32, 2], true), (4, [1, 2, 32, 4], false)]
+    {
+        let ty = parse(&format!("tensor<{size}xf16, {blocked}>"));
+        let layout = ty.lower()?;
+        assert_eq!(layout.dims(), dims, "{ty}");
+        let notes = ty.notes(&layout).join("\n");
+        assert_eq!(notes.contains("The encoding asks for 4 registers in each lane"), is_dropped, "{notes}");
+    }
+    let linear = parse(&format!("tensor<2xf16, {blocked}>")).linear_layout()?;
+    assert_eq!(linear.bases("register"), [[1]]);
+    assert_eq!((linear.bases("lane").len(), linear.bases("warp").len()), (5, 1));
+    Ok(())
+}
 
 #[test]
 fn linear_layouts_are_those_of_tritons_unit_tests() -> Result<()> {
