@@ -6,7 +6,7 @@ use super::MOST;
 use crate::error::{Error, ErrorKind, Result, quoted};
 
 /// Functions, each called on the array in its first argument.
-const FUNCTIONS: [&str; 10] = [
+const FUNCTIONS: [&str; 16] = [
     "pad",
     "reshape",
     "transpose",
@@ -17,6 +17,12 @@ const FUNCTIONS: [&str; 10] = [
     "ascontiguousarray",
     "as_strided",
     "rearrange",
+    "swapaxes",
+    "moveaxis",
+    "movedim",
+    "expand_dims",
+    "unsqueeze",
+    "squeeze",
 ];
 
 /// What stands before the name of a function.
@@ -35,7 +41,7 @@ const MODULES: [&str; 11] = [
 ];
 
 /// Methods of arrays.
-const METHODS: [&str; 11] = [
+const METHODS: [&str; 14] = [
     "reshape",
     "view",
     "transpose",
@@ -47,6 +53,9 @@ const METHODS: [&str; 11] = [
     "copy",
     "clone",
     "as_strided",
+    "movedim",
+    "unsqueeze",
+    "squeeze",
 ];
 
 /// How deep functions and lists nest.
@@ -97,7 +106,10 @@ pub(in super::super) fn is_code(text: &str) -> bool {
     let length = dotted(text);
     let (name, rest) = text.split_at(length);
     let (before, last) = name.rsplit_once('.').unwrap_or(("", name));
-    match rest.as_bytes().first() {
+    match rest.trim_start().as_bytes().first() {
+        // `x.T` alone, and what says of what.
+        None | Some(b'#') => last == "T" && !before.is_empty(),
+        _ if rest.starts_with(char::is_whitespace) => false,
         Some(b'(') => is_function(name) || !before.is_empty() && METHODS.contains(&last),
         // What is behind the brackets tells it from an element type with sizes.
         Some(b'[') => {
@@ -207,7 +219,9 @@ impl<'a> Parser<'a> {
                 // The first is the array; whatever stands between it and what is called belongs to its name.
                 let own = at..at + part.len();
                 at = own.end + 1;
-                if number > 0 && (part == "T" || at > span.end) {
+                if number > 0 && part == "T" && own.end < span.end {
+                    self.transposed(own)?;
+                } else if number > 0 && at > span.end {
                     self.method(part, own)?;
                 }
             }
@@ -229,12 +243,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `.T`, the transposed array.
+    fn transposed(&mut self, span: Range<usize>) -> Result<()> {
+        self.push(Call { module: None, name: "T", args: Vec::new(), keyed: Vec::new(), span })
+    }
+
     /// What is called on the array before it.
     fn method(&mut self, name: &'a str, span: Range<usize>) -> Result<()> {
-        let call = Call { module: None, name, args: Vec::new(), keyed: Vec::new(), span: span.clone() };
         if name == "T" && !self.rest().starts_with('(') {
-            return self.push(call);
+            return self.transposed(span);
         }
+        let call = Call { module: None, name, args: Vec::new(), keyed: Vec::new(), span: span.clone() };
         if !METHODS.contains(&name) {
             let near = crate::nearest(name, METHODS).map(|near| format!("; did you mean {near}?"));
             return Err(Error::new(format!("{} is not read", quoted(name)))

@@ -47,7 +47,7 @@ impl Pattern {
     /// Reads a pattern for an array of these sizes. `given` are the sizes of axes by their names.
     ///
     /// # Errors
-    /// What einops refuses, `...`, and sizes that do not multiply to those of the array.
+    /// What einops refuses, and sizes that do not multiply to those of the array.
     pub(super) fn read(
         text: &str,
         at: Range<usize>,
@@ -58,10 +58,11 @@ impl Pattern {
         let Some((left, right)) = text.split_once("->") else {
             return Err(wrong("a pattern without ->".to_owned()).accepts("axes -> axes"));
         };
+        let [left, right] = named(left, right, given, dims.len()).map_err(|error| error.at(at.clone()))?;
         let mut names: Vec<String> = Vec::new();
-        let left = groups(left, &mut names, true).map_err(|error| error.at(at.clone()))?;
+        let left = groups(&left, &mut names, true).map_err(|error| error.at(at.clone()))?;
         let known = names.len();
-        let right = groups(right, &mut names, false).map_err(|error| error.at(at.clone()))?;
+        let right = groups(&right, &mut names, false).map_err(|error| error.at(at.clone()))?;
         if let Some(new) = names.get(known) {
             return Err(wrong(format!("{} stands on the right alone", quoted(new)))
                 .rule("rearrange has the same axes on both sides"));
@@ -117,6 +118,55 @@ impl Pattern {
     }
 }
 
+/// Both sides with names in place of `...`, which stands for all dimensions that have none: e0, e1, …
+fn named(left: &str, right: &str, given: &[(String, u64)], rank: usize) -> Result<[String; 2]> {
+    let counts = [left, right].map(|side| side.replace('…', "...").matches("...").count());
+    let wrong = |found: &str| Error::new(found.to_owned()).of_kind(ErrorKind::Syntax);
+    match counts {
+        [0, 0] => return Ok([left, right].map(str::to_owned)),
+        [1, 1] => {}
+        [0, _] => {
+            return Err(wrong("`...` on the right alone").rule("rearrange has the same axes on both sides"));
+        }
+        [_, 0] => {
+            return Err(wrong("`...` on the left alone").rule("rearrange has the same axes on both sides"));
+        }
+        _ => return Err(wrong("`...` a second time").rule("each axis stands once on each side")),
+    }
+    let [left, right] = [left, right].map(|side| side.replace('…', "..."));
+    // How many dimensions have names: groups in brackets, and words outside.
+    let (mut depth, mut own, mut is_grouped) = (0_usize, 0_usize, false);
+    for word in left.replace('(', " ( ").replace(')', " ) ").replace("...", " ... ").split_whitespace() {
+        match word {
+            "(" => (depth, own) = (depth + 1, own + 1),
+            ")" => depth = depth.saturating_sub(1),
+            "..." => is_grouped = depth > 0,
+            _ => own += usize::from(depth == 0),
+        }
+    }
+    if is_grouped {
+        return Err(wrong("`...` within brackets on the left")
+            .of_kind(ErrorKind::Unsupported)
+            .rule("einops splits no dimension into axes without names")
+            .accepts("a name for each axis"));
+    }
+    let Some(count) = rank.checked_sub(own).filter(|&count| count <= MOST) else {
+        return Err(wrong(&format!("{own} dimensions on the left, and the array has {rank}"))
+            .of_kind(ErrorKind::Mismatch));
+    };
+    let is_taken = |word: &str| {
+        let given = given.iter().map(|axis| axis.0.as_str());
+        [&*left, &*right].into_iter().chain(given).any(|text| text.contains(word))
+    };
+    // A word that is in no name: it ends, because the names do.
+    let mut prefix = "e".to_owned();
+    while is_taken(&prefix) {
+        prefix.push('e');
+    }
+    let names: Vec<String> = (0..count).map(|number| format!("{prefix}{number}")).collect();
+    Ok([left, right].map(|side| side.replace("...", &format!(" {} ", names.join(" ")))))
+}
+
 /// The groups of one side. Names are found again, or added to the list; on the left none stands twice.
 fn groups(text: &str, names: &mut Vec<String>, is_left: bool) -> Result<Vec<Vec<usize>>> {
     let wrong = |found: String| Error::new(found).of_kind(ErrorKind::Syntax);
@@ -133,12 +183,6 @@ fn groups(text: &str, names: &mut Vec<String>, is_left: bool) -> Result<Vec<Vec<
                 Some(group) => groups.push(group),
                 None => return Err(wrong("a closing bracket without an opening one".to_owned())),
             },
-            "..." | "…" => {
-                return Err(wrong("`...` stands for dimensions without names".to_owned())
-                    .of_kind(ErrorKind::Unsupported)
-                    .rule("here every dimension has a name")
-                    .accepts("a name for each dimension"));
-            }
             word => {
                 if word != "1" && !is_name(word) {
                     let numbers = word.bytes().all(|byte| byte.is_ascii_digit());

@@ -40,6 +40,11 @@ pub(in super::super) fn read(text: &str, known: &Known) -> Result<Found> {
     for call in &calls {
         builder.call(call).map_err(|error| error.or_at(call.span.clone()))?;
     }
+    // One call may be several steps, and each is printed as a call.
+    if builder.steps.len() > MOST {
+        let error = Error::new(format!("{} steps", builder.steps.len())).of_kind(ErrorKind::Limit).at(at);
+        return Err(error.accepts(format!("at most {MOST}")));
+    }
     let recipe = Recipe { style, element, dims, steps: builder.steps };
     recipe.lower().map_err(|error| error.or_at(at))?;
     Ok(Found::unnamed(recipe))
@@ -101,20 +106,35 @@ impl Builder {
     fn call(&mut self, call: &Call) -> Result<()> {
         let step = match call.name {
             "pad" => Step::Pad(self.padding(call)?),
-            "reshape" | "view" => Step::Reshape(self.reshaped(call)?),
+            "reshape" | "view" => {
+                // In column-major order the first axis is the fastest, before and behind.
+                let is_column_major = self.is_column_major(call, argument(call, &["order"]))?;
+                let mut sizes = self.reshaped(call)?;
+                if is_column_major {
+                    self.reverse();
+                    sizes.reverse();
+                    self.take(Step::Reshape(sizes))?;
+                    self.reverse();
+                    return Ok(());
+                }
+                Step::Reshape(sizes)
+            }
             "T" => Step::Transpose((0..self.sizes.len()).rev().collect()),
             "transpose" | "permute" | "permute_dims" | "swapaxes" => Step::Transpose(self.order(call)?),
+            "moveaxis" | "movedim" => Step::Transpose(self.moved(call)?),
+            "expand_dims" | "unsqueeze" => Step::Reshape(self.expanded(call)?),
+            "squeeze" => Step::Reshape(self.squeezed(call)?),
             "ravel" | "flatten" => {
-                check_keys(call, &[])?;
-                match call.args[..] {
-                    [] => Step::Ravel,
-                    [ref more, ..] => {
-                        return Err(Error::new("flattening in another order, or in part")
-                            .of_kind(ErrorKind::Unsupported)
-                            .at(more.span.clone())
-                            .accepts(format!("{}()", call.name)));
-                    }
+                check_keys(call, &["order"])?;
+                if let [_, more, ..] = &call.args[..] {
+                    return Err(Error::new(format!("{} arguments of {}", call.args.len(), call.name))
+                        .at(more.span.clone())
+                        .accepts(format!("{}()", call.name)));
                 }
+                if self.is_column_major(call, argument(call, &["order"]).or(call.args.first()))? {
+                    self.reverse();
+                }
+                Step::Ravel
             }
             "rearrange" => Step::Rearrange(self.pattern(call)?),
             "[" => match (&self.sizes[..], &call.args[..]) {
@@ -129,6 +149,11 @@ impl Builder {
             // A copy has the same elements.
             _ => return Ok(()),
         };
+        self.take(step)
+    }
+
+    /// One more step.
+    fn take(&mut self, step: Step) -> Result<()> {
         self.sizes = match &step {
             Step::Pad(pairs) => {
                 let sum = |(size, pair): (&u64, &(u64, u64))| {
@@ -146,6 +171,109 @@ impl Builder {
         };
         self.steps.push(step);
         Ok(())
+    }
+
+    /// The axes from the last to the first.
+    fn reverse(&mut self) {
+        if self.sizes.len() > 1 {
+            self.sizes.reverse();
+            self.steps.push(Step::Transpose((0..self.sizes.len()).rev().collect()));
+        }
+    }
+
+    /// Whether elements are counted with the first axis fastest: `order='F'`.
+    fn is_column_major(&self, call: &Call, order: Option<&Value>) -> Result<bool> {
+        match order.map(|value| (&value.kind, value.span.clone())) {
+            None => Ok(false),
+            Some((Kind::Text("C"), _)) if self.style != Style::Torch => Ok(false),
+            Some((Kind::Text("F"), _)) if self.style != Style::Torch => Ok(true),
+            Some((Kind::Number(_), at)) => Err(Error::new("flattening in part")
+                .of_kind(ErrorKind::Unsupported)
+                .at(at)
+                .accepts(format!("{}(), or reshape with all sizes", call.name))),
+            Some((_, at)) if self.style == Style::Torch => Err(Error::new(format!("an order of {}", call.name))
+                .of_kind(ErrorKind::Unsupported)
+                .at(at)
+                .rule("PyTorch counts elements in row-major order")
+                .accepts(format!("{} without it", call.name))),
+            Some((_, at)) => Err(Error::new(format!("an order of {}", call.name))
+                .of_kind(ErrorKind::Unsupported)
+                .at(at)
+                .rule("'C' is row-major and 'F' column-major; 'A' and 'K' depend on how the array lies in memory")
+                .accepts("'C' or 'F'")),
+        }
+    }
+
+    /// Axes by number, of `rank`. Negative ones count from the end.
+    fn axes_of(value: &Value, rank: usize) -> Result<Vec<usize>> {
+        numbers(value)?.into_iter().map(|number| axis(number, rank)).collect()
+    }
+
+    fn missing(call: &Call, accepts: &str) -> Error {
+        Error::new(format!("{} without its axes", call.name)).accepts(accepts)
+    }
+
+    /// The order after some axes are moved elsewhere; the others keep theirs.
+    fn moved(&self, call: &Call) -> Result<Vec<usize>> {
+        check_keys(call, &["source", "destination"])?;
+        let mut given = call.args.iter();
+        let from = argument(call, &["source"]).or_else(|| given.next());
+        let to = argument(call, &["destination"]).or_else(|| given.next());
+        let (Some(from), Some(to)) = (from, to) else {
+            return Err(Self::missing(call, "np.moveaxis(x, 0, -1)"));
+        };
+        let rank = self.sizes.len();
+        let (from, to) = (Self::axes_of(from, rank)?, Self::axes_of(to, rank)?);
+        let mut order: Vec<Option<usize>> = vec![None; rank];
+        for (&from, &to) in from.iter().zip(&to) {
+            if order[to].is_some() || order.contains(&Some(from)) {
+                return Err(Error::new("an axis twice").of_kind(ErrorKind::Mismatch));
+            }
+            order[to] = Some(from);
+        }
+        if from.len() != to.len() {
+            return Err(Error::new(format!("{} to {}", axes(from.len()), to.len()))
+                .of_kind(ErrorKind::Mismatch)
+                .accepts("as many places as axes"));
+        }
+        let mut others = (0..rank).filter(|axis| !from.contains(axis));
+        Ok(order.into_iter().filter_map(|axis| axis.or_else(|| others.next())).collect())
+    }
+
+    /// The sizes with axes of one element where the call says.
+    fn expanded(&self, call: &Call) -> Result<Vec<u64>> {
+        check_keys(call, &["axis", "dim"])?;
+        let Some(given) = argument(call, &["axis", "dim"]).or(call.args.first()) else {
+            return Err(Self::missing(call, "np.expand_dims(x, 0)"));
+        };
+        // They are axes of the result.
+        let rank = self.sizes.len() + numbers(given)?.len();
+        if rank > MOST {
+            return Err(Error::new(axes(rank)).of_kind(ErrorKind::Limit));
+        }
+        let new = Self::axes_of(given, rank)?;
+        if new.iter().enumerate().any(|(place, axis)| new[..place].contains(axis)) {
+            return Err(Error::new("an axis twice").of_kind(ErrorKind::Mismatch));
+        }
+        let mut old = self.sizes.iter().copied();
+        Ok((0..rank).filter_map(|axis| if new.contains(&axis) { Some(1) } else { old.next() }).collect())
+    }
+
+    /// The sizes without axes of one element: those that the call says, or all.
+    fn squeezed(&self, call: &Call) -> Result<Vec<u64>> {
+        check_keys(call, &["axis", "dim"])?;
+        let rank = self.sizes.len();
+        let given = argument(call, &["axis", "dim"]).or(call.args.first());
+        let given = given.map(|value| Self::axes_of(value, rank)).transpose()?;
+        let wrong = given.iter().flatten().find(|&&axis| self.sizes[axis] != 1);
+        if let Some(axis) = wrong.filter(|_| self.style != Style::Torch) {
+            return Err(Error::new(format!("axis {axis} has {}", counted(self.sizes[*axis], "element")))
+                .of_kind(ErrorKind::Mismatch)
+                .rule("squeeze drops axes of one element"));
+        }
+        let is_dropped =
+            |axis: usize| self.sizes[axis] == 1 && given.as_ref().is_none_or(|given| given.contains(&axis));
+        Ok((0..rank).filter(|&axis| !is_dropped(axis)).map(|axis| self.sizes[axis]).collect())
     }
 
     /// Places before and behind each axis.
@@ -204,7 +332,7 @@ impl Builder {
     }
 
     fn reshaped(&self, call: &Call) -> Result<Vec<u64>> {
-        check_keys(call, &["shape", "newshape"])?;
+        check_keys(call, &["shape", "newshape", "order"])?;
         let given = match (argument(call, &["shape", "newshape"]), &call.args[..]) {
             (Some(value), _) => numbers(value)?,
             (None, [value]) => numbers(value)?,
@@ -236,11 +364,7 @@ impl Builder {
             (None, [value]) => numbers(value)?,
             (None, values) => values.iter().map(number).collect::<Result<_>>()?,
         };
-        let axis = |axis: i128| match usize::try_from(if axis < 0 { axis + rank as i128 } else { axis }) {
-            Ok(own) if own < rank => Ok(own),
-            _ => Err(Error::new(format!("axis {axis} of {rank}")).of_kind(ErrorKind::Range)),
-        };
-        let order = given.into_iter().map(axis).collect::<Result<Vec<usize>>>()?;
+        let order = given.into_iter().map(|number| axis(number, rank)).collect::<Result<Vec<usize>>>()?;
         let swaps = call.name == "swapaxes" || call.name == "transpose" && self.style == Style::Torch;
         if swaps {
             let [a, b] = order[..] else {
@@ -273,6 +397,14 @@ impl Builder {
             axes.push(((*name).to_owned(), whole(value)?));
         }
         Pattern::read(text, span.clone(), &axes, &self.sizes)
+    }
+}
+
+/// The axis with this number; negative ones count from the end.
+fn axis(number: i128, rank: usize) -> Result<usize> {
+    match usize::try_from(if number < 0 { number + rank as i128 } else { number }) {
+        Ok(own) if own < rank => Ok(own),
+        _ => Err(Error::new(format!("axis {number} of {rank}")).of_kind(ErrorKind::Range)),
     }
 }
 
