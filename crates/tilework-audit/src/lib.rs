@@ -25,11 +25,14 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 //!
+//! [`Block`] says whether a Pallas kernel on a TPU may see an array in blocks of some size, and what they take.
+//!
 //! These are footprints and nothing else: whether a program runs as fast, or at all, with another order is for its
 //! compiler to say. How findings are shown is not known here.
 #![forbid(unsafe_code)]
 
 mod audit;
+mod block;
 mod budget;
 mod calls;
 mod find;
@@ -48,6 +51,7 @@ mod texts;
 mod unread;
 
 pub use audit::{Assumed, Audit};
+pub use block::{Block, BlockDim, BlockRule};
 pub use find::findings::{
     Audited, Basis, Buffer, Contradiction, Findings, How, Keyed, Move, Moved, Peak, Place, Shared, SpaceSum,
     Sum,

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod block;
 mod bytes;
 mod convert;
 mod message;
@@ -12,6 +13,7 @@ mod translate;
 
 pub use audit::AuditArgs;
 pub use bench::BenchArgs;
+pub use block::BlockArgs;
 pub use convert::ConvertArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
 pub use shell::Shell;
@@ -56,6 +58,7 @@ Examples:
   tilework check samples/model.json                # every broken rule; exit code 1
   tilework view 'FLOAT32 [2,3,4]' --reshape 6,4    # view, or copy needed
   tilework suggest 's32[8388608,8,4]{2,1,0:T(8,128)}' --target tpu
+  tilework block 'f32[1024,100]' 8,100              # may a Pallas kernel have these blocks?
   tilework convert samples/weights.npy out.bin --to '{1,0:T(8,128)}'
   tilework bench 'f32[4096,4096]' '{0,1}'          # how fast, against a copy
   grep -o 's32\\[[^ ]*' samples/out_of_memory.txt | tilework show --json
@@ -357,6 +360,14 @@ Examples:
     /// they allocate; says too which other array of the same elements would take less.
     #[command(after_long_help = suggest::SUGGEST_EXAMPLES)]
     Suggest(SuggestArgs),
+
+    /// Say whether a Pallas kernel on a TPU may have blocks of this size
+    ///
+    /// Says for each dimension of the block why, or why not; what a block takes in VMEM, padded to tiles; how many blocks
+    /// cover the array, and how much of them lies outside; and the nearest blocks that are legal. Exit code 0 for legal
+    /// blocks, 1 for refused ones.
+    #[command(after_long_help = block::BLOCK_EXAMPLES)]
+    Block(BlockArgs),
 
     /// Move the array of a file into another layout, into another file
     ///

@@ -7,6 +7,7 @@
 mod args;
 mod audit;
 mod bench;
+mod block;
 mod check;
 mod compare;
 mod convert;
@@ -96,6 +97,7 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
         Command::Suggest(suggest) => suggest::suggest(suggest, args, output),
+        Command::Block(block) => block::block(block, args, output),
         Command::Convert(convert) => convert::convert(convert, args, output),
         Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),

@@ -1,6 +1,7 @@
 //! `index` and `locate`: from an element to its place and back.
 
 use std::ffi::OsString;
+use std::ops::Range;
 
 use tilework::dialect::Known;
 use tilework::{Error, Layout, Place, Result};
@@ -76,21 +77,9 @@ fn one_layout(
 
 /// Reads `2,3`, also in brackets, and looks it up.
 fn offset_of(layout: &Layout, text: &str) -> Result<(Vec<u64>, u64)> {
-    let mut inner = 0..text.len();
-    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
-        if text.len() >= 2 && text.starts_with(open) && text.ends_with(close) {
-            inner = 1..text.len() - 1;
-        }
-    }
     let mut index = Vec::new();
     let mut spans = Vec::new();
-    let mut start = inner.start;
-    for part in text[inner.clone()].split(',') {
-        let span = start..start + part.len();
-        start = span.end + 1;
-        if text[inner.clone()].trim().is_empty() {
-            break; // the index of a scalar
-        }
+    for span in parts(text) {
         index.push(number(text, span.clone())?);
         spans.push(span);
         if index.len() > layout.rank() {
@@ -107,8 +96,28 @@ fn offset_of(layout: &Layout, text: &str) -> Result<(Vec<u64>, u64)> {
     Ok((index, offset))
 }
 
+/// The parts of `2,3`, also in brackets: none of a text without any. A comma at the end of brackets ends the last part.
+pub fn parts(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut inner = 0..text.len();
+    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
+        if text.len() >= 2 && text.starts_with(open) && text.ends_with(close) {
+            inner = 1..text.len() - 1;
+            if text[inner.clone()].ends_with(',') {
+                inner.end -= 1;
+            }
+        }
+    }
+    let mut start = inner.start;
+    let is_empty = text[inner.clone()].trim().is_empty(); // the index of a scalar
+    text[inner].split(',').take_while(move |_| !is_empty).map(move |part| {
+        let span = start..start + part.len();
+        start = span.end + 1;
+        span
+    })
+}
+
 /// Reads the number in a part of a text.
-fn number(text: &str, span: std::ops::Range<usize>) -> Result<u64> {
+pub fn number(text: &str, span: Range<usize>) -> Result<u64> {
     let part = &text[span.clone()];
     let found = part.trim();
     let bad = |what: String| {

@@ -3,8 +3,8 @@
 //! The command line, a package for another language and a page in a browser say the same of a layout, because all of
 //! them ask here. Of what [`tilework::dialect`] reads, in any notation, [`explain`] makes lines of text that fit a width,
 //! and [`Shown`] an object that serializes. [`Translated`] says it in the other notations. [`Comparison`] and
-//! [`explain_plan`] are about two layouts, [`Suggesting`] about those that an array could have. A [`Page`] puts other things into
-//! the same form.
+//! [`explain_plan`] are about two layouts, [`Suggesting`] about those that an array could have, [`Blocked`] about the blocks
+//! in which a kernel sees it. A [`Page`] puts other things into the same form.
 //!
 //! ```
 //! use tilework::dialect;
@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod audited;
+mod blocked;
 mod comparison;
 mod explain;
 mod movement;
@@ -43,6 +44,7 @@ pub use audited::{
     AuditedObject, ChangeObject, FindingsObject, audit_html, audit_html_part, audit_sentence, audit_table,
     explain_audit, explain_audit_change, explain_what_if, space_name,
 };
+pub use blocked::{BlockSize, Blocked, Near, explain_block};
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use explain::{explain, explain_layout};
 pub use movement::explain_plan;

@@ -249,7 +249,7 @@ impl Suggesting {
 }
 
 impl Cost {
-    fn new(one: &Footprint) -> Result<Cost> {
+    pub(crate) fn new(one: &Footprint) -> Result<Cost> {
         Ok(Cost {
             shape: one.shape.to_string(),
             element_bytes: one.element_bytes,

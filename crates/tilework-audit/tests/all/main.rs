@@ -1,5 +1,6 @@
 //! All tests of this crate from outside, in one program: each program more is a link more.
 
+mod block;
 mod dumps;
 mod hostile;
 #[cfg(all(target_os = "linux", feature = "proto"))]

@@ -314,7 +314,9 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell", "nushell"] {
         let Ran { stdout, code, .. } = run(&["completions", shell]);
         assert_eq!(code, 0);
-        for word in ["show", "index", "locate", "parse", "compare", "plan", "suggest", "convert", "bench"] {
+        for word in
+            ["show", "index", "locate", "parse", "compare", "plan", "suggest", "block", "convert", "bench"]
+        {
             assert!(stdout.contains(word), "{word} in {shell}");
         }
     }
@@ -322,7 +324,9 @@ fn completions_know_every_command() {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for name in ["show", "index", "locate", "parse", "compare", "plan", "convert", "bench", "completions"] {
+    for name in
+        ["show", "index", "locate", "parse", "compare", "plan", "block", "convert", "bench", "completions"]
+    {
         let Ran { stdout, .. } = run(&[name, "--help"]);
         assert!(stdout.contains("Examples:\n  tilework "), "{name}");
     }

@@ -81,6 +81,8 @@ fn no_command_prints_what_a_terminal_would_obey() {
         &["plan", "f32[2]", HOSTILE],
         &["plan", "f32[2]", "f32[2]", "--fill", HOSTILE],
         &["suggest", HOSTILE],
+        &["block", HOSTILE, "8"],
+        &["block", "f32[8]", HOSTILE],
         &["suggest", "f32[2,3]", "--tile", HOSTILE],
         &["check", &descriptor, &missing],
         &["check", &descriptor, "--json"],
@@ -161,6 +163,7 @@ fn lines_of_standard_input_never_open_files() {
         &["compare", "f32[2]", "-"],
         &["plan", "f32[2]", "-"],
         &["suggest"],
+        &["block", "f32[2]", "-"],
         &["index", "f32[2]", "-"],
         &["locate", "f32[2]", "-"],
     ];

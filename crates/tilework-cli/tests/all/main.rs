@@ -2,6 +2,7 @@
 
 mod audit;
 mod behaviour;
+mod block;
 mod claims;
 mod common;
 mod convert;

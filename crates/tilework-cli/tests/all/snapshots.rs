@@ -4,7 +4,7 @@
 
 use crate::common::seen;
 
-fn check(name: &str, runs: &[&[&str]]) {
+pub fn check(name: &str, runs: &[&[&str]]) {
     let text: Vec<String> = runs.iter().map(|args| seen(args)).collect();
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
