@@ -358,3 +358,46 @@ proptest! {
         }
     }
 }
+
+/// The examples that CuTe's whitepaper (arXiv:2603.02298) and the tests of NVIDIA's PyCuTe have for the two conditions.
+#[test]
+fn what_does_not_divide_is_refused_with_cutes_condition_and_what_would_do() {
+    let compose = |first: &str, second: &str| -> Result<Layout> {
+        Layout::parse(first)?.compose(&Layout::parse(second)?)
+    };
+    for (first, second, condition, accepted) in [
+        ("(5,3):(7,1)", "7:1", "shape divisibility condition: 5", "a size of 5 or 10, or a stride of 5"),
+        (
+            "(4,6,8):(2,3,5)",
+            "6:3",
+            "stride divisibility condition: neither of stride 3 and mode 4",
+            "a size of 2, or a stride of 2 or 4",
+        ),
+        ("(4,6,8):(2,3,5)", "6:1", "shape divisibility condition: 4", "a size of 4 or 8, or a stride of 2"),
+        ("(4,3):(1,100)", "6:1", "shape divisibility condition: 4", "a size of 4 or 8, or a stride of 2"),
+    ] {
+        let error = compose(first, second).unwrap_err();
+        let rule = error.broken_rule().unwrap();
+        assert!(rule.contains(condition), "{first} after {second}: {rule}");
+        assert!(error.accepted().unwrap().starts_with(accepted), "{first} after {second}: {error}");
+        // What would do does: each size and each stride that is named.
+        let (size, stride) = second.split_once(':').unwrap();
+        let mut tried = 0;
+        for part in error.accepted().unwrap().split(", or ") {
+            let (what, numbers) = part.split_once(" of ").unwrap();
+            for number in numbers.split(" or ") {
+                let other =
+                    if what == "a size" { format!("{number}:{stride}") } else { format!("{size}:{number}") };
+                assert!(compose(first, &other).is_ok(), "{first} after {other}");
+                tried += 1;
+            }
+        }
+        assert!(tried > 1);
+    }
+    let inverse = Layout::parse("(2,3):(4,6)").unwrap().left_inverse().unwrap_err();
+    assert_eq!(inverse.accepted(), Some("a stride of 8 in place of 6"));
+    let complement = Layout::parse("(4,3):(1,2)").unwrap().complement().unwrap_err();
+    assert_eq!(complement.accepted(), Some("a multiple of 4 in place of 2"));
+    let divided = IntTuple::parse("6").unwrap().shape_div(&IntTuple::parse("4").unwrap()).unwrap_err();
+    assert_eq!(divided.accepted(), Some("4 or 8 with 4"));
+}

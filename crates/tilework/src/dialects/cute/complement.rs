@@ -122,7 +122,8 @@ fn gaps(mut modes: Vec<Mode>) -> Result<(Vec<Mode>, i64)> {
     let mut gaps = Vec::new();
     for Mode { size, step: Step { value, .. } } in modes {
         if value < end {
-            return Err(overlap(format!("{size}:{value} where others reach {end}")));
+            let error = overlap(format!("{size}:{value} where others reach {end}"));
+            return Err(error.accepts(format!("a multiple of {end} in place of {value}")));
         }
         gaps.push(Mode { size: value / end, step: Step { path: Vec::new(), value: end } });
         end = times(value, size)?;

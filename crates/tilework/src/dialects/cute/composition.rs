@@ -10,7 +10,8 @@
 //! the last mode            gives s : d · e, however far that is
 //! ```
 //!
-//! CuTe refuses what fits none of these where it sees it, and is wrong where it does not see it. Here the offsets
+//! CuTe refuses what fits none of these where it sees it, and is wrong where it does not see it: that d and c divide is its
+//! *stride divisibility condition*, that c / d divides s its *shape divisibility condition*. Here the offsets
 //! themselves are then asked: they are a layout, or they are none, and the composition is refused.
 //!
 //! Modes of the second add up, and so must what they give. They do as long as together they never carry from one mode of
@@ -24,7 +25,7 @@
 
 use std::collections::HashMap;
 
-use super::count::{ceil_div, times};
+use super::count::{ceil_div, either, nearest, times};
 use super::layout::{Layout, Mode, Step};
 use super::tiler::Tiler;
 use super::tuple::{IntTuple, Leaf};
@@ -58,7 +59,11 @@ impl Layout {
         let found = sums.compose(other.shape(), other.stride())?;
         match sums.is_sure || is_after(&found, &first, other)? {
             true => Ok(found),
-            false => Err(refused(&first, other, "together, its modes carry from one mode into the next")),
+            false => Err(refused(&first, other)
+                .rule(
+                    "together, its modes carry from one mode into the next, so the offsets are those of no layout that nests so",
+                )
+                .accepts("modes whose (size − 1) × stride add up to less than the mode of the first that they are in")),
         }
     }
 
@@ -98,12 +103,53 @@ pub(super) fn check_rank(layout: &Layout, tilers: &[Tiler]) -> Result<()> {
     }
 }
 
-fn refused(first: &Layout, other: &Layout, rule: &str) -> Error {
-    Error::new(format!("{first} after {other}"))
-        .of_kind(ErrorKind::Unsupported)
-        .field("composition")
-        .rule(format!("{rule}, so the offsets are those of no layout"))
-        .accepts("sizes and strides that divide one another")
+fn refused(first: &Layout, other: &Layout) -> Error {
+    Error::new(format!("{first} after {other}")).of_kind(ErrorKind::Unsupported).field("composition")
+}
+
+/// A condition of CuTe's that a mode of the second breaks.
+enum Broken {
+    /// Steps of this stride, over a mode of this size of the first.
+    Stride(i64, i64),
+    /// So many coordinates are left, and so many are within a mode of the first.
+    Shape(i64, i64),
+}
+
+impl Broken {
+    fn rule(&self) -> String {
+        match self {
+            Broken::Stride(stride, extent) => format!(
+                "CuTe's stride divisibility condition: neither of stride {stride} and mode {extent} divides the other"
+            ),
+            Broken::Shape(left, take) => format!(
+                "CuTe's shape divisibility condition: {take}, as many coordinates as end a mode, does not divide {left}"
+            ),
+        }
+    }
+}
+
+/// The refusal of `size:stride` after these modes, with the nearest that would do.
+fn undivided(modes: &[Mode], (size, stride): (i64, i64), broken: &Broken, why: &str) -> Result<Error> {
+    let tries = ((1 << 14) / modes.len().max(1)) as i64;
+    let divides = |size: i64, stride: i64| {
+        divided(modes, size, stride, &mut vec![0; modes.len()]).is_ok_and(|found| found.is_ok())
+    };
+    let sizes = nearest(size, tries, |size| divides(size, stride));
+    let strides = nearest(stride.saturating_abs(), tries, |other| divides(size, other * stride.signum()));
+    let mut accepted = Vec::new();
+    if !sizes.is_empty() {
+        accepted.push(format!("a size of {}", either(&sizes)));
+    }
+    if !strides.is_empty() {
+        let strides: Vec<i64> = strides.iter().map(|other| other * stride.signum()).collect();
+        accepted.push(format!("a stride of {}", either(&strides)));
+    }
+    let accepted = match accepted.is_empty() {
+        true => "sizes and strides that divide one another".to_owned(),
+        false => accepted.join(", or "),
+    };
+    let other = Layout::new(size.into(), stride.into())?;
+    Ok(refused(&Layout::of_modes(modes)?, &other).rule(format!("{}; {why}", broken.rule())).accepts(accepted))
 }
 
 /// Whether a layout is one after another, index by index. Never for those with too many indices to look at.
@@ -167,9 +213,12 @@ impl Sums<'_> {
         let modes = super::coalesce::join(first.flat_modes()?)?;
         let size = size.int()?;
         let mut reaches = vec![0; modes.len()];
-        let Some(layout) = divided(&modes, size, stride, &mut reaches)? else {
-            self.is_sure = false;
-            return tabled(&Layout::of_modes(&modes)?, size, stride);
+        let layout = match divided(&modes, size, stride, &mut reaches)? {
+            Ok(layout) => layout,
+            Err(broken) => {
+                self.is_sure = false;
+                return tabled(&modes, size, stride, &broken);
+            }
         };
         self.is_sure &= stride > 0;
         let reached = self.reached.entry(step.path.clone()).or_insert_with(|| vec![0; modes.len()]);
@@ -181,9 +230,15 @@ impl Sums<'_> {
     }
 }
 
-/// The rules of the module, and how far each mode is reached within. None where none of the rules fits.
-fn divided(modes: &[Mode], size: i64, stride: i64, reaches: &mut [i64]) -> Result<Option<Layout>> {
-    let Some((last, before)) = modes.split_last() else { return Ok(None) };
+/// The rules of the module, and how far each mode is reached within; or the condition that is broken where none of the rules
+/// fits.
+fn divided(
+    modes: &[Mode],
+    size: i64,
+    stride: i64,
+    reaches: &mut [i64],
+) -> Result<std::result::Result<Layout, Broken>> {
+    let Some((last, before)) = modes.split_last() else { return Ok(Err(Broken::Shape(size, 0))) };
     let (sign, mut left, mut stride) = (stride.signum(), size, times(stride, stride.signum())?);
     let mut found: Vec<Mode> = Vec::new();
     for (Mode { size: extent, step }, reach) in before.iter().zip(reaches) {
@@ -197,8 +252,11 @@ fn divided(modes: &[Mode], size: i64, stride: i64, reaches: &mut [i64]) -> Resul
         }
         let fits = times(left - 1, stride).is_ok_and(|reach| reach < *extent);
         let take = if fits { left } else { left.min(extent / stride.max(1)) };
-        if !(fits || extent % stride == 0) || left % take != 0 {
-            return Ok(None);
+        if !(fits || extent % stride == 0) {
+            return Ok(Err(Broken::Stride(stride, *extent)));
+        }
+        if left % take != 0 {
+            return Ok(Err(Broken::Shape(left, take)));
         }
         found.push(Mode { size: take, step: step.times(times(stride, sign)?)? });
         *reach = times(take - 1, stride)?;
@@ -210,17 +268,18 @@ fn divided(modes: &[Mode], size: i64, stride: i64, reaches: &mut [i64]) -> Resul
             found = super::coalesce::join(found)?;
         }
     }
-    Layout::of_modes(&found).map(Some)
+    Layout::of_modes(&found).map(Ok)
 }
 
 /// The offsets of `size` coordinates in steps of `stride`, as a layout, if they are one.
 ///
 /// The first n offsets rise evenly; then a mode ends, or nothing does, as fewer would have risen on. What follows must be
 /// the same n offsets further on, and where they begin is a layout again, of size / n coordinates.
-fn tabled(first: &Layout, size: i64, stride: i64) -> Result<Layout> {
-    let refused = |rule: &str| Ok(refused(first, &Layout::new(size.into(), stride.into())?, rule));
+fn tabled(modes: &[Mode], size: i64, stride: i64, broken: &Broken) -> Result<Layout> {
+    let first = Layout::of_modes(modes)?;
+    let refused = |why: &str| undivided(modes, (size, stride), broken, why);
     if first.stride().has_basis() || size > TABLE {
-        return Err(refused("neither the stride nor the size of a mode divides the other")?);
+        return Err(refused("the offsets are too many, or coordinates, and are not looked at one by one")?);
     }
     let mut offsets =
         (0..size).map(|place| first.offset(times(place, stride)?)).collect::<Result<Vec<i64>>>()?;
@@ -234,7 +293,7 @@ fn tabled(first: &Layout, size: i64, stride: i64) -> Result<Layout> {
             chunk.len() == run && chunk.iter().zip(&offsets).all(|(offset, first)| offset - start == *first)
         });
         if !is_same {
-            return Err(refused("neither the stride nor the size of a mode divides the other")?);
+            return Err(refused("the offsets are those of no layout")?);
         }
         found.push(Mode { size: run as i64, step: Step { path: Vec::new(), value: step } });
         offsets = starts;

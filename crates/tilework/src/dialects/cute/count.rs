@@ -8,6 +8,20 @@ fn overflow(what: String) -> Error {
     Error::new(format!("{what} overflows 63 bits")).of_kind(ErrorKind::Overflow).field("layout")
 }
 
+/// The nearest number below and the nearest above that will do, of so many that are tried on either side; all are positive.
+pub(super) fn nearest(of: i64, tries: i64, will_do: impl Fn(i64) -> bool) -> Vec<i64> {
+    let below = (1..=tries).map_while(|step| of.checked_sub(step).filter(|&value| value > 0));
+    let above = (1..=tries).map_while(|step| of.max(0).checked_add(step));
+    let (below, above) =
+        (below.into_iter().find(|&value| will_do(value)), above.into_iter().find(|&value| will_do(value)));
+    below.into_iter().chain(above).collect()
+}
+
+/// `4 or 8`
+pub(super) fn either(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<String>>().join(" or ")
+}
+
 pub(super) fn times(a: i64, b: i64) -> Result<i64> {
     a.checked_mul(b).ok_or_else(|| overflow(format!("{a} × {b}")))
 }
@@ -171,9 +185,11 @@ impl IntTuple {
                 let (a, b) = (a.int()?, b.int()?);
                 let divides = |a: i64, b: i64| b != 0 && a.checked_rem(b).unwrap_or(0) == 0;
                 if b == 0 || !(divides(a, b) || divides(b, a)) {
+                    let near = nearest(a, 1 << 14, |size| divides(size, b) || divides(b, size));
                     return Err(Error::new(format!("{a} and {b}"))
                         .field("shape")
-                        .rule("one of the sizes divides the other"));
+                        .rule("CuTe's divisibility condition: one of the sizes divides the other")
+                        .accepts(format!("{} with {b}", either(&near))));
                 }
                 let divided = a.checked_div(b).ok_or_else(|| overflow(format!("{a} / {b}")))?;
                 Ok(if divided == 0 { a.signum() * b.signum() } else { divided }.into())

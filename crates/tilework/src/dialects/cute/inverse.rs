@@ -2,7 +2,7 @@
 //!
 //! Both sort the modes by stride. Each mode of coordinates that scaled bases name has an inverse of its own.
 
-use super::count::times;
+use super::count::{either, nearest, times};
 use super::layout::{Layout, Mode, Step};
 use super::tuple::IntTuple;
 use crate::error::{Error, ErrorKind, Result};
@@ -54,7 +54,7 @@ impl Layout {
         let sorted = self.sorted()?;
         let profile = self.coprofile()?;
         let inverse = each(&profile, &mut Vec::new(), &mut |path| {
-            let (mut found, mut reached) = (vec![Mode { size: 1, step: number(0) }], 1);
+            let (mut found, mut reached, mut end) = (vec![Mode { size: 1, step: number(0) }], 1, 1);
             for (mode, index) in sorted.iter().filter(|(mode, _)| mode.step.path == path) {
                 let stride = mode.step.value;
                 if stride < 0 || stride % reached != 0 {
@@ -66,13 +66,18 @@ impl Layout {
                     .rule(format!(
                         "sorted, each stride is a multiple of the one before: {stride} of {reached}"
                     ))
-                    .accepts("strides that divide one another"));
+                    .accepts(
+                        match nearest(stride, 1 << 14, |near| near >= end && near % reached == 0) {
+                            near if near.is_empty() => "strides that divide one another".to_owned(),
+                            near => format!("a stride of {} in place of {stride}", either(&near)),
+                        },
+                    ));
                 }
                 // What is between the last mode and this one is stepped over.
                 if let Some(last) = found.last_mut() {
                     last.size = stride / reached;
                 }
-                reached = stride;
+                (reached, end) = (stride, stride.saturating_mul(mode.size));
                 found.push(Mode { size: mode.size, step: number(*index) });
             }
             Ok(found)

@@ -58,13 +58,18 @@ impl Tensor {
                 Ok((own, tensor)) if own.same_buffer(layout).is_yes() => return Ok(tensor),
                 Ok((own, _)) if own.size() != layout.size() && why.is_none() => {
                     let rule = "a layout of CuTe ends with the last place of its shape";
-                    why = Some(no(places(layout, &own), rule));
+                    let accepts = format!("the same with {} places allocated", own.size());
+                    why = Some(no(places(layout, &own), rule).accepts(accepts));
                 }
                 Ok(_) => {}
                 Err(error) => why = why.or(Some(error)),
             }
         }
         Err(match (why, layout.digits_before_swizzle()) {
+            // What the core says of a function, as CuTe's modes have it.
+            (_, Err(error)) if error.accepted().is_none() => error.accepts(
+                "tiles whose sizes divide those of the tiles before them: a mode is digits, each a divisor",
+            ),
             (_, Err(error)) => error,
             (Some(why), _) => why,
             (None, _) => no("places that no shape and strides reach", "a mode is digits with a stride each"),
@@ -74,6 +79,7 @@ impl Tensor {
 
 fn places(layout: &Lowered, own: &Lowered) -> String {
     match layout.size().checked_sub(own.size()) {
+        Some(1) => "1 place behind the last one that the shape reaches".to_owned(),
         Some(more) => format!("{more} places behind the last one that the shape reaches"),
         None => format!("{} places, but the shape reaches {}", layout.size(), own.size()),
     }

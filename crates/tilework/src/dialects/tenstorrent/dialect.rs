@@ -7,6 +7,7 @@ use crate::dialect::{Confidence, Dialect, Example, Fact, Found, Known, Part, Sai
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::layout::Layout;
+use crate::words::bytes;
 
 /// Tiles of Tenstorrent's processors.
 pub static DIALECT: Dialect = Dialect {
@@ -258,11 +259,8 @@ fn array(format: Format, before: Before) -> Result<Named> {
     if let Format::Tile { height, width, .. } = format {
         tile = [height, width].into_iter().collect();
         face = [height.min(FACE), FACE].into_iter().collect();
-        if dims.len() < 2 && height > 1 {
-            notes.push(format!(
-                "an array of fewer than two dimensions is one row, which takes tiles of {height} rows: {height} times the memory; \
-                 in two dimensions or in row-major order it takes less"
-            ));
+        if dims.len() < 2 && height > 1 && !layout.is_empty() {
+            notes.push(one_row(&layout, height, width));
         }
         if height < FACE {
             notes.push(format!("tt-metal has tiles of {height} rows on the host alone"));
@@ -278,6 +276,31 @@ fn array(format: Format, before: Before) -> Result<Named> {
         notes,
         minor_to_major: None,
     })
+}
+
+/// What tiles cost an array of fewer than two dimensions, and what costs less: tt-metal pads the missing dimension, which
+/// counts as 1, to the height of a tile (`TensorLayout::compute_padded_shape`).
+fn one_row(layout: &Layout, height: u64, width: u64) -> String {
+    let count = layout.dims().first().copied().unwrap_or(1);
+    let own = bytes(layout.bytes().into());
+    let packed = layout.element_bytes();
+    let mut note = format!(
+        "an array of fewer than two dimensions is one row, [1,{count}], and is padded to the {height} rows of a tile: {own} \
+         for {} of elements. Row-major order (ttnn.ROW_MAJOR_LAYOUT) takes {}",
+        bytes(packed),
+        bytes(packed)
+    );
+    // A matrix of whole tiles, if there is one; else at least fewer of them.
+    let tiles = count.div_ceil(height * width);
+    let least = u128::from(tiles * height * width) * u128::from(layout.bits()) / 8;
+    if least < u128::from(layout.bytes()) {
+        let rows = match count.is_multiple_of(height * width) {
+            true => format!("reshaped to [{height},{}] it fills its tiles,", count / height),
+            false => "reshaped so that the last two dimensions fill tiles it takes".to_owned(),
+        };
+        note.push_str(&format!("; {rows} {}", bytes(least)));
+    }
+    note
 }
 
 fn say(layout: &Layout, element: Element) -> Result<Said> {

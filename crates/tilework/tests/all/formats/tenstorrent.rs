@@ -58,7 +58,23 @@ fn each_matrix_is_padded_and_one_dimension_is_a_row() {
     });
     assert_eq!(layout.size(), 32 * 128);
     let said = read("bf16[100] tt_tile");
-    assert!(said.notes(&layout)[0].contains("32 times"), "{:?}", said.notes(&layout));
+    assert!(said.notes(&layout)[0].contains("32 rows"), "{:?}", said.notes(&layout));
+    let note = |text: &str| {
+        let said = read(text);
+        said.notes(&said.layout().unwrap()).join("\n")
+    };
+    // 100 elements fill four tiles of 1024 in one row; a matrix of them fits one.
+    let cost = note("bf16[100] tt_tile");
+    assert!(cost.contains("[1,100]") && cost.contains("8192 B for 200 B"), "{cost}");
+    assert!(cost.ends_with("Row-major order (ttnn.ROW_MAJOR_LAYOUT) takes 200 B; reshaped so that the last two dimensions fill tiles it takes 2048 B"), "{cost}");
+    let whole = note("bf16[2048] tt_tile");
+    assert!(
+        whole.contains("128 KiB for 4096 B")
+            && whole.ends_with("reshaped to [32,64] it fills its tiles, 4096 B"),
+        "{whole}"
+    );
+    assert_eq!(note("bf16[32,64] tt_tile"), "");
+    assert_eq!(note("f32[0] tt_tile"), "");
     check("tenstorrent", "f32[] tt_tile", 1024, |_| 0);
     check("tenstorrent", "f32[0,5] tt_tile", 0, |_| 0);
     check("tenstorrent", "f32[3,5] ROW_MAJOR_LAYOUT", 15, |i| i[0] * 5 + i[1]);
