@@ -377,6 +377,8 @@ def test_a_subclass_does_not_choose_what_a_copy_is() -> None:
 
 
 def test_what_dlpack_has_no_type_for_is_refused() -> None:
+    with pytest.raises(tw.LayoutError, match="fewer than 8 bits side by side"):
+        tw.to_dlpack(np.zeros(3, ml_dtypes.int4))
     for array in [np.zeros(3, ml_dtypes.int4), np.zeros(3, object), np.zeros(3, ">f4"), np.zeros(3, "S5")]:
         with pytest.raises(tw.LayoutError, match="dtype"):
             tw.to_dlpack(array)
@@ -384,3 +386,21 @@ def test_what_dlpack_has_no_type_for_is_refused() -> None:
         tw.to_dlpack(np.zeros(3, [("a", "u1"), ("b", "f4")])["b"])
     with pytest.raises(TypeError):
         tw.to_dlpack(None)
+
+
+def test_a_layout_is_refused_with_the_rule_of_dlpack() -> None:
+    for layout, rule in [
+        ("f32[3,5]{1,0:T(2,2)}", "one stride for each dimension"),
+        ("s4[3,5]{1,0:E(4)}", "fewer than 8 bits"),
+        ("f32[3,5]{strides(-5,1),base(10)}", "negative strides"),
+        ("f32[3,5]", "a layout has none"),
+    ]:
+        with pytest.raises(tw.LayoutError, match=rule):
+            tw.to_dlpack(tw.Layout(layout))
+
+
+def test_negative_strides_are_said_as_they_are() -> None:
+    array = np.arange(6.0).reshape(2, 3)[:, ::-1]
+    taken = np.from_dlpack(tw.to_dlpack(array))
+    assert taken.strides == array.strides
+    assert taken.tolist() == array.tolist()

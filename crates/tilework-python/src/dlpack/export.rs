@@ -15,6 +15,7 @@ use crate::array::Look;
 use crate::element;
 use crate::error::Result;
 use crate::flat;
+use crate::layout::PyLayout;
 
 /// An array that other libraries take without a copy, such as `torch.from_dlpack(tilework.to_dlpack(array))`.
 #[pyclass(frozen, name = "DLPack", module = "tilework")]
@@ -30,11 +31,40 @@ pub struct PyDlpack {
 /// >>> shared = tw.to_dlpack(np.arange(6.0))
 /// >>> np.from_dlpack(shared)
 /// array([0., 1., 2., 3., 4., 5.])
+///
+/// Strides are said as they are, negative ones and 0 too, and not every library takes them: PyTorch and JAX want a copy without
+/// negative ones, `np.ascontiguousarray(array)`.
 #[pyfunction]
 pub fn to_dlpack(array: &Bound<'_, PyAny>) -> Result<PyDlpack> {
+    if let Ok(layout) = array.cast::<PyLayout>() {
+        return Err(without_memory(layout.get()).into());
+    }
     let array = flat::array(array)?;
     exportable(&Look::at(array.clone()))?;
     Ok(PyDlpack { array: array.unbind() })
+}
+
+/// What is wrong with a layout in the place of an array: it has no memory, and DLPack might not be able to say it.
+fn without_memory(layout: &PyLayout) -> Error {
+    let (rule, accepts) = match layout.strided_form() {
+        _ if layout.layout.bits() < 8 => (
+            "DLPack packs elements of fewer than 8 bits side by side, and NumPy, whose memory is shared, gives each a byte",
+            "the bytes of a packed buffer: tilework.to_dlpack(buffer)",
+        ),
+        Err(_) => (
+            "DLPack has one stride for each dimension, in whole elements; tiles, swizzles and split dimensions have more",
+            "the flat buffer, tilework.to_dlpack(buffer), with this layout beside it; or tilework.unpack(buffer, layout)",
+        ),
+        Ok(strided) if strided.strides.iter().any(|&stride| stride < 0) => (
+            "DLPack shares memory, and a layout has none; it can say negative strides, which PyTorch and JAX do not take",
+            "the array that lies so, or for PyTorch and JAX a copy of it: numpy.ascontiguousarray(array)",
+        ),
+        Ok(_) => (
+            "DLPack shares memory, and a layout has none",
+            "the array that lies so: tilework.to_dlpack(array)",
+        ),
+    };
+    Error::new(format!("a layout, {}", layout.source)).field("array").rule(rule).accepts(accepts)
 }
 
 /// The type of an array in the words of DLPack, if that can say how the array lies.
@@ -42,14 +72,14 @@ fn exportable(look: &Look<'_>) -> Result<DataType> {
     let Some(dtype) = data_type(element::of_array(&look.array)?) else {
         let error = Error::new(format!("elements of dtype {}", look.array.dtype()))
             .field("dtype")
-            .rule("DLPack has no type for it that takes a byte for each element")
-            .accepts("its bytes: array.view('uint8')");
+            .rule("DLPack packs elements of fewer than 8 bits side by side, and NumPy gives each of them a byte")
+            .accepts("its bytes, one for each element: array.view('uint8')");
         return Err(error.into());
     };
     if look.has_odd_strides() {
         let error = Error::new(format!("strides of {:?} bytes", look.strides))
             .field("strides")
-            .rule(format!("strides of DLPack are whole elements, of {} bytes here", look.itemsize))
+            .rule(format!("a stride of DLPack counts whole elements, of {} bytes here", look.itemsize))
             .accepts("a copy: numpy.ascontiguousarray(array)");
         return Err(error.into());
     }
