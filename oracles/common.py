@@ -41,6 +41,8 @@ class Run:
     unread: dict[str, int] = field(default_factory=dict)
     """Refusals that are known: words of the message, and how many cases met it."""
     notes: list[str] = field(default_factory=list)
+    kept: dict[str, dict[str, Any]] | None = None
+    """Cases for the corpus, by their text; None where none are wanted."""
 
     def may_refuse(self, words: str) -> None:
         """Allows Tilework to refuse a text with these words; the matrix says how often it did."""
@@ -93,6 +95,11 @@ class Run:
             return self.differs(f"{label}: {places} places, Tilework says {layout.allocated}")
         if nbytes is not None and layout.nbytes != nbytes:
             return self.differs(f"{label}: {nbytes} bytes, Tilework says {layout.nbytes}")
+        if self.kept is not None and text not in self.kept and reads_alone(text, found):
+            sizes = {"places": places, "bytes": nbytes}
+            pairs = [] if offsets is None else some_of(text, expected)
+            given = {word: size for word, size in sizes.items() if size is not None}
+            self.kept[text] = {"text": text, "index_sizes": list(expected.shape), **given, "offsets": pairs}
         return True
 
     def known_difference(self, reason: str, text: str, offsets: npt.ArrayLike, **sizes: int) -> None:
@@ -116,6 +123,23 @@ class Run:
         except tw.LayoutError:
             self.unsaid += 1
             return None
+
+
+def reads_alone(text: str, offsets: Integers) -> bool:
+    """Whether the text says all of the layout that was compared: a check may have compared an object instead."""
+    try:
+        return np.array_equal(tw.Layout(text).offsets(), offsets)
+    except tw.LayoutError:
+        return False
+
+
+def some_of(text: str, offsets: Integers, most: int = 16) -> list[list[Any]]:
+    """The first index, the last, and some between, each with its offset."""
+    count = offsets.size
+    between = random.Random(text).sample(range(1, count - 1), most - 2) if count > most else range(1, count - 1)
+    numbers = {0, *between, count - 1} if count else set()
+    indices = (tuple(map(int, np.unravel_index(number, offsets.shape))) for number in sorted(numbers))
+    return [[list(index), int(offsets[index])] for index in indices]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Compares Tilework with the real systems: `python run.py [NAME ...] [--seed N] [--cases N] [--write] [--broken]`."""
+"""Compares Tilework with the real systems: `python run.py [NAME ...] [--seed N] [--cases N] [--write] [--broken] [--corpus DIR]`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import sys
 import tempfile
 import time
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
+import corpus
 from common import Check, Run, Skipped
 
 SYSTEMS = ("numpy", "einops", "jax", "mosaic", "onednn", "triton", "mlir", "cute", "tensor_layouts", "zarr", "gguf", "tvm", "torch")
@@ -29,6 +31,8 @@ class Row:
     differences: list[str]
     known: list[str]
     compared: bool
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    """Cases for the corpus."""
 
 
 def main() -> int:
@@ -39,12 +43,15 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="put the matrix into COMPARE.md")
     parser.add_argument("--child", help=argparse.SUPPRESS)  # where this process, for one system, writes its rows
     parser.add_argument("--broken", action="store_true", help="shift one offset in each check: every one must differ")
+    parser.add_argument("--corpus", metavar="DIR", help="write some cases there, from which the corpus is made")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in SYSTEMS]
     if unknown:
         parser.error(f"no system {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
     if options.write and (options.names or options.broken):
         parser.error("--write is for the whole matrix: no names, and not --broken")
+    if options.corpus and options.broken:
+        parser.error("--broken shifts offsets: not with --corpus")
     if options.child:
         rows = system(options.names[0], options)
         Path(options.child).write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
@@ -52,7 +59,11 @@ def main() -> int:
     rows = []
     for name in options.names or SYSTEMS:
         began = time.monotonic()
-        rows += apart(name, options)
+        found = apart(name, options)
+        rows += found
+        kept = [case for row in found for case in row.kept]
+        if kept:
+            corpus.write(Path(options.corpus), name, found[0].cells[1], kept)
         print(f"{name}: {time.monotonic() - began:.1f} s", file=sys.stderr)
     table = matrix(rows)
     print(table)
@@ -74,6 +85,7 @@ def apart(name: str, options: argparse.Namespace) -> list[Row]:
         file = Path(folder, "rows.json")
         words = [sys.executable, __file__, name, "--seed", str(options.seed), "--cases", str(options.cases)]
         words += ["--child", str(file), *(["--broken"] if options.broken else [])]
+        words += ["--corpus", options.corpus] if options.corpus else []
         ended = subprocess.run(words, check=False, capture_output=True, text=True)
         if file.exists():
             return [Row(**row) for row in json.loads(file.read_text(encoding="utf-8"))]
@@ -96,6 +108,8 @@ def row(check: Check, name: str, title: str, options: argparse.Namespace) -> Row
     # Each check draws for itself: another one more or less does not change its cases.
     draw = random.Random(f"{options.seed}/{name}/{check.notation}/{check.what}")
     run = Run(draw, options.cases, options.broken)
+    if options.corpus and check.what not in corpus.LEFT_OUT:
+        run.kept = {}
     try:
         check.run(run)
     except Skipped as error:
@@ -110,7 +124,8 @@ def row(check: Check, name: str, title: str, options: argparse.Namespace) -> Row
     for note in [*run.notes, *(f"{count} not read: {words}" for words, count in run.unread.items() if count)]:
         result += f"; {note}"
     cells = [check.notation, title, check.what, f"{run.cases:,}", f"{run.offsets:,}", result]
-    return Row(cells, run.differences, run.known, True)
+    kept = [{**case, "how": check.what} for case in corpus.chosen(list((run.kept or {}).values()))]
+    return Row(cells, run.differences, run.known, True, kept)
 
 
 def known(rows: list[Row]) -> list[str]:

@@ -10,7 +10,10 @@ const UNSAFE_ROOMS: [&str; 5] =
     ["crates/tilework-copy", "crates/tilework-c", "crates/tilework-python", "bench/engine", "bench/peers"];
 
 /// Folders that hold nothing of ours, besides the hidden ones.
-const FOREIGN: [&str; 5] = ["target", "corpus", "artifacts", "node_modules", "coverage"];
+const FOREIGN: [&str; 4] = ["target", "artifacts", "node_modules", "coverage"];
+
+/// Inputs that the fuzzer made. The folder `corpus` in the root is ours.
+const FUZZED: &str = "fuzz/corpus";
 
 /// A folder of this name holds code that a program writes and nobody reads: only its length is nobody's concern.
 const GENERATED: &str = "generated";
@@ -123,7 +126,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
         let Ok(kind) = entry.file_type() else { continue };
-        if name.starts_with('.') || FOREIGN.contains(&name.as_ref()) {
+        if name.starts_with('.') || FOREIGN.contains(&name.as_ref()) || path.ends_with(FUZZED) {
             continue;
         }
         if kind.is_dir() {

@@ -5,6 +5,7 @@
 
 mod arm;
 mod bench;
+mod corpus;
 mod dependencies;
 mod dist;
 mod fuzz;
@@ -35,6 +36,8 @@ The project's own chores.
   cargo xtask oracles [NAME ...] [--seed N] [--cases N]
                                              compare Tilework with the real systems, and print the matrix of COMPARE.md:
                                              some minutes
+  cargo xtask corpus [--with-oracles]        make the files of corpus/, and check them; --with-oracles asks the real systems
+                                             again, as oracles does and with its options
   cargo xtask arm [TEST]                     the copy engine's tests for ARM, in an emulator: some minutes
   cargo xtask header [--check]               make include/tilework.h of tilework-c, or see whether it is current
   cargo xtask proto [--check]                make the code of the protobuf messages, or see whether it is current
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         ["bench", parts @ ..] => bench::run(parts),
         ["python", words @ ..] => python::run(words),
         ["oracles", words @ ..] => oracles::run(words),
+        ["corpus", words @ ..] => corpus::run(words),
         ["arm", words @ ..] => arm::run(words),
         ["dist", options @ ..] => dist::run(options),
         ["header", options @ ..] => header::run(options),

@@ -3,6 +3,7 @@
 mod axes;
 mod common;
 mod compare;
+mod corpus;
 mod cute;
 mod cute_algebra;
 mod dialects;

@@ -2,6 +2,12 @@
 
 use super::{called, check, read, refused, with};
 
+/// The tests with formulas, for the corpus.
+pub fn formulas() {
+    matrices_are_columns_of_blocks();
+    images_and_weights_are_in_blocks_of_channels();
+}
+
 #[test]
 fn matrices_are_columns_of_blocks() {
     for (element, c0) in [("f16", 16), ("bf16", 16), ("s8", 32), ("s4", 64)] {

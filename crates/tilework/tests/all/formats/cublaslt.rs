@@ -3,6 +3,13 @@
 
 use super::{called, check, read, refused, with};
 
+/// The tests with formulas, for the corpus.
+pub fn formulas() {
+    orders_place_elements_by_the_formulas_of_those_who_write_them();
+    leading_dimensions_and_many_matrices();
+    scales_are_tiles_of_128_or_8_rows();
+}
+
 /// Rows and columns below, at and above every tile.
 const SIZES: [[u64; 2]; 8] = [[32, 64], [5, 70], [33, 31], [1, 1], [8, 32], [64, 33], [3, 100], [100, 3]];
 

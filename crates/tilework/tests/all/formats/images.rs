@@ -2,6 +2,13 @@
 
 use super::{called, check, refused, with};
 
+/// The tests with formulas, for the corpus.
+pub fn formulas() {
+    cudnn_has_channels_in_whole_vectors();
+    onnxruntime_has_blocks_of_the_processor();
+    rows_of_textures_begin_at_256_bytes_and_the_last_is_whole();
+}
+
 #[test]
 fn cudnn_has_channels_in_whole_vectors() {
     for (vector, channels) in [(4, 8), (32, 64), (32, 32)] {

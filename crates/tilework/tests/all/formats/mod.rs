@@ -6,6 +6,8 @@ mod images;
 mod tensorrt;
 mod tenstorrent;
 
+use std::cell::RefCell;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use tilework::dialect::{self, Dialect, Reading, Said};
@@ -16,6 +18,31 @@ use crate::common::{indices, recipe_with};
 /// The notations that these tests are about.
 const OF_BLOCKS: [&str; 8] =
     ["onednn", "tensorrt", "cublaslt", "ascend", "tenstorrent", "cudnn", "onnxruntime", "texture"];
+
+/// A text and where a formula has its elements.
+pub struct Compared {
+    pub notation: String,
+    pub text: String,
+    pub size: u64,
+    /// The offset of every index, in row-major order.
+    pub offsets: Vec<u64>,
+}
+
+thread_local! {
+    /// What `check` compares, while it is collected.
+    static COMPARED: RefCell<Option<Vec<Compared>>> = const { RefCell::new(None) };
+}
+
+/// What these tests compare with formulas, for the corpus.
+pub fn compared() -> Vec<Compared> {
+    COMPARED.set(Some(Vec::new()));
+    for formulas in
+        [ascend::formulas, cublaslt::formulas, images::formulas, tensorrt::formulas, tenstorrent::formulas]
+    {
+        formulas();
+    }
+    COMPARED.take().unwrap_or_default()
+}
 
 fn read(text: &str) -> Said {
     dialect::read_one(text).unwrap_or_else(|error| panic!("{}", error.report(text)))
@@ -35,6 +62,12 @@ fn check(notation: &str, text: &str, size: u64, formula: impl Fn(&[u64]) -> u64)
     for index in indices(layout.dims()) {
         assert_eq!(layout.offset(&index).unwrap(), formula(&index), "{text} at {index:?}");
     }
+    COMPARED.with_borrow_mut(|compared| {
+        if let Some(all) = compared {
+            let offsets = indices(layout.dims()).map(|index| formula(&index)).collect();
+            all.push(Compared { notation: notation.to_owned(), text: text.to_owned(), size, offsets });
+        }
+    });
     let printed = said.to_string();
     assert_eq!(read(&printed).to_string(), printed, "{text}");
     assert_eq!(read(&printed).layout().unwrap(), layout, "{text} became {printed}");

@@ -2,6 +2,14 @@
 
 use super::{called, check, read, refused, with};
 
+/// The tests with formulas, for the corpus.
+pub fn formulas() {
+    channels_in_vectors_are_an_array_with_the_vector_last();
+    channels_last_are_padded_up_to_a_multiple();
+    rows_of_the_dla_have_whole_bytes_of_the_chip();
+    strides_of_build_logs_count_vectors();
+}
+
 /// Sizes of images: channels below, at and above every vector.
 const IMAGES: [[u64; 4]; 6] =
     [[2, 3, 4, 5], [1, 33, 2, 3], [2, 16, 1, 3], [1, 1, 3, 1], [2, 8, 2, 2], [3, 32, 1, 1]];

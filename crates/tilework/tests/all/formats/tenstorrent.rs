@@ -2,6 +2,12 @@
 
 use super::{called, check, read, refused, with};
 
+/// The tests with formulas, for the corpus.
+pub fn formulas() {
+    tiles_have_faces_in_rows();
+    each_matrix_is_padded_and_one_dimension_is_a_row();
+}
+
 /// The place in a tile of faces, counted as the technical report draws them.
 fn in_tile(row: u64, column: u64, height: u64, width: u64, transposed: bool) -> u64 {
     let face = height.min(16);
