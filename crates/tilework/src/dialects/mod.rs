@@ -5,6 +5,7 @@ mod cublaslt;
 mod cudnn;
 pub mod cute;
 pub mod directml;
+mod ggml;
 pub mod jax;
 pub mod mlir;
 pub mod numpy;
@@ -39,4 +40,5 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &onnxruntime::DIALECT,
     &texture::DIALECT,
     &triton::DIALECT,
+    &ggml::DIALECT,
 ];

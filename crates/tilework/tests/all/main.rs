@@ -15,6 +15,7 @@ mod empty;
 mod extremes;
 mod find;
 mod formats;
+mod ggml;
 mod jax;
 mod known;
 mod layouts;
