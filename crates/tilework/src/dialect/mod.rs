@@ -15,6 +15,7 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 
+pub(crate) mod affine;
 mod axes;
 pub(crate) mod blocked;
 pub(crate) mod digits;

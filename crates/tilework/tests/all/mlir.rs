@@ -234,7 +234,7 @@ fn layouts_are_said_as_people_write_them() -> Result<()> {
         (
             "bf16[64,300]{1,0:T(8,128)(2,1)}",
             "memref<64x300xbf16, affine_map<(d0, d1) -> \
-             (d0 floordiv 8, d1 floordiv 128, (d0 mod 8) floordiv 2, d1 mod 128, (d0 mod 8) mod 2)>>",
+             (d0 floordiv 8, d1 floordiv 128, (d0 mod 8) floordiv 2, d1 mod 128, d0 mod 2)>>",
         ),
         ("f32[2,3]{1,0:pad(3,5)}", "memref<2x3xf32, affine_map<(d0, d1) -> (d0 mod 3, d1 mod 5)>>"),
         ("f32[10]{0:T(4)L(16)}", "memref<10xf32, affine_map<(d0) -> (d0 mod 16)>>"),

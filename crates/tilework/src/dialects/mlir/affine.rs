@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::lex::Reader;
+use crate::dialect::affine::{Expr, Op, make};
 use crate::error::{Error, Result, quoted};
 use crate::spelling::nearest;
 
@@ -19,82 +20,14 @@ pub struct AffineMap {
     pub(super) results: Vec<Expr>,
 }
 
-/// An expression of a map. Constants are folded while it is made, so an operation has a dimension or a symbol in it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Expr {
-    Dim(usize),
-    Symbol(usize),
-    Const(i64),
-    Op(Op, Box<[Expr; 2]>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Op {
-    Add,
-    Mul,
-    FloorDiv,
-    CeilDiv,
-    Mod,
-}
-
-impl Op {
-    fn word(self) -> &'static str {
-        match self {
-            Op::Add => "+",
-            Op::Mul => "*",
-            Op::FloorDiv => "floordiv",
-            Op::CeilDiv => "ceildiv",
-            Op::Mod => "mod",
-        }
-    }
-}
-
-/// An operation, or what it comes to. None where that does not fit 64 bits, or is not defined.
-pub(super) fn make(op: Op, a: Expr, b: Expr) -> Option<Expr> {
-    if let (Expr::Const(a), Expr::Const(b)) = (&a, &b) {
-        let (a, b) = (i128::from(*a), i128::from(*b));
-        let value = match op {
-            Op::Add => a + b,
-            Op::Mul => a * b,
-            _ if b <= 0 => return None,
-            Op::FloorDiv => a.div_euclid(b),
-            Op::CeilDiv => -(-a).div_euclid(b),
-            Op::Mod => a.rem_euclid(b),
-        };
-        return i64::try_from(value).ok().filter(|&value| value > i64::MIN).map(Expr::Const);
-    }
-    // As MLIR does: a constant stands on the right.
-    let (a, b) = if matches!((op, &a), (Op::Add | Op::Mul, Expr::Const(_))) { (b, a) } else { (a, b) };
-    // Constants of the same operation come together.
-    if let (Op::Add | Op::Mul, Expr::Op(inner, parts), Expr::Const(_)) = (op, &a, &b)
-        && *inner == op
-        && matches!(parts[1], Expr::Const(_))
-    {
-        let [first, constant] = *parts.clone();
-        return make(op, first, make(op, constant, b)?);
-    }
-    Some(match (op, &b) {
-        (Op::Add, Expr::Const(0)) | (Op::Mul | Op::FloorDiv | Op::CeilDiv, Expr::Const(1)) => a,
-        (Op::Mul, Expr::Const(0)) | (Op::Mod, Expr::Const(1)) => Expr::Const(0),
-        _ => Expr::Op(op, Box::new([a, b])),
-    })
-}
-
-impl Expr {
-    /// How many operations it is made of.
-    pub(super) fn operators(&self) -> usize {
-        match self {
-            Expr::Op(_, parts) => 1 + parts.iter().map(Expr::operators).sum::<usize>(),
-            _ => 0,
-        }
-    }
-
-    fn is_symbolic(&self) -> bool {
-        match self {
-            Expr::Dim(_) => false,
-            Expr::Symbol(_) | Expr::Const(_) => true,
-            Expr::Op(_, parts) => parts.iter().all(Expr::is_symbolic),
-        }
+/// MLIR's word for an operation.
+fn word(op: Op) -> &'static str {
+    match op {
+        Op::Add => "+",
+        Op::Mul => "*",
+        Op::FloorDiv => "floordiv",
+        Op::CeilDiv => "ceildiv",
+        Op::Mod => "mod",
     }
 }
 
@@ -207,7 +140,7 @@ impl Scope<'_> {
                     .accepts("a constant on one side"));
             }
             if op != Op::Mul && (!next.is_symbolic() || !is_positive) {
-                let word = op.word();
+                let word = word(op);
                 return Err(Error::new(format!(
                     "{} on the right of {word}",
                     quoted(reader.slice(right.clone()))
@@ -284,20 +217,23 @@ impl fmt::Display for AffineMap {
         if self.symbols > 0 {
             write!(f, "[{}]", list("s", self.symbols))?;
         }
-        let results: Vec<String> = self.results.iter().map(Expr::to_string).collect();
+        let results: Vec<String> = self.results.iter().map(|result| Text(result).to_string()).collect();
         write!(f, " -> ({})>", results.join(", "))
     }
 }
 
-impl fmt::Display for Expr {
+/// An expression as MLIR writes it.
+pub(super) struct Text<'a>(pub(super) &'a Expr);
+
+impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        match self.0 {
             Expr::Dim(dim) => write!(f, "d{dim}"),
             Expr::Symbol(symbol) => write!(f, "s{symbol}"),
             Expr::Const(value) => write!(f, "{value}"),
             Expr::Op(Op::Add, parts) => {
                 let [a, b] = &**parts;
-                write!(f, "{a}")?;
+                write!(f, "{}", Text(a))?;
                 match b {
                     Expr::Const(value @ ..0) => write!(f, " - {}", value.unsigned_abs()),
                     Expr::Op(Op::Mul, parts) => match &**parts {
@@ -305,14 +241,14 @@ impl fmt::Display for Expr {
                         [of, Expr::Const(by @ ..0)] if *by > i64::MIN => {
                             write!(f, " - {} * {}", Tight(of), -by)
                         }
-                        _ => write!(f, " + {b}"),
+                        _ => write!(f, " + {}", Text(b)),
                     },
                     Expr::Op(Op::Add, _) => write!(f, " + {}", Tight(b)),
-                    _ => write!(f, " + {b}"),
+                    _ => write!(f, " + {}", Text(b)),
                 }
             }
             Expr::Op(Op::Mul, parts) if parts[1] == Expr::Const(-1) => write!(f, "-{}", Tight(&parts[0])),
-            Expr::Op(op, parts) => write!(f, "{} {} {}", Tight(&parts[0]), op.word(), Tight(&parts[1])),
+            Expr::Op(op, parts) => write!(f, "{} {} {}", Tight(&parts[0]), word(*op), Tight(&parts[1])),
         }
     }
 }
@@ -323,8 +259,8 @@ struct Tight<'a>(&'a Expr);
 impl fmt::Display for Tight<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Expr::Op(..) => write!(f, "({})", self.0),
-            other => write!(f, "{other}"),
+            Expr::Op(..) => write!(f, "({})", Text(self.0)),
+            other => write!(f, "{}", Text(other)),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Types as layouts.
 
+use super::affine::{AffineMap, Text};
+use super::pack;
 use super::value::{Arrangement, Type};
-use super::{affine_lower, pack};
 use crate::dialect::Dim;
+use crate::dialect::affine::{self, Expr, Language, Target};
 use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::layout::Layout;
 use crate::layout::terms::Term;
@@ -38,7 +40,7 @@ impl Type {
         };
         match &self.arrangement {
             Arrangement::RowMajor | Arrangement::Bounds(_) => Layout::row_major(&dims, bits),
-            Arrangement::Map(map) => affine_lower::lower(map, &dims, bits),
+            Arrangement::Map(map) => mapped(map, &dims, bits),
             Arrangement::Unknown(text) => match pack::of_encoding(text) {
                 Some(packing) if inner == 1 => packing?.lower(&dims, bits),
                 _ => Err(unknown(text)),
@@ -76,6 +78,27 @@ impl Type {
             }
         }
     }
+}
+
+/// The array that a map's results index, as MLIR's `normalize-memrefs` makes it: a result is from 0 to its upper bound.
+fn mapped(map: &AffineMap, dims: &[u64], bits: u32) -> Result<Layout> {
+    if map.symbols > 0 {
+        return Err(Error::new("an affine map with symbols")
+            .field("layout")
+            .rule("the value of a symbol is known only when the program runs")
+            .accepts("constants in place of the symbols"));
+    }
+    let language = Language {
+        map: "affine map",
+        print: &|expr: &Expr| Text(expr).to_string(),
+        examples: [
+            "d0 floordiv 8, d0 mod 8",
+            "d0 floordiv 8 and d0 mod 4",
+            "d0 * 16 + d1 where d1 is below 16",
+        ],
+    };
+    let target = Target { results: &map.results, dims: map.dims, sizes: None };
+    affine::lower(&target, dims, bits, &language)
 }
 
 /// Mosaic's tiles: the first is cut out of the last dimensions, and its strides are counted in such tiles; each further one

@@ -61,8 +61,6 @@
 //! ```
 
 mod affine;
-mod affine_bounds;
-mod affine_lower;
 mod dialect;
 mod element;
 mod lower;

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use super::affine::{Expr, Op};
+use super::{Expr, Op};
 
 /// Whole multiples of variables, by their numbers, and a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -201,5 +201,30 @@ impl Bounds {
         }
         let (least, most) = (least.checked_add(flat.constant)?, most.checked_add(flat.constant)?);
         Some((-least.checked_neg()?.div_euclid(divisor), most.div_euclid(divisor)))
+    }
+}
+
+/// The least and the largest value of an expression over an index of these sizes. A remainder has all values below its
+/// divisor.
+pub(crate) fn bounds(expr: &Expr, dims: &[u64]) -> (i128, i128) {
+    let Expr::Op(op, parts) = expr else {
+        return match expr {
+            Expr::Dim(dim) => (0, dims.get(*dim).map_or(0, |&size| i128::from(size.max(1) - 1))),
+            Expr::Const(value) => (i128::from(*value), i128::from(*value)),
+            _ => (0, 0),
+        };
+    };
+    let ((low, high), right) = (bounds(&parts[0], dims), bounds(&parts[1], dims));
+    match op {
+        Op::Add => (low.saturating_add(right.0), high.saturating_add(right.1)),
+        Op::Mul => {
+            // One side is a constant.
+            let products = [low, high].map(|a| [right.0, right.1].map(|b| a.saturating_mul(b)));
+            let all = products.as_flattened().iter();
+            (all.clone().copied().min().unwrap_or(0), all.copied().max().unwrap_or(0))
+        }
+        Op::FloorDiv => (low.div_euclid(right.0), high.div_euclid(right.0)),
+        Op::CeilDiv => (-(-low).div_euclid(right.0), -(-high).div_euclid(right.0)),
+        Op::Mod => (0, right.0 - 1),
     }
 }

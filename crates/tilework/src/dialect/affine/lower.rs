@@ -1,7 +1,7 @@
-//! What an affine map means as the layout of a `memref`.
+//! What a map means as the layout of an array.
 //!
-//! The results are the index of a row-major array. Its sizes are what the results can be: from 0 to their upper bounds, as
-//! when MLIR normalises a `memref`: see `affine_bounds`.
+//! The results are the index of a row-major array. Its sizes are what the notation says, or what the results can be: from 0
+//! to their upper bounds, as when MLIR normalises a `memref`: see `bounds`.
 //!
 //! Every result becomes a linear form over *pieces* ⌊root / cut⌋, where a root is a dimension, or a sum of pieces that is
 //! divided as a whole. Added up, they are one form. The cuts of a root make it digits, each of which has one coefficient:
@@ -14,8 +14,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::affine::{AffineMap, Expr, Op};
-use super::affine_bounds::Bounds;
+use super::bounds::Bounds;
+use super::{Expr, Op};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::layout::terms::{Term, Terms};
@@ -50,7 +50,7 @@ impl Form {
 }
 
 fn too_large() -> Error {
-    Error::new("the numbers of the affine map overflow 63 bits").field("layout").accepts("smaller constants")
+    Error::new("the numbers of the map overflow 63 bits").field("layout").accepts("smaller constants")
 }
 
 fn refused(found: impl Into<String>, rule: &str) -> Error {
@@ -70,46 +70,93 @@ struct Root {
 struct Lowering {
     /// The dimensions, then sums, each after those whose pieces it is made of.
     roots: Vec<Root>,
+    /// Whether a sum that is divided keeps its constant, so that other quotients of it have the same root.
+    keeps_constants: bool,
 }
 
 /// The array that is laid out.
 struct Whole<'a> {
     dims: &'a [u64],
     bits: u32,
+    language: &'a Language<'a>,
+}
+
+/// How a notation writes its maps, for errors.
+pub(crate) struct Language<'a> {
+    /// What it calls a map: `affine map`.
+    pub(crate) map: &'static str,
+    /// An expression in its words.
+    pub(crate) print: &'a dyn Fn(&Expr) -> String,
+    /// Quotient and remainder of a dimension by one number, by numbers that divide each other, and a number in mixed radix.
+    pub(crate) examples: [&'static str; 3],
+}
+
+/// What a map leads to.
+pub(crate) struct Target<'a> {
+    /// The index of a row-major array, without the dimensions within an element.
+    pub(crate) results: &'a [Expr],
+    /// How many dimensions the map is over. Those of the array beyond them are within an element.
+    pub(crate) dims: usize,
+    /// The sizes of the array that the results are the index of, where they are not what the results can be.
+    pub(crate) sizes: Option<&'a [u64]>,
 }
 
 /// The layout of an array of these dimensions. Those beyond the map's are within an element, and row-major.
-pub(super) fn lower(map: &AffineMap, dims: &[u64], bits: u32) -> Result<Layout> {
-    if map.symbols > 0 {
-        return Err(refused(
-            "an affine map with symbols",
-            "the value of a symbol is known only when the program runs",
-        )
-        .accepts("constants in place of the symbols"));
-    }
+///
+/// # Errors
+/// A result below 0, a part of the index that is used twice, and numbers that do not fit.
+pub(crate) fn lower(target: &Target, dims: &[u64], bits: u32, language: &Language) -> Result<Layout> {
+    let error = match attempt(target, dims, bits, language, false) {
+        Ok(layout) => return Ok(layout),
+        Err(error) => error,
+    };
+    // As one root i + 5, its quotients by 4 and by 32 are digits of one number.
+    attempt(target, dims, bits, language, true).map_err(|_| error)
+}
+
+/// The same with the constants of a sum that is divided taken out as far as they are multiples of the divisor, or kept.
+fn attempt(
+    target: &Target,
+    dims: &[u64],
+    bits: u32,
+    language: &Language,
+    keeps_constants: bool,
+) -> Result<Layout> {
     let root = |&size: &u64| Root { sum: None, most: i128::from(size.max(1) - 1), cuts: BTreeSet::new() };
-    let mut lowering = Lowering { roots: dims.iter().map(root).collect() };
+    let mut lowering = Lowering { roots: dims.iter().map(root).collect(), keeps_constants };
     let mut bounds = Bounds::new(dims);
     let is_empty = dims.contains(&0);
     let mut total = Form::default();
     let mut size = u64::from(!is_empty);
-    let inner: Vec<Expr> = (map.dims..dims.len()).rev().map(Expr::Dim).collect();
-    for (number, result) in inner.iter().chain(map.results.iter().rev()).enumerate() {
+    let inner: Vec<Expr> = (target.dims..dims.len()).rev().map(Expr::Dim).collect();
+    let count = target.results.len();
+    for (number, result) in inner.iter().chain(target.results.iter().rev()).enumerate() {
         let (low, high) = bounds.of(result);
+        // Of the results; there is none for what is within an element.
+        let of_results = (count + inner.len() - 1).checked_sub(number).filter(|&number| number < count);
         if low < 0 && !is_empty {
-            let number = (map.results.len() + inner.len() - 1).saturating_sub(number);
             return Err(refused(
-                format!("result {number} of the affine map, {result}, is {low} at the least"),
+                format!(
+                    "result {} of the {}, {}, is {low} at the least",
+                    of_results.unwrap_or(0),
+                    language.map,
+                    (language.print)(result)
+                ),
                 "the results are an index, which counts from 0",
             )
             .accepts("a map whose results are 0 or more"));
         }
-        let form = lowering.form(result)?;
+        let form = lowering.form(result, language)?;
         total.add(&form, size.into())?;
-        let extent = u64::try_from(high.max(0).saturating_add(1)).ok();
-        size = extent.and_then(|extent| size.checked_mul(extent)).ok_or_else(too_large)?;
+        let said = target.sizes.and_then(|sizes| sizes.get(of_results?));
+        let extent = said.copied().or_else(|| u64::try_from(high.max(0).saturating_add(1)).ok());
+        // Without elements there is nothing to allocate.
+        size = match is_empty {
+            true => 0,
+            false => extent.and_then(|extent| size.checked_mul(extent)).ok_or_else(too_large)?,
+        };
     }
-    let whole = Whole { dims, bits };
+    let whole = Whole { dims, bits, language };
     // With every cut that was written, padding has its tile. Where that is no plain tiling, only with those that count.
     match lowering.build(&whole, &total, size, true) {
         Ok(layout) if layout.is_compact() => Ok(layout),
@@ -121,7 +168,7 @@ pub(super) fn lower(map: &AffineMap, dims: &[u64], bits: u32) -> Result<Layout> 
 }
 
 impl Lowering {
-    fn form(&mut self, expr: &Expr) -> Result<Form> {
+    fn form(&mut self, expr: &Expr, language: &Language) -> Result<Form> {
         let Expr::Op(op, parts) = expr else {
             return Ok(match expr {
                 Expr::Dim(dim) => Form::piece(*dim, 1),
@@ -129,15 +176,18 @@ impl Lowering {
                 _ => Form::default(),
             });
         };
-        let mut form = self.form(&parts[0])?;
+        let mut form = self.form(&parts[0], language)?;
         let by = match (op, &parts[1]) {
             (Op::Add, other) => {
-                let other = self.form(other)?;
+                let other = self.form(other, language)?;
                 form.add(&other, 1)?;
                 return Ok(form);
             }
             (_, Expr::Const(by)) => *by,
-            _ => return Err(refused(format!("{expr} in an affine map"), "an operand is not known")),
+            _ => {
+                let found = format!("{} in an {}", (language.print)(expr), language.map);
+                return Err(refused(found, "an operand is not known"));
+            }
         };
         if *op == Op::Mul {
             let mut product = Form::default();
@@ -166,6 +216,10 @@ impl Lowering {
         let is_sum = rest.constant != 0 || rest.terms.len() > 1;
         if rest.terms.is_empty() || (is_sum && low >= 0 && high < divisor) {
             return Ok((whole, rest));
+        }
+        if self.keeps_constants && whole.terms.is_empty() && form.constant > 0 {
+            rest.constant = form.constant;
+            whole.constant = 0;
         }
         if low < 0 {
             // So many times the divisor that no value is below 0.
@@ -250,21 +304,24 @@ impl Lowering {
             }
             let cuts = Vec::from_iter(cuts);
             if let Some(pair) = cuts.windows(2).find(|pair| !pair[1].is_multiple_of(pair[0])) {
-                let name = root.sum.as_ref().map_or(format!("d{number}"), |_| "a sum".to_owned());
+                let name = root
+                    .sum
+                    .as_ref()
+                    .map_or_else(|| (whole.language.print)(&Expr::Dim(number)), |_| "a sum".to_owned());
                 return Err(refused(
                     format!("{name} is cut at multiples of {} and of {}", pair[0], pair[1]),
                     "cuts of one dimension divide each other",
                 )
-                .accepts("divisors that divide each other, as in d0 floordiv 8 and d0 mod 4"));
+                .accepts(format!("divisors that divide each other, as in {}", whole.language.examples[1])));
             }
             let term = match &root.sum {
                 None => terms.dim(number)?,
-                Some(sum) => combine(&mut terms, sum, &mut digits)?,
+                Some(sum) => combine(&mut terms, sum, &mut digits, whole.language)?,
             };
             digits.push(split(&mut terms, term, &cuts)?);
         }
         for root in 0..digits.len() {
-            for (term, coefficient) in take(&mut digits, total, root)? {
+            for (term, coefficient) in take(&mut digits, total, root, whole.language)? {
                 let stride = i64::try_from(coefficient).map_err(|_| too_large())?;
                 terms.add(term, stride)?;
             }
@@ -294,7 +351,12 @@ fn split(terms: &mut Terms, mut term: Term, cuts: &[u64]) -> Result<Vec<Digit>> 
 }
 
 /// The digits of a root that a form uses, with their coefficients.
-fn take(digits: &mut [Vec<Digit>], form: &Form, root: usize) -> Result<Vec<(Term, i128)>> {
+fn take(
+    digits: &mut [Vec<Digit>],
+    form: &Form,
+    root: usize,
+    language: &Language,
+) -> Result<Vec<(Term, i128)>> {
     let mut taken = Vec::new();
     for digit in &mut digits[root] {
         let pieces = form.terms.range((root, 1)..=(root, digit.weight));
@@ -307,7 +369,10 @@ fn take(digits: &mut [Vec<Digit>], form: &Form, root: usize) -> Result<Vec<(Term
                 "a dimension, or a part of it, is used twice",
                 "every part of the index enters one sum that is divided, or the sum of the results",
             )
-            .accepts("a map that uses a dimension by its quotient and its remainder, as in d0 floordiv 8, d0 mod 8"));
+            .accepts(format!(
+                "a map that uses a dimension by its quotient and its remainder, as in {}",
+                language.examples[0]
+            )));
         };
         taken.push((term, coefficient));
     }
@@ -315,15 +380,15 @@ fn take(digits: &mut [Vec<Digit>], form: &Form, root: usize) -> Result<Vec<(Term
 }
 
 /// A sum of digits as one term: `start + step · (a number in mixed radix)`.
-fn combine(terms: &mut Terms, sum: &Form, digits: &mut [Vec<Digit>]) -> Result<Term> {
+fn combine(terms: &mut Terms, sum: &Form, digits: &mut [Vec<Digit>], language: &Language) -> Result<Term> {
     let mut parts = Vec::new();
     for root in 0..digits.len() {
-        parts.append(&mut take(digits, sum, root)?);
+        parts.append(&mut take(digits, sum, root, language)?);
     }
     let no_radix = || {
         refused(
             "a sum of dimensions is divided, whose values meet or leave some out",
-            "a sum that is divided is a number in mixed radix, as d0 * 16 + d1 where d1 is below 16",
+            &format!("a sum that is divided is a number in mixed radix, as {}", language.examples[2]),
         )
         .accepts("divided dimensions in place of the divided sum")
     };
