@@ -36,6 +36,7 @@ mod targets;
 mod terms;
 mod triton;
 mod tvm;
+mod tvm_maps;
 mod views;
 mod xla_bitcast;
 mod xla_proto;

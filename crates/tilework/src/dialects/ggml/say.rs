@@ -61,13 +61,13 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
     let own = tensor.lower()?;
     match own.same_buffer(layout).is_yes() {
         true => Ok(Arc::new(tensor)),
-        false => {
-            let behind = layout.size().saturating_sub(own.size());
-            Err(no(
+        false => Err(match layout.size().checked_sub(own.size()) {
+            Some(behind @ 1..) => no(
                 format!("{} behind the last element", counted(behind, "place")),
                 "a tensor of ggml ends with its last element",
-            ))
-        }
+            ),
+            _ => no("places that strides do not reach".to_owned(), "a tensor of ggml is sizes and strides"),
+        }),
     }
 }
 

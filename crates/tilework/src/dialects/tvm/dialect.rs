@@ -3,19 +3,32 @@
 use super::axes::Axes;
 use super::read::{Array, read};
 use super::say::say;
-use crate::dialect::{Confidence, Described, Dialect, Dim, Example, Fact, Facts, Found, Part, words};
+use super::{index_map, tile};
+use crate::dialect::{
+    Confidence, Described, Dialect, Dim, Example, Fact, Facts, Form, Found, Part, Said, sized, words,
+};
 use crate::element::Element;
 use crate::error::Result;
 use crate::layout::Layout;
 
-/// Layout strings, behind type and sizes.
+/// Layout strings, index maps and tile layouts, behind type and sizes.
 pub static DIALECT: Dialect = Dialect {
     name: "tvm",
     title: "a layout of TVM",
     recognise,
-    read: |text, known| read(text, known).map(|array| vec![Found::unnamed(array)]),
-    say: Some(say),
-    forms: &[],
+    read: |text, known| {
+        let body = sized::prefix(text).map_or(text, |(_, rest)| &text[rest..]);
+        Ok(vec![match () {
+            _ if index_map::is_map(body) => Found::unnamed(index_map::read(text, known)?),
+            _ if tile::is_tile(body) => Found::unnamed(tile::read(text, known)?),
+            _ => Found::unnamed(read(text, known)?),
+        }])
+    },
+    say: Some(plainest),
+    forms: &[
+        Form { name: "index-map", title: "an index map of TVM", say: index_map::say },
+        Form { name: "tile-layout", title: "a tile layout of TVM", say: tile::say },
+    ],
     examples: EXAMPLES,
 };
 
@@ -44,10 +57,49 @@ const EXAMPLES: &[Example] = &[
         offsets: &[(&[2, 3], 17)],
         size: 24,
     },
+    Example {
+        text: "f32[3,5] lambda i, j: (i // 2, j // 2, i % 2, j % 2)",
+        shows: "an index map, which pads",
+        offsets: &[(&[2, 3], 17)],
+        size: 24,
+    },
+    Example {
+        text: "f16[64,64] T.index_map(lambda i, j: (i // 16, j // 16, i % 16, j % 16))",
+        shows: "an index map as TVM prints it",
+        offsets: &[(&[17, 35], (4 + 2) * 256 + 16 + 3)],
+        size: 4096,
+    },
+    Example {
+        text: "f32[116] lambda i: (i // 4 % 8, i // 32, i % 4)",
+        shows: "a map whose first result is the middle of an index",
+        offsets: &[(&[115], (4 * 4 + 3) * 4 + 3)],
+        size: 128,
+    },
+    Example {
+        text: "f32[4,6] S[(2, 2, 3, 2):(12, 2, 4, 1)]",
+        shows: "a tile layout",
+        offsets: &[(&[2, 3], 17)],
+        size: 24,
+    },
+    Example {
+        text: "f16 T.TileLayout(T.S[(4, 8):(16, 1)] + 3)",
+        shows: "rows with room behind them, and an offset",
+        offsets: &[(&[0, 0], 3), (&[3, 7], 48 + 7 + 3)],
+        size: 59,
+    },
+    Example {
+        text: "f16 ComposeLayout(3, 3, 3, TileLayout(S[(8, 64):(64, 1)]))",
+        shows: "a swizzle behind it",
+        offsets: &[(&[1, 0], 72), (&[7, 63], 7 * 64 + 7)],
+        size: 512,
+    },
 ];
 
-/// Upper-case letters with a factor beside them, or two layouts.
+/// Upper-case letters with a factor beside them, or two layouts; a lambda or what is called on one; `S[…]`.
 fn recognise(text: &str) -> Option<Confidence> {
+    if index_map::is_map(text) || tile::is_tile(text) {
+        return Some(Confidence::Certain);
+    }
     let is_of_letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"[]-> ".contains(&byte));
     if !is_of_letters || !text.contains(|c: char| c.is_ascii_uppercase()) {
         return None;
@@ -59,6 +111,15 @@ fn recognise(text: &str) -> Option<Confidence> {
         Ok(_) => None,
         Err(_) => text.contains("->").then_some(Confidence::Likely),
     }
+}
+
+/// The layout as a string, or where that cannot say it, as an index map or a tile layout.
+fn plainest(layout: &Layout, element: Element) -> Result<Said> {
+    let why = match say(layout, element) {
+        Ok(said) => return Ok(said),
+        Err(why) => why,
+    };
+    index_map::say(layout, element).or_else(|_| tile::say(layout, element)).map_err(|_| why)
 }
 
 impl Described for Array {
