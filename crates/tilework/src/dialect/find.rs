@@ -163,10 +163,19 @@ fn says(piece: &str) -> Option<Result<Vec<Found>>> {
         // It is all there, and says too little: no sizes, or no type.
         Err(error) => {
             let is_whole = error.span() == Some(0..piece.len()) && error.accepted().is_some();
-            let is_sure = || all().iter().any(|own| (own.recognise)(piece) == Some(Confidence::Certain));
-            (is_whole && is_sure()).then_some(Err(error))
+            (is_whole && is_sure(piece)).then_some(Err(error))
         }
     }
+}
+
+/// Whether a notation is certain that a text is its own.
+fn is_sure(text: &str) -> bool {
+    all().iter().any(|own| (own.recognise)(text.trim_end()) == Some(Confidence::Certain))
+}
+
+/// Whether nothing but blanks stands before this on its line.
+fn is_line_start(text: &str, at: usize) -> bool {
+    text[..at].trim_end_matches([' ', '\t']).bytes().next_back().is_none_or(|byte| byte == b'\n')
 }
 
 fn line_at(text: &str, place: usize) -> u64 {
@@ -184,6 +193,10 @@ fn begins(text: &str, at: usize) -> bool {
     match bytes[at] {
         b'(' => closing(rest).is_some_and(|end| rest[end..].starts_with(":") && rest.len() > end + 1),
         b'{' | b'[' if rest[1..].trim_start().starts_with(['"', '\'']) => true,
+        // A line of a log that a notation knows as a whole.
+        b'[' | b'0'..=b'9' if is_line_start(text, at) && is_sure(rest.lines().next().unwrap_or_default()) => {
+            true
+        }
         b'[' => sized::sizes(rest).is_some_and(|(_, end)| {
             let behind = rest[end..].trim_start_matches(' ');
             behind.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -287,6 +300,7 @@ fn ends(text: &str, start: usize) -> Vec<usize> {
                     return ends;
                 }
             }
+            b' ' | b'\t' if at > 0 && matches!(bytes[at - 1], b' ' | b'\t') => {} // of several blanks, one is an end
             b' ' | b'\t' | b',' | b';' if open.is_empty() && at > 0 => ends.push(start + at),
             _ => {}
         }

@@ -214,3 +214,26 @@ fn a_type_may_be_known_from_elsewhere() {
     let error = dialect::Reading::knowing(known).read_one("ne = [5]").unwrap_err();
     assert_eq!(error.found(), "elements of u8");
 }
+
+#[test]
+fn tensors_are_found_in_a_log_line_by_line() {
+    let log = "ggml_backend: using CPU\n\
+        llama_model_loader: - tensor    0:                token_embd.weight q4_0     [  4096, 32000,     1,     1 ]\n\
+        llama_model_loader: - tensor    1:           blk.0.attn_norm.weight f32      [  4096,     1,     1,     1 ]\n\
+        view: type = f16, ne = [64, 32], nb = [2, 256]\n";
+    let found = dialect::find(log);
+    let texts: Vec<String> = found
+        .all
+        .iter()
+        .flat_map(|sighting| sighting.found.as_ref().unwrap())
+        .map(|found| found.said.to_string())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "type = q4_0, ne = [4096, 32000]",
+            "type = f32, ne = [4096]",
+            "type = f16, ne = [64, 32], nb = [2, 256]"
+        ]
+    );
+}

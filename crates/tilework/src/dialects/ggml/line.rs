@@ -35,6 +35,9 @@ struct Pieces<'a> {
 }
 
 fn pieces(text: &str) -> Option<Pieces<'_>> {
+    if text.contains('\n') {
+        return None;
+    }
     loader(text).or_else(|| quantize(text)).or_else(|| dump(text)).or_else(|| convert(text))
 }
 

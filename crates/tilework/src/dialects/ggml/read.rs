@@ -19,8 +19,13 @@ use crate::error::{Error, ErrorKind, Result, quoted};
 /// The words before a value.
 const KEYS: [&str; 4] = ["type", "ne", "nb", "view_offs"];
 
-/// Whether a text is a tensor by its words: sizes or strides are in it.
+/// Whether a text is a tensor by its words: it begins as one, and sizes or strides are in it.
 pub(super) fn is_words(text: &str) -> bool {
+    let first = &text[..text.bytes().take_while(|&byte| in_word(byte)).count()];
+    let is_sign = || text[first.len()..].trim_start().starts_with(['=', ':']);
+    if Type::of_name(first).is_none() && !(KEYS.contains(&first) && is_sign()) {
+        return false;
+    }
     let is_key = |key: &str| {
         text.match_indices(key).any(|(at, _)| {
             let before = text[..at].bytes().next_back();
