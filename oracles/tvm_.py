@@ -7,6 +7,7 @@ from importlib.metadata import version as installed
 
 import numpy as np
 from tvm import s_tir
+from tvm.tirx import IndexMap
 
 from common import Check, Integers, Run, order_text, tiled
 
@@ -63,12 +64,28 @@ def says(run: Run) -> None:
     for _ in run.draws():
         layout = tiled(run.random)
         text = run.say(layout, "tvm") if layout.rank else None
-        if text is None:
+        if text is None or "lambda" in text:
             continue
         source, _, target = text.split()[-1].rpartition("->")
         source = source or "".join(letter for letter in target if letter.isupper())
         offsets, count = places(layout.dims, source, target)
         run.same(text, offsets, places=count, layout=layout)
+
+
+def maps_said(run: Run) -> None:
+    """Index maps are Python: TVM makes its own of the code, and the sizes besides."""
+    for _ in run.draws():
+        layout = tiled(run.random)
+        text = run.say(layout, "index-map") if layout.rank else None
+        if text is None:
+            continue
+        code = text[text.index("lambda") :]
+        index_map = IndexMap.from_func(eval(code))  # noqa: S307 (what Tilework said, not what came from outside)
+        sizes = [int(size) for size in index_map.map_shape(list(layout.dims))]
+        offsets = np.empty(layout.dims, np.int64)
+        for index in np.ndindex(*layout.dims):
+            offsets[index] = np.ravel_multi_index([int(i) for i in index_map.map_indices(list(index))], sizes)
+        run.same(text, offsets, places=int(np.prod(sizes)), layout=layout)
 
 
 def packs_of_three(run: Run) -> None:
@@ -92,4 +109,5 @@ CHECKS = [
     Check("tvm", "layout strings, by the index map that TVM makes", reads),
     Check("tvm", "three factors in one dimension", packs_of_three),
     Check("tvm", "layout strings said", says),
+    Check("tvm", "index maps said, by the map that TVM makes of the code", maps_said),
 ]
