@@ -6,6 +6,7 @@
 mod answer;
 mod array;
 mod audit;
+mod block;
 mod convert;
 mod directml;
 mod dlpack;
@@ -13,6 +14,7 @@ mod element;
 mod error;
 mod explain;
 mod fill;
+mod find;
 mod flat;
 mod jax;
 mod kept;
@@ -49,11 +51,19 @@ mod _tilework {
     #[pymodule_export]
     use crate::audit::audit;
     #[pymodule_export]
+    use crate::block::PyBlocks;
+    #[pymodule_export]
+    use crate::block::block;
+    #[pymodule_export]
     use crate::dlpack::PyDlpack;
     #[pymodule_export]
     use crate::dlpack::from_dlpack;
     #[pymodule_export]
     use crate::dlpack::to_dlpack;
+    #[pymodule_export]
+    use crate::find::PySighting;
+    #[pymodule_export]
+    use crate::find::find;
     #[pymodule_export]
     use crate::layout::PyLayout;
     #[pymodule_export]

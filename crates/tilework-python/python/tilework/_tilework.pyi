@@ -9,21 +9,26 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self
 
+from tilework._sightings import Sightings
 from tilework._translations import Translations
 from tilework.audits import Findings, Program, Unread
 
 __all__ = [
     "Audit",
     "AuditChange",
+    "Blocks",
     "DLPack",
     "Layout",
     "Padding",
     "Plan",
+    "Sighting",
     "Suggestions",
     "Verdict",
     "__version__",
     "audit",
+    "block",
     "command",
+    "find",
     "from_dlpack",
     "pack",
     "relayout",
@@ -263,6 +268,41 @@ class DLPack:
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+@final
+class Blocks:
+    @property
+    def legal(self) -> bool: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def grid(self) -> tuple[int, ...]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def nearest(self) -> list[tuple[int | None, ...]]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def __bool__(self) -> bool: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class Sighting:
+    @property
+    def text(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def times(self) -> int: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def notation(self) -> str | None: ...
+    @property
+    def layout(self) -> Layout | None: ...
+    @property
+    def reason(self) -> str | None: ...
+
 def audit(
     source: _Audited | Sequence[_Audited],
     *,
@@ -272,6 +312,8 @@ def audit(
     what_if: _Supposed | None = None,
     memory: SupportsIndex | None = None,
 ) -> Audit: ...
+def block(array: _LayoutLike, block_shape: Sequence[SupportsIndex | None]) -> Blocks: ...
+def find(text: str) -> Sightings: ...
 def suggest(
     array: _LayoutLike,
     target: str = "tpu",

@@ -99,7 +99,13 @@ impl Axes {
         let place = |name: &String| other.0.iter().position(|own| own == name);
         let places: Option<Vec<usize>> = self.0.iter().map(place).collect();
         places.filter(|_| self.0.len() == other.0.len()).ok_or_else(|| {
-            Error::new(format!("{self} and {other}"))
+            let alone = |one: &Axes, of: &Axes| one.0.iter().find(|name| !of.0.contains(name)).cloned();
+            let alone = match (alone(self, other), alone(other, self)) {
+                (Some(name), Some(of)) => format!("{name} stands on one side only, {of} on the other only"),
+                (Some(name), None) | (None, Some(name)) => format!("{name} stands on one side only"),
+                (None, None) => "a name is there twice".to_owned(), // no side has a name twice
+            };
+            Error::new(format!("{self} and {other}: {alone}"))
                 .of_kind(ErrorKind::Mismatch)
                 .rule("both sides have the same names, in any order")
         })
