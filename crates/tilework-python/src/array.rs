@@ -141,7 +141,7 @@ impl<'py> Look<'py> {
 }
 
 /// All memory of an array of this description: no element reaches beyond it on either side.
-fn extent(first: *mut u8, shape: &[usize], strides: &[isize], itemsize: usize) -> Memory {
+pub fn extent(first: *mut u8, shape: &[usize], strides: &[isize], itemsize: usize) -> Memory {
     if shape.contains(&0) {
         return Memory { start: first, bytes: 0 };
     }

@@ -53,11 +53,15 @@ fn not_read(said: &Bound<'_, PyAny>, error: PyErr) -> Bad {
 
 /// The type of the elements of an array. Few dtypes are ever seen, and the name of one takes NumPy long to say.
 pub fn of_array(array: &Bound<'_, PyUntypedArray>) -> Result<Element> {
+    of_descr(&array.dtype())
+}
+
+/// The same of their dtype.
+pub fn of_descr(dtype: &Bound<'_, PyArrayDescr>) -> Result<Element> {
     static SEEN: Mutex<Vec<(Py<PyArrayDescr>, Element)>> = Mutex::new(Vec::new());
-    let dtype = array.dtype();
     let find = || {
         let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.iter().find(|(known, _)| known.is(&dtype)).map(|(_, element)| *element)
+        seen.iter().find(|(known, _)| known.is(dtype)).map(|(_, element)| *element)
     };
     if let Some(element) = find() {
         return Ok(element);
@@ -65,7 +69,7 @@ pub fn of_array(array: &Bound<'_, PyUntypedArray>) -> Result<Element> {
     let element = of_dtype(dtype.as_any())?;
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
     if seen.len() < 64 {
-        seen.push((dtype.unbind(), element));
+        seen.push((dtype.clone().unbind(), element));
     }
     Ok(element)
 }

@@ -12,6 +12,7 @@ mod directml;
 mod dlpack;
 mod element;
 mod error;
+mod everyday;
 mod explain;
 mod fill;
 mod find;
@@ -60,6 +61,18 @@ mod _tilework {
     use crate::dlpack::from_dlpack;
     #[pymodule_export]
     use crate::dlpack::to_dlpack;
+    #[pymodule_export]
+    use crate::everyday::astype;
+    #[pymodule_export]
+    use crate::everyday::channels_first;
+    #[pymodule_export]
+    use crate::everyday::channels_last;
+    #[pymodule_export]
+    use crate::everyday::contiguous;
+    #[pymodule_export]
+    use crate::everyday::copyto;
+    #[pymodule_export]
+    use crate::everyday::transpose;
     #[pymodule_export]
     use crate::find::PySighting;
     #[pymodule_export]

@@ -89,15 +89,37 @@ impl Prepared {
         to.check()?;
         flat::check_writable(to.is_writable)?;
         flat::check_apart(from.memory, to.memory)?;
-        let (source, destination) = (from.memory, to.memory);
+        let pins = if self.lets_go() { Some((from.pin()?, to.pin()?)) } else { None };
+        // SAFETY: the bytes are those of two arrays that are alive, were looked at since code of Python's last ran, and are
+        // pinned where code of Python's may run meanwhile; the destination may be written, and they do not overlap.
+        let moved = unsafe { self.run_on_memory(py, from.memory, to.memory, threads) };
+        drop(pins);
+        moved
+    }
+
+    /// Whether other threads of Python run meanwhile.
+    pub fn lets_go(&self) -> bool {
+        self.bytes >= LETS_GO
+    }
+
+    /// Moves the data of memory that somebody else looked at.
+    ///
+    /// # Safety
+    /// 1. The bytes of both are there until this returns, also where [other threads run](Prepared::lets_go).
+    /// 2. Those of the destination may be written, and the two do not overlap.
+    ///
+    /// Who changes what is in them meanwhile gets what they get, as with NumPy.
+    pub unsafe fn run_on_memory(
+        &self,
+        py: Python<'_>,
+        source: Memory,
+        destination: Memory,
+        threads: Option<NonZeroUsize>,
+    ) -> crate::error::Result<()> {
         let on = |pool: &dyn tilework_copy::Pool| {
             // The whole of each, so that the closure below holds what can be sent.
             let (source, destination): (Memory, Memory) = (source, destination);
-            // SAFETY:
-            // 1. The bytes are those of two arrays that are alive: they were looked at since code of Python's last ran.
-            // 2. They stay where they are: either no code of Python's runs until this is done, or the owners are pinned.
-            // 3. The destination may be written, and they do not overlap.
-            // Who changes what is in the arrays meanwhile gets what they get, as with NumPy.
+            // SAFETY: the caller's promise.
             unsafe {
                 self.relayout.run_raw(
                     pool,
@@ -106,17 +128,15 @@ impl Prepared {
                 )
             }
         };
-        if self.bytes < LETS_GO {
+        if !self.lets_go() {
             return Ok(on(&Inline)?);
         }
-        let pins = (from.pin()?, to.pin()?);
         match threads.map(NonZeroUsize::get) {
             Some(1) => py.detach(|| on(&Inline)),
             None if self.bytes < SHARES => py.detach(|| on(&Inline)),
             Some(threads) => py.detach(|| on(&Threads::new(threads))),
             None => py.detach(|| on(&Threads::all())),
         }?;
-        drop(pins);
         Ok(())
     }
 }

@@ -279,7 +279,9 @@ def test_a_list_that_holds_itself_is_refused() -> None:
         tw.audit(endless)
 
 
-SHAPES = st.sampled_from([WORST, "f32[2,3]{1,0}", "ENTRY %e {", "HloModule m", "allocation 0: size 5", "\n", "%a = ", "{", "("])
+SHAPES = st.sampled_from(
+    [WORST, "f32[2,3]{1,0}", "ENTRY %e {", "HloModule m", "allocation 0: size 5", "\n", "%a = ", "{", "("]
+)
 
 
 @given(st.one_of(st.text(), st.lists(st.one_of(SHAPES, st.text(max_size=5))).map("".join), st.binary()))

@@ -86,7 +86,20 @@ def test_arrays_in_the_other_byte_order_are_packed(dtype: str) -> None:
         tw.pack(other, "{1,0}", copy=False)
 
 
-NUMBERS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"]
+NUMBERS = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 
 
 @pytest.mark.parametrize("source", NUMBERS)
@@ -148,7 +161,9 @@ def matches(value: Any, kind: Any) -> bool:
         return isinstance(value, list) and all(matches(item, arguments[0]) for item in value)
     if arguments:
         return any(matches(value, one) for one in arguments if (value is None) == (one is type(None)))
-    return value is None if kind is type(None) else isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+    return (
+        value is None if kind is type(None) else isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+    )
 
 
 @pytest.mark.parametrize("name", ["dump", "out_of_memory.txt", "program.mlir", "partly"])

@@ -109,7 +109,9 @@ def test_what_has_no_layout_is_told_what_has_one(wrong: Any) -> None:
         tw.Layout(wrong, dims=(2, 3), dtype="f32")
 
 
-@pytest.mark.parametrize("interface", [{}, {"shape": (3,)}, {"shape": 3, "typestr": "<f4"}, {"shape": (3,), "typestr": "(1,2"}])
+@pytest.mark.parametrize(
+    "interface", [{}, {"shape": (3,)}, {"shape": 3, "typestr": "<f4"}, {"shape": (3,), "typestr": "(1,2"}]
+)
 def test_an_array_interface_that_says_nothing_is_a_layout_error(interface: Any) -> None:
     class Wrong:
         __array_interface__ = interface

@@ -430,7 +430,6 @@ def test_an_error_points_into_the_text() -> None:
         xla.Shape("f32[2,3]{strides(5,1)}", strict=True)
 
 
-
 def test_tuples_nest_as_deep_as_a_text_and_no_deeper() -> None:
     nested = xla.Shape("f32[2]")
     for _ in range(128):

@@ -60,7 +60,11 @@ def layout(spec: Any, dims: Sequence[int] | None = None, dtype: npt.DTypeLike | 
         return Layout(from_dlpack(spec))
     if hasattr(spec, "__array__"):
         return Layout(np.asarray(spec))
-    hint = "; a shape goes with a dtype, and numpy.asarray makes an array of a list" if isinstance(spec, (list, tuple)) else ""
+    hint = (
+        "; a shape goes with a dtype, and numpy.asarray makes an array of a list"
+        if isinstance(spec, (list, tuple))
+        else ""
+    )
     raise TypeError(f"a layout is made from {ACCEPTED}, and this is {_named(spec)}{hint}")
 
 

@@ -25,9 +25,14 @@ __all__ = [
     "Suggestions",
     "Verdict",
     "__version__",
+    "astype",
     "audit",
     "block",
+    "channels_first",
+    "channels_last",
     "command",
+    "contiguous",
+    "copyto",
     "find",
     "from_dlpack",
     "pack",
@@ -35,6 +40,7 @@ __all__ = [
     "suggest",
     "to_dlpack",
     "translate",
+    "transpose",
     "unpack",
 ]
 
@@ -50,6 +56,8 @@ _Array: TypeAlias = Any
 _Fill: TypeAlias = str | complex | np.generic | None
 
 _Out = TypeVar("_Out")
+_A = TypeVar("_A")
+"""An array or a tensor: the result is one as well."""
 
 class _HasText(Protocol):
     """What JAX has made of a function: lowered or compiled."""
@@ -303,6 +311,24 @@ class Sighting:
     @property
     def reason(self) -> str | None: ...
 
+def astype(
+    a: _A, dtype: Any, layout: Literal["K", "C", "F", "channels_last"] = "K", *, threads: SupportsIndex | None = None
+) -> _A: ...
+def channels_first(a: _A, *, threads: SupportsIndex | None = None) -> _A: ...
+def channels_last(a: _A, *, threads: SupportsIndex | None = None) -> _A: ...
+@overload
+def contiguous(a: _Array, *, out: _Out, threads: SupportsIndex | None = None) -> _Out: ...
+@overload
+def contiguous(a: _A, *, out: None = None, threads: SupportsIndex | None = None) -> _A: ...
+def copyto(out: Any, a: _Array, *, threads: SupportsIndex | None = None) -> None: ...
+@overload
+def transpose(
+    a: _Array, axes: Sequence[SupportsIndex] | None = None, *, out: _Out, threads: SupportsIndex | None = None
+) -> _Out: ...
+@overload
+def transpose(
+    a: _A, axes: Sequence[SupportsIndex] | None = None, *, out: None = None, threads: SupportsIndex | None = None
+) -> _A: ...
 def audit(
     source: _Audited | Sequence[_Audited],
     *,
