@@ -18,6 +18,7 @@
 pub(crate) mod affine;
 mod axes;
 pub(crate) mod blocked;
+pub(crate) mod cursor;
 pub(crate) mod digits;
 mod dim;
 mod fact;

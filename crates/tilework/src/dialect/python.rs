@@ -9,11 +9,9 @@
 
 use std::ops::Range;
 
+use crate::dialect::cursor::{Cursor, Tokens, stands_on};
 use crate::element::{Element, System};
 use crate::error::{Error, ErrorKind, Result, quoted};
-
-/// How deep brackets nest: beyond what anything prints, and far below what a stack holds.
-const MAX_DEPTH: usize = 32;
 
 /// A value, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,10 +49,9 @@ pub(crate) struct Item<'a> {
 
 /// All values of a text. `looks` says of which keys the values are read; others may be of any form.
 pub(crate) fn values<'a>(text: &'a str, looks: fn(&str) -> bool) -> Result<Vec<Item<'a>>> {
-    let mut reader = Reader { text, at: 0, depth: 0, looks };
+    let mut reader = Reader::new(text, &TOKENS, looks);
     let mut items = Vec::new();
-    reader.skip_blanks();
-    while reader.at < text.len() {
+    while !reader.is_done() {
         items.push(reader.item()?);
         reader.eat(",");
     }
@@ -171,49 +168,31 @@ fn unknown_element(name: &str) -> Error {
     }
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    depth: usize,
+/// Reads values one after the other.
+pub(crate) struct Reader<'a> {
+    cursor: Cursor<'a>,
     looks: fn(&str) -> bool,
 }
+
+stands_on!(Reader, cursor: Cursor);
+
+pub(crate) const TOKENS: Tokens = Tokens {
+    noun: "text",
+    begins_word: in_name,
+    in_word: in_name,
+    digits_end: false,
+    trim: str::trim_start,
+    most_deep: 32,
+};
 
 fn in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
 }
 
 impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn skip_blanks(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start().len();
-    }
-
-    /// Passes these letters and the blanks behind them, if they are here.
-    fn eat(&mut self, letters: &str) -> bool {
-        let found = self.rest().starts_with(letters);
-        if found {
-            self.at += letters.len();
-            self.skip_blanks();
-        }
-        found
-    }
-
-    fn expect(&mut self, letters: &str, accepts: &str) -> Result<()> {
-        if self.eat(letters) { Ok(()) } else { Err(self.unexpected(accepts)) }
-    }
-
-    fn unexpected(&self, accepts: impl Into<String>) -> Error {
-        let rest = self.rest();
-        let word = rest.bytes().take_while(|&byte| in_name(byte)).count();
-        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
-        let found = match &rest[..length] {
-            "" => "the text ends here".to_owned(),
-            word => format!("unexpected {}", quoted(word)),
-        };
-        Error::new(found).of_kind(ErrorKind::Syntax).at(self.at..self.at + length).accepts(accepts)
+    /// `looks` says of which keys the values are read; others may be of any form.
+    pub(crate) fn new(text: &'a str, tokens: &'static Tokens, looks: fn(&str) -> bool) -> Reader<'a> {
+        Reader { cursor: Cursor::new(text, tokens), looks }
     }
 
     fn item(&mut self) -> Result<Item<'a>> {
@@ -234,76 +213,75 @@ impl<'a> Reader<'a> {
             let inner = &rest[1..1 + rest[1..].find(&rest[..1])?];
             (inner, inner.len() + 2)
         } else {
-            let length = rest.bytes().take_while(|&byte| in_name(byte)).count();
-            (&rest[..length], if rest[length..].starts_with("()") { length + 2 } else { length })
+            let name = self.peek_word();
+            (name, if rest[name.len()..].starts_with("()") { name.len() + 2 } else { name.len() })
         };
         let after = rest[length..].trim_start();
         if length == 0 || !after.starts_with(['=', ':']) {
             return None;
         }
-        let span = self.at..self.at + length;
-        self.at = self.text.len() - after.len() + 1;
-        self.skip_blanks();
+        let span = self.here()..self.here() + length;
+        self.pass(rest.len() - after.len() + 1);
         let kind = if quote { Kind::Text(name) } else { Kind::Name(name) };
         Some(Value { kind, span })
     }
 
     /// A value, whatever it is, up to the comma or the bracket after it.
     fn kept(&mut self) -> Result<Value<'a>> {
-        let start = self.at;
+        let (start, rest) = (self.here(), self.rest());
         let mut open = 0_usize;
         let mut quote = None;
-        for (place, byte) in self.rest().bytes().enumerate() {
+        let mut end = rest.len();
+        for (place, byte) in rest.bytes().enumerate() {
             match byte {
                 b'\'' | b'"' if quote.is_none() => quote = Some(byte),
                 byte if quote == Some(byte) => quote = None,
                 _ if quote.is_some() => {}
                 b'(' | b'[' | b'{' => open += 1,
-                b')' | b']' | b'}' | b',' if open == 0 => return Ok(self.keep(start, place)),
+                b')' | b']' | b'}' | b',' if open == 0 => {
+                    end = place;
+                    break;
+                }
                 b')' | b']' | b'}' => open -= 1,
                 _ => {}
             }
         }
-        match open > 0 || quote.is_some() {
-            true => Err(Error::new("this has no end")
-                .of_kind(ErrorKind::Syntax)
-                .at(start..self.text.len())
-                .accepts("a closing bracket")),
-            false => Ok(self.keep(start, self.text.len() - start)),
+        if open > 0 || quote.is_some() {
+            return Err(self.endless("this").accepts("a closing bracket"));
         }
+        let text = rest[..end].trim_end();
+        self.pass(text.len());
+        Ok(Value { kind: Kind::Kept(text), span: self.since(start) })
     }
 
-    fn keep(&mut self, start: usize, length: usize) -> Value<'a> {
-        let text = self.text[start..start + length].trim_end();
-        self.at = start + length;
-        Value { kind: Kind::Kept(text), span: start..start + text.len() }
+    /// What begins here goes on to the end of the text.
+    fn endless(&self, what: &str) -> Error {
+        let here = self.here();
+        let error = Error::new(format!("{what} has no end")).of_kind(ErrorKind::Syntax);
+        error.at(here..here + self.rest().len())
     }
 
-    fn value(&mut self) -> Result<Value<'a>> {
+    pub(crate) fn value(&mut self) -> Result<Value<'a>> {
         const ACCEPTS: &str = "a number, a name, or a list such as (3, 5)";
-        let start = self.at;
+        let start = self.here();
         let rest = self.rest();
         let kind = match rest.as_bytes() {
             [b'0'..=b'9' | b'-', ..] => Kind::Number(self.number()?),
             [b'\'' | b'"', ..] => {
-                let Some(length) = rest[1..].find(&rest[..1]) else {
-                    return Err(Error::new("this string has no end")
-                        .of_kind(ErrorKind::Syntax)
-                        .at(start..self.text.len()));
-                };
-                self.at += length + 2;
+                let length = rest[1..].find(&rest[..1]).ok_or_else(|| self.endless("this string"))?;
+                self.step(length + 2);
                 Kind::Text(&rest[1..1 + length])
             }
             [b'(' | b'[', ..] => Kind::List(self.list()?),
             [b'{', ..] => Kind::Dict(self.list()?),
             [b'.', b'.', b'.', ..] => {
-                self.at += 3;
+                self.step(3);
                 Kind::Kept("...")
             }
             _ if rest.starts_with("<class '") => {
                 let inner = &rest["<class '".len()..];
                 let end = inner.find("'>").ok_or_else(|| self.unexpected("<class 'numpy.float32'>"))?;
-                self.at += "<class '".len() + end + "'>".len();
+                self.step("<class '".len() + end + "'>".len());
                 Kind::Name(&inner[..end])
             }
             _ => {
@@ -312,70 +290,66 @@ impl<'a> Reader<'a> {
                 if length == mark {
                     return Err(self.unexpected(ACCEPTS));
                 }
-                self.at += length;
+                self.step(length);
                 let name = &rest[..length];
-                match rest.as_bytes().get(length) {
-                    Some(b'(') => Kind::Call(name, self.list()?),
-                    Some(b'[') => Kind::Index(name, self.list()?),
+                match self.peek() {
+                    b'(' => Kind::Call(name, self.list()?),
+                    b'[' => Kind::Index(name, self.list()?),
                     _ => Kind::Name(name),
                 }
             }
         };
-        let span = start..self.text[..self.at].trim_end().len().max(start);
+        let span = self.since(start);
         self.skip_blanks();
         Ok(Value { kind, span })
     }
 
-    /// A list, up to its closing bracket.
+    /// A list with its brackets, and no blanks behind them.
     fn list(&mut self) -> Result<Vec<Item<'a>>> {
-        let open = self.at;
-        let close = match self.rest().as_bytes()[0] {
-            b'(' => ")",
-            b'[' => "]",
-            _ => "}",
+        let close = match self.peek() {
+            b'(' => b')',
+            b'[' => b']',
+            _ => b'}',
         };
-        if self.depth == MAX_DEPTH {
-            return Err(Error::new("brackets nest too deep")
-                .of_kind(ErrorKind::Limit)
-                .at(open..open + 1)
-                .accepts(format!("at most {MAX_DEPTH} brackets within each other")));
-        }
-        self.at += 1;
-        self.skip_blanks();
-        self.depth += 1;
+        self.enter("brackets")?;
+        self.pass(1);
+        let items = self.items(close)?;
+        self.leave();
+        self.step(1);
+        Ok(items)
+    }
+
+    /// What stands before a closing bracket.
+    pub(crate) fn items(&mut self, close: u8) -> Result<Vec<Item<'a>>> {
         let mut items = Vec::new();
-        let closed = loop {
-            if self.rest().starts_with(close) {
-                break self.at;
-            }
+        while self.peek() != close {
             items.push(self.item()?);
-            if self.rest().starts_with(close) {
-                break self.at;
-            }
-            if self.rest().starts_with('@') {
+            if self.peek() == b'@' {
                 // As JAX prints sizes of an array that is sharded: `float32[64@x,300]`.
                 return Err(self
                     .unexpected("the sizes of one shard, without the names of axes")
                     .rule("what follows @ is an axis of the mesh, over which the dimension is spread"));
             }
-            self.expect(",", &format!("a comma or {close}"))?;
-        };
-        self.depth -= 1;
-        self.at = closed + 1;
+            if self.peek() != close {
+                self.expect(",", &format!("a comma or {}", char::from(close)))?;
+            }
+        }
         Ok(items)
     }
 
-    fn number(&mut self) -> Result<i128> {
-        let start = self.at;
-        let negative = self.rest().starts_with('-');
-        self.at += usize::from(negative);
+    pub(crate) fn number(&mut self) -> Result<i128> {
+        let start = self.here();
+        let negative = self.peek() == b'-';
+        if negative {
+            self.step(1);
+        }
         let value = if negative && self.eat("(") {
             let value = self.power(start)?;
             self.skip_blanks();
-            if !self.rest().starts_with(')') {
+            if self.peek() != b')' {
                 return Err(self.unexpected(")"));
             }
-            self.at += 1;
+            self.step(1);
             value
         } else {
             self.power(start)?
@@ -389,29 +363,26 @@ impl<'a> Reader<'a> {
         if !self.rest().starts_with("**") {
             return Ok(base);
         }
-        self.at += 2;
+        self.step(2);
         let exponent = self.digits(start)?;
         let power = u32::try_from(exponent).ok().and_then(|exponent| base.checked_pow(exponent));
         power.filter(|power| *power <= 1 << 64).ok_or_else(|| self.too_large(start))
     }
 
     fn digits(&mut self, start: usize) -> Result<i128> {
-        let rest = self.rest();
-        let length = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let ends = rest.as_bytes().get(length).is_none_or(|&byte| !in_name(byte));
-        if length == 0 || !ends {
+        let digits = self.peek_word();
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(self.unexpected("a whole number"));
         }
-        self.at += length;
-        let number = rest[..length].parse::<u64>();
-        number.map(i128::from).map_err(|_| self.too_large(start))
+        self.step(digits.len());
+        digits.parse::<u64>().map(i128::from).map_err(|_| self.too_large(start))
     }
 
     fn too_large(&self, start: usize) -> Error {
-        let end = self.at.max(start);
-        Error::new(format!("{} does not fit 64 bits", quoted(&self.text[start..end])))
+        let at = self.since(start);
+        Error::new(format!("{} does not fit 64 bits", quoted(self.slice(at.clone()))))
             .of_kind(ErrorKind::Overflow)
-            .at(start..end)
+            .at(at)
     }
 }
 
@@ -473,7 +444,7 @@ mod tests {
             ("f(sharding=(", 11, "this has no end"),
             ("'abc", 0, "this string has no end"),
             ("é", 0, "unexpected `é`"),
-            (&"(".repeat(1000), MAX_DEPTH, "brackets nest too deep"),
+            (&"(".repeat(1000), 32, "brackets nest too deep"),
         ] {
             let error = values(text, |key| key != "sharding").expect_err(text);
             assert!(error.found().contains(found), "{text}: {error}");

@@ -8,19 +8,27 @@ use super::layout::{Layout, check_size, check_strides};
 use super::swizzle::Swizzle;
 use super::tiler::Tiler;
 use super::tuple::{Basis, Dynamic, IntTuple, Leaf, MAX_DEPTH, MAX_LEAVES};
+use crate::dialect::cursor::{Cursor, Tokens, stands_on};
 use crate::error::{Error, ErrorKind, Result, quoted};
 
 /// A place in a text.
 #[derive(Clone)]
 pub(super) struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-    /// Where the last mark ended.
-    end: usize,
-    depth: usize,
+    cursor: Cursor<'a>,
     /// How many values were read.
     leaves: usize,
 }
+
+stands_on!(Reader, cursor: Cursor);
+
+const TOKENS: Tokens = Tokens {
+    noun: "text",
+    begins_word: |byte| byte.is_ascii_alphabetic(),
+    in_word: |byte| byte.is_ascii_alphanumeric() || byte == b'_',
+    digits_end: false,
+    trim: str::trim_start,
+    most_deep: MAX_DEPTH,
+};
 
 /// A tuple, and where each of its values is.
 pub(super) struct Placed {
@@ -43,64 +51,7 @@ impl Placed {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Reader<'a> {
-        let mut reader = Reader { text, at: 0, end: 0, depth: 0, leaves: 0 };
-        reader.skip_blanks();
-        reader
-    }
-
-    pub(super) fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    pub(super) fn here(&self) -> usize {
-        self.at
-    }
-
-    pub(super) fn since(&self, start: usize) -> Range<usize> {
-        start..self.end.max(start)
-    }
-
-    fn skip_blanks(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start().len();
-    }
-
-    fn pass(&mut self, bytes: usize) {
-        self.at += bytes;
-        self.end = self.at;
-        self.skip_blanks();
-    }
-
-    /// Passes these letters and the blanks behind them, if they are here.
-    pub(super) fn eat(&mut self, letters: &str) -> bool {
-        let found = self.rest().starts_with(letters);
-        if found {
-            self.pass(letters.len());
-        }
-        found
-    }
-
-    pub(super) fn expect(&mut self, letters: &str, accepts: &str) -> Result<()> {
-        if self.eat(letters) { Ok(()) } else { Err(self.unexpected(accepts)) }
-    }
-
-    pub(super) fn peek(&self) -> u8 {
-        self.rest().bytes().next().unwrap_or(0)
-    }
-
-    /// The letters, digits and `_` that stand here.
-    pub(super) fn peek_word(&self) -> &'a str {
-        let rest = self.rest();
-        let is_word = rest.starts_with(|c: char| c.is_ascii_alphabetic());
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        if is_word { &rest[..end.unwrap_or(rest.len())] } else { "" }
-    }
-
-    pub(super) fn word(&mut self) -> &'a str {
-        let word = self.peek_word();
-        if !word.is_empty() {
-            self.pass(word.len());
-        }
-        word
+        Reader { cursor: Cursor::new(text, &TOKENS), leaves: 0 }
     }
 
     /// Everything up to one of these marks, which stays.
@@ -113,45 +64,26 @@ impl<'a> Reader<'a> {
 
     /// Passes all that is left.
     pub(super) fn pass_all(&mut self) {
-        self.pass(self.rest().len());
-    }
-
-    #[cold]
-    pub(super) fn unexpected(&self, accepts: impl Into<String>) -> Error {
         let rest = self.rest();
-        let word = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
-        let (found, span) = match &rest[..length] {
-            "" => ("the text ends here".to_owned(), self.end..self.end),
-            word => (format!("unexpected {}", quoted(word)), self.at..self.at + length),
-        };
-        Error::new(found).of_kind(ErrorKind::Syntax).at(span).accepts(accepts)
+        self.pass(rest.len());
     }
 
     /// A number with or without a sign, and with or without C++'s `_` before it.
     pub(super) fn integer(&mut self, accepts: &str) -> Result<i64> {
-        let start = self.at;
-        let rest = self.rest();
+        let (start, rest) = (self.here(), self.rest());
         let mark = usize::from(rest.starts_with('_'));
         let sign = usize::from(rest[mark..].starts_with('-'));
-        let digits = rest[mark + sign..].bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 {
+        if !rest[mark + sign..].starts_with(|first: char| first.is_ascii_digit()) {
             return Err(self.unexpected(accepts));
         }
-        let length = mark + sign + digits;
-        let value = rest[mark..length].parse::<i64>().ok().filter(|&value| value > i64::MIN);
-        self.pass(length);
-        value.ok_or_else(|| {
-            Error::new(format!("{} does not fit 63 bits", quoted(&rest[..length])))
-                .of_kind(ErrorKind::Overflow)
-                .at(start..start + length)
-                .accepts("at most 9223372036854775807")
-        })
+        self.step(mark + sign);
+        let number = self.number(accepts).map_err(|error| error.at(self.since(start)))? as i64;
+        Ok(if sign > 0 { -number } else { number })
     }
 
     /// A number of a mode, or of bits.
     fn small(&mut self, accepts: &str) -> Result<u32> {
-        let start = self.at;
+        let start = self.here();
         let value = self.integer(accepts)?;
         u32::try_from(value).map_err(|_| {
             let found = format!("{} is no such number", quoted(&value.to_string()));
@@ -161,14 +93,14 @@ impl<'a> Reader<'a> {
 
     /// `4`, `_4`, `?`, `_`, `3@1`, `E<0,1>`, or a tuple of such.
     pub(super) fn tuple(&mut self) -> Result<Placed> {
-        let start = self.at;
+        let start = self.here();
         let mut leaves = Vec::new();
         let tuple = self.nested(&mut leaves)?;
         Ok(Placed { tuple, span: self.since(start), leaves })
     }
 
     fn nested(&mut self, leaves: &mut Vec<Range<usize>>) -> Result<IntTuple> {
-        let start = self.at;
+        let start = self.here();
         if !self.eat("(") {
             let leaf = self.leaf()?;
             leaves.push(self.since(start));
@@ -181,13 +113,7 @@ impl<'a> Reader<'a> {
             }
             return Ok(IntTuple::Leaf(leaf));
         }
-        if self.depth == MAX_DEPTH {
-            return Err(Error::new("tuples nest too deep")
-                .of_kind(ErrorKind::Limit)
-                .at(self.since(start))
-                .accepts(format!("at most {MAX_DEPTH} within each other")));
-        }
-        self.depth += 1;
+        self.enter("tuples")?;
         let mut modes = Vec::new();
         while !self.eat(")") {
             modes.push(self.nested(leaves)?);
@@ -196,7 +122,7 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
-        self.depth -= 1;
+        self.leave();
         Ok(IntTuple::Tuple(modes))
     }
 
@@ -245,20 +171,20 @@ impl<'a> Reader<'a> {
             return Ok(dynamic);
         }
         while !self.eat("}") {
-            let start = self.at;
+            let start = self.here();
             let word = self.word();
             match word {
                 "i1" | "i8" | "i16" | "i32" | "i64" => dynamic.bits = word[1..].parse().unwrap_or(32),
                 "div" => {
                     self.expect("=", "`=` and a number, as in div=8")?;
-                    let at = self.at;
+                    let at = self.here();
                     dynamic.divisor =
                         u64::try_from(self.integer("a number")?).ok().filter(|&by| by > 0).ok_or_else(
                             || Error::new("a divisor below 1").at(self.since(at)).accepts("1 or more"),
                         )?;
                 }
                 _ => {
-                    self.at = start;
+                    self.go(start);
                     return Err(self.unexpected("i1, i8, i16, i32, i64, div=8 or }"));
                 }
             }
@@ -268,12 +194,13 @@ impl<'a> Reader<'a> {
 
     /// `S<3,4,3>` or `Sw<3,4,3>`, if a swizzle stands here.
     pub(super) fn swizzle(&mut self) -> Option<Result<Swizzle>> {
-        let after = self.rest().strip_prefix("Sw").or_else(|| self.rest().strip_prefix('S'))?;
+        let rest = self.rest();
+        let after = rest.strip_prefix("Sw").or_else(|| rest.strip_prefix('S'))?;
         if !after.trim_start().starts_with('<') {
             return None;
         }
-        let start = self.at;
-        self.pass(self.rest().len() - after.len());
+        let start = self.here();
+        self.pass(rest.len() - after.len());
         self.eat("<");
         Some(self.swizzle_numbers(start))
     }
@@ -305,19 +232,15 @@ impl<'a> Reader<'a> {
 
     /// A tiler: a shape, a layout, `_`, or `[…;…]`. Within brackets a shape is a compact layout, before them one for each mode.
     pub(super) fn tiler(&mut self) -> Result<Tiler> {
-        let start = self.at;
         if !self.eat("[") {
             let shape = self.tuple()?;
             return match (self.peek(), &shape.tuple) {
                 (_, IntTuple::Leaf(Leaf::Any)) => Ok(Tiler::Any),
-                (mark, _) if mark == b':' || self.depth > 0 => self.layout(shape).map(Tiler::Layout),
+                (mark, _) if mark == b':' || self.depth() > 0 => self.layout(shape).map(Tiler::Layout),
                 _ => Tiler::of_shape(&shape.tuple).map_err(|error| error.at(shape.span)),
             };
         }
-        if self.depth == MAX_DEPTH {
-            return Err(Error::new("tilers nest too deep").of_kind(ErrorKind::Limit).at(self.since(start)));
-        }
-        self.depth += 1;
+        self.enter("tilers")?;
         let mut modes = Vec::new();
         while !self.eat("]") {
             modes.push(self.tiler()?);
@@ -326,15 +249,7 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
-        self.depth -= 1;
+        self.leave();
         Ok(Tiler::Tuple(modes))
-    }
-
-    /// All of the text was read.
-    pub(super) fn finish<T>(&self, value: T) -> Result<T> {
-        match self.rest().is_empty() {
-            true => Ok(value),
-            false => Err(self.unexpected("the end of the text")),
-        }
     }
 }

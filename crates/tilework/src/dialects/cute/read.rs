@@ -31,7 +31,7 @@ pub(super) fn text(text: &str) -> Result<Read<'_>> {
     let mut reader = Reader::new(text);
     let name = label(&mut reader);
     let read = Read { name, ..reader.whole()? };
-    reader.finish(read)
+    reader.finish("the end of the text").map(|()| read)
 }
 
 /// Passes a name and the mark behind it: `tCsA: …`, `gA_mkl = …`.
@@ -199,7 +199,7 @@ fn read<'a>(engine: Option<Engine>, layout: Composed, is_shape: bool) -> Read<'a
 fn all<T>(text: &str, read: impl FnOnce(&mut Reader) -> Result<T>) -> Result<T> {
     let mut reader = Reader::new(text);
     let value = read(&mut reader)?;
-    reader.finish(value)
+    reader.finish("the end of the text").map(|()| value)
 }
 
 impl IntTuple {

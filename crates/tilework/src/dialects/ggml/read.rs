@@ -12,12 +12,22 @@ use std::ops::Range;
 use super::line;
 use super::tensor::Tensor;
 use super::types::Type;
+use crate::dialect::cursor::{Cursor, Tokens};
 use crate::dialect::{Found, Known};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result, quoted};
 
 /// The words before a value.
 const KEYS: [&str; 4] = ["type", "ne", "nb", "view_offs"];
+
+const TOKENS: Tokens = Tokens {
+    noun: "text",
+    begins_word: in_word,
+    in_word,
+    digits_end: false,
+    trim: str::trim_start,
+    most_deep: 0,
+};
 
 /// Whether a text is a tensor by its words: it begins as one, and sizes or strides are in it.
 pub(super) fn is_words(text: &str) -> bool {
@@ -43,35 +53,28 @@ pub(super) fn read(text: &str, known: &Known) -> Result<Found> {
         let (name, tensor) = line?;
         return Ok(Found { name, ..Found::unnamed(tensor) });
     }
-    let mut reader = Reader { text, at: 0 };
+    let mut cursor = Cursor::new(text, &TOKENS);
     let (mut kind, mut ne, mut nb, mut view_offs) = (None, None, None, None);
-    reader.skip_blanks();
-    while reader.at < text.len() {
-        let start = reader.at;
-        let word = reader.word();
-        let at = start..start + word.len();
+    while !cursor.is_done() {
+        let (word, at) = cursor.placed_word();
         if word.is_empty() {
-            return Err(reader.unexpected("type = f32, ne = […] or nb = […]"));
+            return Err(cursor.unexpected("type = f32, ne = […] or nb = […]"));
         }
-        reader.skip_blanks();
         let is_key = KEYS.contains(&word);
-        if is_key && !reader.eat("=") && !reader.eat(":") {
-            return Err(reader.unexpected(format!("`=` behind {word}")));
+        if is_key && !cursor.eat("=") && !cursor.eat(":") {
+            return Err(cursor.unexpected(format!("`=` behind {word}")));
         }
         match word {
             "type" => {
-                let start = reader.at;
-                let word = reader.word();
-                reader.skip_blanks();
-                let at = start..start + word.len();
+                let (word, at) = cursor.placed_word();
                 if word.is_empty() {
-                    return Err(reader.unexpected("a type such as f32 or q4_0"));
+                    return Err(cursor.unexpected("a type such as f32 or q4_0"));
                 }
                 once(&mut kind, Type::parse(word).map_err(|error| error.at(at.clone()))?, "type", at)?;
             }
-            "ne" => once(&mut ne, reader.list()?, "ne", at)?,
-            "nb" => once(&mut nb, reader.list()?, "nb", at)?,
-            "view_offs" => once(&mut view_offs, reader.number()?, "view_offs", at)?,
+            "ne" => once(&mut ne, list(&mut cursor)?, "ne", at)?,
+            "nb" => once(&mut nb, list(&mut cursor)?, "nb", at)?,
+            "view_offs" => once(&mut view_offs, placed_number(&mut cursor)?, "view_offs", at)?,
             _ => {
                 let found = Type::parse(word).map_err(|error| {
                     let near = crate::nearest(word, KEYS).map(|near| format!("; did you mean {near}?"));
@@ -84,7 +87,7 @@ pub(super) fn read(text: &str, known: &Known) -> Result<Found> {
                 once(&mut kind, found, "type", at)?;
             }
         }
-        reader.eat(",");
+        cursor.eat(",");
     }
     let kind = match kind {
         Some((kind, _)) => kind,
@@ -148,80 +151,30 @@ fn in_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+/// Numbers in brackets, with commas or blanks between them.
+fn list(cursor: &mut Cursor) -> Result<Vec<u64>> {
+    let close = match cursor.peek() {
+        b'[' => "]",
+        b'(' => ")",
+        b'{' => "}",
+        _ => return Err(cursor.unexpected("a list such as [5, 3]")),
+    };
+    cursor.pass(1);
+    let mut numbers = Vec::new();
+    while !cursor.eat(close) {
+        if numbers.len() > 2 * super::MAX_DIMS {
+            return Err(cursor.unexpected("1 to 4 numbers"));
+        }
+        numbers.push(placed_number(cursor)?);
+        cursor.eat(",");
+    }
+    Ok(numbers)
 }
 
-impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn skip_blanks(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start().len();
-    }
-
-    /// Passes these letters and the blanks behind them, if they are here.
-    fn eat(&mut self, letters: &str) -> bool {
-        let found = self.rest().starts_with(letters);
-        if found {
-            self.at += letters.len();
-            self.skip_blanks();
-        }
-        found
-    }
-
-    /// The letters and digits that begin here.
-    fn word(&mut self) -> &'a str {
-        let rest = self.rest();
-        let word = &rest[..rest.bytes().take_while(|&byte| in_word(byte)).count()];
-        self.at += word.len();
-        word
-    }
-
-    fn unexpected(&self, accepts: impl Into<String>) -> Error {
-        let rest = self.rest();
-        let word = rest.bytes().take_while(|&byte| in_word(byte)).count();
-        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
-        let found = match &rest[..length] {
-            "" => "the text ends here".to_owned(),
-            word => format!("unexpected {}", quoted(word)),
-        };
-        Error::new(found).of_kind(ErrorKind::Syntax).at(self.at..self.at + length).accepts(accepts)
-    }
-
-    /// A number and the blanks behind it.
-    fn number(&mut self) -> Result<u64> {
-        let start = self.at;
-        let word = self.word();
-        let number = number(word).map_err(|error| error.at(start..start + word.len()));
-        if word.is_empty() {
-            return Err(self.unexpected("a number of 0 or more"));
-        }
-        self.skip_blanks();
-        number
-    }
-
-    /// Numbers in brackets, with commas or blanks between them.
-    fn list(&mut self) -> Result<Vec<u64>> {
-        let close = match self.rest().chars().next() {
-            Some('[') => "]",
-            Some('(') => ")",
-            Some('{') => "}",
-            _ => return Err(self.unexpected("a list such as [5, 3]")),
-        };
-        self.at += 1;
-        self.skip_blanks();
-        let mut numbers = Vec::new();
-        while !self.eat(close) {
-            if numbers.len() > 2 * super::MAX_DIMS {
-                return Err(self.unexpected("1 to 4 numbers"));
-            }
-            numbers.push(self.number()?);
-            self.eat(",");
-        }
-        Ok(numbers)
+fn placed_number(cursor: &mut Cursor) -> Result<u64> {
+    match cursor.placed_word() {
+        ("", _) => Err(cursor.unexpected("a number of 0 or more")),
+        (word, at) => number(word).map_err(|error| error.at(at)),
     }
 }
 

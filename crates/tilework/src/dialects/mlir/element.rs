@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::lex::Reader;
 use crate::element::{Element, System};
-use crate::error::{Error, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::layout::Layout;
 use crate::spelling::nearest;
 
 /// An element type: a number, a vector of numbers, or a quantised number.
@@ -20,6 +21,23 @@ impl ElementType {
     pub(super) fn of(element: Element) -> Option<ElementType> {
         let name = element.name_in(System::Mlir)?;
         Some(ElementType { text: name.to_owned(), stored: element, vector: Vec::new() })
+    }
+
+    /// The same for the elements of a layout, to each of which `what` gives bytes of its own.
+    pub(super) fn of_layout(layout: &Layout, element: Element, what: &str) -> Result<ElementType> {
+        let none = || Error::new(format!("MLIR has no element type {element}")).field("element type");
+        let found = ElementType::of(element).ok_or_else(|| none().of_kind(ErrorKind::Unsupported))?;
+        let [own, bits] = [layout.bits(), found.bits()];
+        if own != bits {
+            return Err(Error::new(format!(
+                "elements of {own} bits, and a {what} gives each {found} {bits}"
+            ))
+            .of_kind(ErrorKind::Unsupported)
+            .field("element bits")
+            .rule(format!("an element of a {what} has bytes of its own"))
+            .accepts(format!("{bits} bits")));
+        }
+        Ok(found)
     }
 
     /// What is stored: of a quantised type its integers, of a vector its elements. `index` has 64 bits.

@@ -37,18 +37,7 @@ impl Type {
     /// that affine maps here cannot (one that uses a dimension twice).
     pub fn of_layout(layout: &Layout, element: Element) -> Result<Type> {
         layout.require_no_swizzle()?;
-        let element = ElementType::of(element)
-            .ok_or_else(|| Error::new(format!("MLIR has no element type {element}")).field("element type"))?;
-        let bits = element.bits();
-        if layout.bits() != bits {
-            return Err(Error::new(format!(
-                "elements of {} bits, and a memref gives each {element} {bits}",
-                layout.bits()
-            ))
-            .field("element bits")
-            .rule("an element of a memref has bytes of its own")
-            .accepts(format!("{bits} bits")));
-        }
+        let element = ElementType::of_layout(layout, element, "memref")?;
         if layout.rank() > super::MAX_DIMS {
             return Err(Error::new(format!("{} dimensions", layout.rank()))
                 .field("dimensions")

@@ -16,15 +16,7 @@ use crate::layout::Layout;
 
 /// The memory that has this layout.
 pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
-    let element =
-        ElementType::of(element).ok_or_else(|| no(format!("MLIR has no element type {element}")))?;
-    let bits = element.bits();
-    if layout.bits() != bits {
-        return Err(no(format!(
-            "elements of {} bits, and a memref gives each {element} {bits}",
-            layout.bits()
-        )));
-    }
+    let element = ElementType::of_layout(layout, element, "memref")?;
     let axes = Axes::of(layout)?;
     let dims = layout.dims().iter().map(|&size| Dim::Static(size)).collect();
     let plain = Type { kind: Kind::Memref, dims, element, arrangement: Arrangement::RowMajor, space: None };

@@ -12,22 +12,15 @@ use crate::layout::Layout;
 
 /// The packing that stores an array in this layout.
 pub(in super::super) fn say(layout: &Layout, element: Element) -> Result<Said> {
-    let written =
-        ElementType::of(element).ok_or_else(|| no(format!("MLIR has no element type {element}")))?;
-    let bits = written.bits();
-    if layout.bits() != bits {
-        return Err(no(format!(
-            "elements of {} bits, and a tensor gives each {written} {bits}",
-            layout.bits()
-        )));
-    }
+    let element = ElementType::of_layout(layout, element, "tensor")?;
     let axes = Axes::of(layout)?;
     let dims = layout.dims().to_vec();
     // As many axes as possible number tiles. A pack has at least one tile.
     let splits = (0..axes.axes.len()).rev();
     let mut packings = splits.filter_map(|split| packing(&axes, &dims, split));
-    let packing = packings
-        .find(|packing| packing.lower(&dims, bits).is_ok_and(|packed| packed.same_buffer(layout).is_yes()));
+    let packing = packings.find(|packing| {
+        packing.lower(&dims, layout.bits()).is_ok_and(|packed| packed.same_buffer(layout).is_yes())
+    });
     let packing = packing.ok_or_else(|| why(&axes))?;
     let pads = packing.is_padded(&dims);
     Ok(Arc::new(Pack {
@@ -35,7 +28,7 @@ pub(in super::super) fn say(layout: &Layout, element: Element) -> Result<Said> {
         is_unpack: false,
         names: ["%x", "%pad", "%dest"].map(str::to_owned),
         dims,
-        element: written,
+        element,
         packing,
         pads,
     }))

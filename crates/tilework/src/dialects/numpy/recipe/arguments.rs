@@ -1,7 +1,10 @@
 //! The arguments of a call, as numbers.
 
+use std::ops::Range;
+
 use super::MOST;
-use super::parse::{Call, Kind, Value};
+use super::parse::Call;
+use crate::dialect::python::{Kind, Value};
 use crate::error::{Error, ErrorKind, Result, quoted};
 
 /// The argument with one of these keys.
@@ -23,32 +26,39 @@ pub(super) fn check_keys(call: &Call, keys: &[&str]) -> Result<()> {
 
 pub(super) fn number(value: &Value) -> Result<i128> {
     match value.kind {
-        Kind::Number(number) => Ok(number),
-        _ => Err(Error::new("this is no whole number").at(value.span.clone()).accepts("a number such as 3")),
+        Kind::Number(number) => fits(number, &value.span),
+        _ => Err(value.error("this is no whole number").accepts("a number such as 3")),
     }
 }
 
 pub(super) fn whole(value: &Value) -> Result<u64> {
-    let number = number(value)?;
-    u64::try_from(number).map_err(|_| {
-        Error::new(format!("{number}")).at(value.span.clone()).accepts("a whole number, 0 or more")
-    })
+    size(number(value)?, &value.span)
 }
 
 /// Numbers in brackets; one number alone is a list of one.
 pub(super) fn numbers(value: &Value) -> Result<Vec<i128>> {
-    match &value.kind {
-        Kind::List(items) => items.iter().map(number).collect(),
-        _ => Ok(vec![number(value)?]),
-    }
+    let numbers = value.numbers("numbers such as (0, 1)")?;
+    numbers.into_iter().map(|(number, at)| fits(number, &at)).collect()
 }
 
 pub(super) fn sizes(value: &Value) -> Result<Vec<u64>> {
-    match &value.kind {
-        Kind::List(items) if items.len() > 2 * MOST => {
-            Err(Error::new("too many sizes").at(value.span.clone()))
-        }
-        Kind::List(items) => items.iter().map(whole).collect(),
-        _ => Ok(vec![whole(value)?]),
+    let numbers = value.numbers("numbers such as (0, 1)")?;
+    match numbers.len() > 2 * MOST {
+        true => Err(value.error("too many sizes").of_kind(ErrorKind::Limit)),
+        false => numbers.into_iter().map(|(number, at)| size(fits(number, &at)?, &at)).collect(),
     }
+}
+
+fn fits(number: i128, at: &Range<usize>) -> Result<i128> {
+    match i64::try_from(number) {
+        Ok(_) => Ok(number),
+        Err(_) => Err(Error::new(format!("{number} does not fit 63 bits"))
+            .of_kind(ErrorKind::Overflow)
+            .at(at.clone())),
+    }
+}
+
+fn size(number: i128, at: &Range<usize>) -> Result<u64> {
+    u64::try_from(number)
+        .map_err(|_| Error::new(format!("{number}")).at(at.clone()).accepts("a whole number, 0 or more"))
 }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::MOST;
+use crate::dialect::cursor::{Tokens, stands_on};
+use crate::dialect::python::{Item, Kind, Reader, TOKENS, Value};
 use crate::error::{Error, ErrorKind, Result, quoted};
 
 /// Functions, each called on the array in its first argument.
@@ -58,24 +60,6 @@ const METHODS: [&str; 14] = [
     "squeeze",
 ];
 
-/// How deep functions and lists nest.
-const MAX_DEPTH: usize = 32;
-
-/// An argument, and where it is.
-#[derive(Clone, Debug)]
-pub(super) struct Value<'a> {
-    pub(super) kind: Kind<'a>,
-    pub(super) span: Range<usize>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum Kind<'a> {
-    Number(i128),
-    Text(&'a str),
-    Name(&'a str),
-    List(Vec<Value<'a>>),
-}
-
 /// A named argument.
 type Keyed<'a> = (&'a str, Value<'a>);
 
@@ -92,13 +76,11 @@ pub(super) struct Call<'a> {
 
 /// All calls of a text, in the order in which they happen.
 pub(super) fn calls(text: &str) -> Result<Vec<Call<'_>>> {
-    let mut parser = Parser { text, at: 0, calls: Vec::new() };
-    parser.skip_blanks();
-    parser.chain(0)?;
-    match parser.at == text.len() {
-        true => Ok(parser.calls),
-        false => Err(parser.unexpected("a call such as .reshape(2, 3), or the end of the text")),
-    }
+    const CODE: Tokens = Tokens { noun: "code", ..TOKENS };
+    let mut parser = Parser { reader: Reader::new(text, &CODE, |_| true), calls: Vec::new() };
+    parser.chain()?;
+    parser.finish("a call such as .reshape(2, 3), or the end of the text")?;
+    Ok(parser.calls)
 }
 
 /// Whether a text begins as code does: with a function that is read here, or a method of some array.
@@ -136,52 +118,13 @@ fn dotted(text: &str) -> usize {
 }
 
 struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+    reader: Reader<'a>,
     calls: Vec<Call<'a>>,
 }
 
+stands_on!(Parser, reader: Reader);
+
 impl<'a> Parser<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn skip_blanks(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start().len();
-    }
-
-    fn eat(&mut self, mark: &str) -> bool {
-        let found = self.rest().starts_with(mark);
-        if found {
-            self.at += mark.len();
-            self.skip_blanks();
-        }
-        found
-    }
-
-    fn expect(&mut self, mark: &str, accepts: &str) -> Result<()> {
-        if self.eat(mark) { Ok(()) } else { Err(self.unexpected(accepts)) }
-    }
-
-    fn unexpected(&self, accepts: &str) -> Error {
-        let word = dotted(self.rest());
-        let length = if word > 0 { word } else { self.rest().chars().next().map_or(0, char::len_utf8) };
-        let found = match &self.rest()[..length] {
-            "" => "the code ends here".to_owned(),
-            word => format!("unexpected {}", quoted(word)),
-        };
-        Error::new(found).of_kind(ErrorKind::Syntax).at(self.at..self.at + length).accepts(accepts)
-    }
-
-    /// A name with dots, which may be empty.
-    fn name(&mut self) -> (&'a str, Range<usize>) {
-        let (start, length) = (self.at, dotted(self.rest()));
-        self.at += length;
-        let name = &self.text[start..self.at];
-        self.skip_blanks();
-        (name, start..start + length)
-    }
-
     fn push(&mut self, call: Call<'a>) -> Result<()> {
         if self.calls.len() == MOST {
             return Err(Error::new(format!("over {MOST} calls")).of_kind(ErrorKind::Limit).at(call.span));
@@ -191,25 +134,17 @@ impl<'a> Parser<'a> {
     }
 
     /// An array with everything that is called on it.
-    fn chain(&mut self, depth: usize) -> Result<()> {
-        if depth == MAX_DEPTH {
-            return Err(Error::new("calls nest too deep")
-                .of_kind(ErrorKind::Limit)
-                .at(self.at..self.at)
-                .accepts(format!("at most {MAX_DEPTH} calls within each other")));
-        }
-        let (name, span) = self.name();
-        let is_start = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        if !is_start {
-            self.at = span.start;
+    fn chain(&mut self) -> Result<()> {
+        self.enter("calls")?;
+        if !(self.peek().is_ascii_alphabetic() || self.peek() == b'_') {
             return Err(self.unexpected("an array such as x, or a call such as np.pad(x, (0, 1))"));
         }
-        if self.rest().starts_with('(') && is_function(name) {
-            self.eat("(");
-            self.chain(depth + 1)?;
+        let (name, span) = self.placed_word();
+        if is_function(name) && self.eat("(") {
+            self.chain()?;
             let (args, keyed) = match self.eat(",") {
                 true => self.arguments()?,
-                false => self.close().map(|()| (Vec::new(), Vec::new()))?,
+                false => self.expect(")", "a comma or )").map(|()| (Vec::new(), Vec::new()))?,
             };
             let (module, name) = name.rsplit_once('.').unwrap_or(("", name));
             self.push(Call { module: Some(module), name, args, keyed, span })?;
@@ -228,16 +163,15 @@ impl<'a> Parser<'a> {
         }
         loop {
             if self.eat(".") {
-                let start = self.at;
-                let length =
-                    self.rest().bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-                self.at += length.count();
-                let name = &self.text[start..self.at];
-                self.skip_blanks();
+                let (start, rest) = (self.here(), self.rest());
+                let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+                let name = &rest[..rest.bytes().take_while(in_name).count()];
+                self.pass(name.len());
                 self.method(name, start..start + name.len())?;
-            } else if self.rest().starts_with('[') {
-                self.slice()?;
+            } else if self.peek() == b'[' {
+                self.part()?;
             } else {
+                self.leave();
                 return Ok(());
             }
         }
@@ -250,7 +184,7 @@ impl<'a> Parser<'a> {
 
     /// What is called on the array before it.
     fn method(&mut self, name: &'a str, span: Range<usize>) -> Result<()> {
-        if name == "T" && !self.rest().starts_with('(') {
+        if name == "T" && self.peek() != b'(' {
             return self.transposed(span);
         }
         let call = Call { module: None, name, args: Vec::new(), keyed: Vec::new(), span: span.clone() };
@@ -268,110 +202,63 @@ impl<'a> Parser<'a> {
     }
 
     /// `[2:]`, `[:15]`
-    fn slice(&mut self) -> Result<()> {
-        let start = self.at;
+    fn part(&mut self) -> Result<()> {
+        let start = self.here();
         self.eat("[");
         let mut args = Vec::new();
-        let zero = |at: usize| Value { kind: Kind::Number(0), span: at..at };
-        args.push(if self.rest().starts_with(':') { zero(self.at) } else { self.number()? });
+        if self.peek() == b':' {
+            args.push(Value { kind: Kind::Number(0), span: self.here()..self.here() });
+        } else {
+            args.push(self.place()?);
+        }
         self.expect(":", "`:` between two places")?;
-        if !self.rest().starts_with(']') {
-            args.push(self.number()?);
+        if self.peek() != b']' {
+            args.push(self.place()?);
         }
         self.expect("]", "`]`")?;
-        let span = start..self.text[..self.at].trim_end().len();
+        let span = self.since(start);
         self.push(Call { module: None, name: "[", args, keyed: Vec::new(), span })
     }
 
-    fn close(&mut self) -> Result<()> {
-        self.expect(")", "a comma or )")
-    }
-
-    /// Arguments up to the closing bracket.
-    fn arguments(&mut self) -> Result<(Vec<Value<'a>>, Vec<Keyed<'a>>)> {
-        let (mut args, mut keyed) = (Vec::new(), Vec::new());
-        while !self.eat(")") {
-            let value = self.value(0)?;
-            match value.kind {
-                Kind::Name(name) if self.eat("=") => keyed.push((name, self.value(0)?)),
-                _ => args.push(value),
-            }
-            if args.len() + keyed.len() > 2 * MOST {
-                return Err(Error::new("too many arguments").of_kind(ErrorKind::Limit).at(self.at..self.at));
-            }
-            if !self.eat(",") {
-                self.close()?;
-                break;
-            }
-        }
-        Ok((args, keyed))
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Value<'a>> {
-        const ACCEPTS: &str = "a number, or numbers such as (0, 1)";
-        let start = self.at;
-        let kind = match self.rest().as_bytes() {
-            [b'0'..=b'9' | b'-', ..] => return self.number(),
-            [quote @ (b'\'' | b'"'), ..] => {
-                let inner = &self.rest()[1..];
-                let Some(length) = inner.find(char::from(*quote)) else {
-                    return Err(Error::new("this string has no end")
-                        .of_kind(ErrorKind::Syntax)
-                        .at(start..self.text.len()));
-                };
-                self.at += length + 2;
-                Kind::Text(&inner[..length])
-            }
-            [open @ (b'(' | b'['), ..] => {
-                if depth == MAX_DEPTH {
-                    return Err(Error::new("lists nest too deep")
-                        .of_kind(ErrorKind::Limit)
-                        .at(start..start + 1));
-                }
-                let close = if *open == b'(' { ")" } else { "]" };
-                self.at += 1;
-                self.skip_blanks();
-                let mut items = Vec::new();
-                while !self.rest().starts_with(close) {
-                    items.push(self.value(depth + 1)?);
-                    if items.len() > 2 * MOST {
-                        return Err(Error::new("a list that is too long")
-                            .of_kind(ErrorKind::Limit)
-                            .at(start..self.at));
-                    }
-                    if !self.eat(",") && !self.rest().starts_with(close) {
-                        return Err(self.unexpected("a comma or a closing bracket"));
-                    }
-                }
-                self.at += 1;
-                Kind::List(items)
-            }
-            _ => match self.name() {
-                ("", _) => return Err(self.unexpected(ACCEPTS)),
-                (name, span) => return Ok(Value { kind: Kind::Name(name), span }),
-            },
-        };
-        let span = start..self.at;
+    fn place(&mut self) -> Result<Value<'a>> {
+        let start = self.here();
+        let kind = Kind::Number(self.number()?);
+        let span = self.since(start);
         self.skip_blanks();
         Ok(Value { kind, span })
     }
 
-    fn number(&mut self) -> Result<Value<'a>> {
-        let start = self.at;
-        let sign = usize::from(self.rest().starts_with('-'));
-        let digits = self.rest()[sign..].bytes().take_while(u8::is_ascii_digit).count();
-        let (own, after) = self.rest().split_at(sign + digits);
-        if digits == 0 || dotted(after) > 0 {
-            return Err(self.unexpected("a whole number"));
+    /// Arguments up to the closing bracket, and the bracket.
+    fn arguments(&mut self) -> Result<(Vec<Value<'a>>, Vec<Keyed<'a>>)> {
+        let (start, mut args, mut keyed) = (self.here(), Vec::new(), Vec::new());
+        for Item { key, value } in self.items(b')')? {
+            if !matches!(value.kind, Kind::Number(_) | Kind::Text(_) | Kind::Name(_) | Kind::List(_)) {
+                return Err(value
+                    .error(format!("unexpected {}", quoted(self.slice(value.span.clone()))))
+                    .of_kind(ErrorKind::Syntax)
+                    .accepts("a number, or numbers such as (0, 1)"));
+            }
+            let Some(key) = key else {
+                args.push(value);
+                continue;
+            };
+            let mark = self.slice(key.span.end..value.span.start).trim();
+            match key.kind {
+                Kind::Name(name) if mark == "=" && !name.starts_with(|c: char| c.is_ascii_digit()) => {
+                    keyed.push((name, value));
+                }
+                _ => {
+                    return Err(key
+                        .error("no name of an argument")
+                        .of_kind(ErrorKind::Syntax)
+                        .accepts("a name and `=`, such as mode='constant'"));
+                }
+            }
         }
-        self.at += own.len();
-        let span = start..self.at;
-        let number = own.parse::<i64>().map_err(|_| {
-            Error::new(format!("{} does not fit 63 bits", quoted(own)))
-                .of_kind(ErrorKind::Overflow)
-                .at(span.clone())
-        })?;
-        self.skip_blanks();
-        Ok(Value { kind: Kind::Number(number.into()), span })
+        self.expect(")", "a comma or )")?;
+        match args.len() + keyed.len() > 2 * MOST {
+            true => Err(Error::new("too many arguments").of_kind(ErrorKind::Limit).at(self.since(start))),
+            false => Ok((args, keyed)),
+        }
     }
 }

@@ -6,9 +6,10 @@ use super::super::array::{Array, Library};
 use super::super::read as arrays;
 use super::arguments::{argument, check_keys, number, numbers, sizes, whole};
 use super::lower::product;
-use super::parse::{Call, Kind, Value, calls};
+use super::parse::{Call, calls};
 use super::read_view::view;
 use super::{MOST, Pattern, Recipe, Step, Style};
+use crate::dialect::python::{Kind, Value};
 use crate::dialect::{Found, Known};
 use crate::error::{Error, ErrorKind, Result, counted};
 
@@ -319,8 +320,8 @@ impl Builder {
             return Ok(pairs);
         }
         match &widths.kind {
-            Kind::List(items) if items.iter().all(|item| matches!(item.kind, Kind::List(_))) => {
-                let pairs = items.iter().map(pair_of).collect::<Result<Vec<_>>>()?;
+            Kind::List(items) if items.iter().all(|item| matches!(item.value.kind, Kind::List(_))) => {
+                let pairs = items.iter().map(|item| pair_of(&item.value)).collect::<Result<Vec<_>>>()?;
                 match pairs[..] {
                     [all] => Ok(vec![all; rank]),
                     _ if pairs.len() == rank => Ok(pairs),

@@ -56,16 +56,13 @@ fn map(text: &str) -> Result<IndexMap> {
     let mut reader = Reader::new(text);
     if reader.peek_word() == "lambda" {
         let map = lambda(&mut reader)?;
-        return match reader.is_done() {
-            true => Ok(map),
-            false => Err(reader.unexpected("the end of the text")),
-        };
+        return reader.finish("the end of the text").map(|()| map);
     }
     reader.name();
     reader.expect("(", "`(` and a lambda")?;
     let mut map = lambda(&mut reader)?;
     while reader.eat(",") {
-        let (key, at) = reader.word();
+        let (key, at) = reader.placed_word();
         if key.is_empty() {
             break; // a comma before the bracket
         }
@@ -87,10 +84,7 @@ fn map(text: &str) -> Result<IndexMap> {
         }
     }
     reader.expect(")", "`)`")?;
-    match reader.is_done() {
-        true => Ok(map),
-        false => Err(reader.unexpected("the end of the text")),
-    }
+    reader.finish("the end of the text").map(|()| map)
 }
 
 fn lambda<'a>(reader: &mut Reader<'a>) -> Result<IndexMap> {
@@ -106,7 +100,7 @@ fn lambda<'a>(reader: &mut Reader<'a>) -> Result<IndexMap> {
                 .of_kind(ErrorKind::Unsupported)
                 .rule("how many indices *args has is not in the text"));
         }
-        let (name, at) = reader.word();
+        let (name, at) = reader.placed_word();
         if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
             return Err(Error::new("no name of an index").at(at).accepts("a name such as i"));
         }
@@ -127,7 +121,7 @@ fn lambda<'a>(reader: &mut Reader<'a>) -> Result<IndexMap> {
     let mut results = Vec::new();
     match list(reader.rest()) {
         Some(close) => {
-            reader.eat(&reader.rest()[..1]);
+            reader.pass(1);
             reader.items(close, |reader| {
                 results.push(scope.sum(reader)?);
                 Ok(())
@@ -137,7 +131,7 @@ fn lambda<'a>(reader: &mut Reader<'a>) -> Result<IndexMap> {
     }
     if results.is_empty() || results.len() > MAX_DIMS {
         return Err(Error::new(format!("{} results", results.len()))
-            .at(0..reader.text.len())
+            .at(reader.since(0))
             .accepts(format!("1 to {MAX_DIMS}")));
     }
     Ok(IndexMap { names: scope.names.iter().map(|&name| name.to_owned()).collect(), results, inverse: None })
@@ -176,7 +170,7 @@ impl<'a> Scope<'a> {
     fn sum(&mut self, reader: &mut Reader<'a>) -> Result<Expr> {
         let mut sum = self.product(reader)?;
         loop {
-            let at = reader.at..reader.at + 1;
+            let at = reader.token();
             let minus = reader.eat("-");
             if !minus && !reader.eat("+") {
                 return Ok(sum);
@@ -192,7 +186,7 @@ impl<'a> Scope<'a> {
     fn product(&mut self, reader: &mut Reader<'a>) -> Result<Expr> {
         let mut product = self.operand(reader)?;
         loop {
-            let at = reader.at..reader.at + 1;
+            let at = reader.token();
             let op = match reader.rest().as_bytes() {
                 [b'/', b'/', ..] => Op::FloorDiv,
                 [b'%', ..] => Op::Mod,
@@ -206,10 +200,10 @@ impl<'a> Scope<'a> {
                 }
                 _ => return Ok(product),
             };
-            reader.eat(if op == Op::FloorDiv { "//" } else { &reader.rest()[..1] });
-            let start = reader.at;
+            reader.pass(if op == Op::FloorDiv { 2 } else { 1 });
+            let start = reader.here();
             let next = self.operand(reader)?;
-            product = self.checked(op, product, next, start..reader.at)?;
+            product = self.checked(op, product, next, reader.since(start))?;
         }
     }
 
@@ -234,7 +228,7 @@ impl<'a> Scope<'a> {
 
     fn operand(&mut self, reader: &mut Reader<'a>) -> Result<Expr> {
         const ACCEPTS: &str = "an index, a number or `(`";
-        let at = reader.at..reader.at + 1;
+        let at = reader.token();
         if reader.eat("(") {
             let inner = reader.nested(|reader| self.sum(reader))?;
             reader.expect(")", "an operator, or `)`")?;
@@ -244,8 +238,8 @@ impl<'a> Scope<'a> {
             let inner = reader.nested(|reader| self.operand(reader))?;
             return self.op(Op::Mul, inner, Expr::Const(-1), &at);
         }
-        if reader.rest().starts_with(|first: char| first.is_ascii_digit()) {
-            return reader.number(ACCEPTS).map(Expr::Const);
+        if reader.is_at_digit() {
+            return reader.signed(ACCEPTS).map(Expr::Const);
         }
         let (name, at) = reader.name();
         if name.is_empty() {
@@ -277,7 +271,7 @@ impl<'a> Scope<'a> {
             if op.is_some() {
                 reader.expect(",", "`,` and the divisor")?;
             }
-            Ok((inner, reader.at))
+            Ok((inner, reader.here()))
         })?;
         let Some(op) = op else {
             // The type of a number, which is written behind it or before it.
@@ -291,9 +285,9 @@ impl<'a> Scope<'a> {
             return Ok(inner);
         };
         let divisor = reader.nested(|reader| self.sum(reader))?;
-        let end = reader.at;
+        let right = reader.since(start);
         reader.expect(")", "`)`")?;
-        self.checked(op, inner, divisor, start..end)
+        self.checked(op, inner, divisor, right)
     }
 
     fn op(&mut self, op: Op, a: Expr, b: Expr, at: &Range<usize>) -> Result<Expr> {

@@ -60,32 +60,32 @@ pub(in super::super) fn read(text: &str, known: &Known) -> Result<Tiled> {
 
 fn layout(text: &str) -> Result<TileLayout> {
     let mut reader = Reader::new(text);
-    let start = reader.at;
+    let start = reader.here();
     let (name, at) = reader.name();
     let layout = match name {
         "ComposeLayout" => {
             reader.expect("(", "`(`")?;
             let mut numbers = [0; 3];
             for number in &mut numbers {
-                let start = reader.at;
+                let start = reader.here();
                 let found = reader.number("per_element, swizzle_len and atom_len")?;
                 *number = u32::try_from(found).ok().filter(|&bits| bits <= 62).ok_or_else(|| {
-                    Error::new(format!("{found} bits")).at(start..reader.at).accepts("0 to 62")
+                    Error::new(format!("{found} bits")).at(reader.since(start)).accepts("0 to 62")
                 })?;
                 reader.expect(",", "`,`")?;
             }
             let mut inner = reader.nested(|reader| wrapped(reader))?;
             let [per_element, swizzle_len, atom_len] = numbers;
             let mut exchange = Exchange { per_element, swizzle_len, atom_len, inner: true };
-            if reader.eat(",") && !reader.rest().starts_with(')') {
-                let (key, at) = reader.word();
+            if reader.eat(",") && reader.peek() != b')' {
+                let (key, at) = reader.placed_word();
                 if key != "swizzle_inner" {
                     return Err(Error::new("no argument of ComposeLayout")
                         .at(at)
                         .accepts("swizzle_inner=False"));
                 }
                 reader.expect("=", "`=`")?;
-                exchange.inner = match reader.word() {
+                exchange.inner = match reader.placed_word() {
                     ("True", _) => true,
                     ("False", _) => false,
                     (_, at) => {
@@ -93,33 +93,30 @@ fn layout(text: &str) -> Result<TileLayout> {
                     }
                 };
             }
-            let end = reader.at;
+            let whole = reader.since(start);
             reader.expect(")", "`)`")?;
-            exchange.swizzle().map_err(|error| error.at(start..end))?;
+            exchange.swizzle().map_err(|error| error.at(whole))?;
             inner.exchange = Some(exchange);
             inner
         }
         _ => {
-            reader.at = at.start;
+            reader.go(at.start);
             wrapped(&mut reader)?
         }
     };
-    match reader.is_done() {
-        true => Ok(layout),
-        false => Err(reader.unexpected("`+`, or the end of the text")),
-    }
+    reader.finish("`+`, or the end of the text").map(|()| layout)
 }
 
 /// A layout with or without `TileLayout(…)` around it.
 fn wrapped(reader: &mut Reader) -> Result<TileLayout> {
-    let start = reader.at;
+    let start = reader.here();
     if reader.name().0 == "TileLayout" {
         reader.expect("(", "`(`")?;
         let layout = spec(reader)?;
         reader.expect(")", "`+` or `)`")?;
         return Ok(layout);
     }
-    reader.at = start;
+    reader.go(start);
     spec(reader)
 }
 
@@ -135,8 +132,8 @@ fn spec(reader: &mut Reader) -> Result<TileLayout> {
     let shard = part(reader)?;
     let mut layout = TileLayout { shard, replica: Vec::new(), offset: BTreeMap::new(), exchange: None };
     while reader.eat("+") {
-        let start = reader.at;
-        if !reader.rest().starts_with(|first: char| first.is_ascii_digit() || first == '-') {
+        let start = reader.here();
+        if !reader.is_at_digit() && reader.peek() != b'-' {
             let (name, at) = reader.name();
             if name != "R" || !layout.replica.is_empty() {
                 return Err(Error::new("neither R nor an offset")
@@ -149,7 +146,9 @@ fn spec(reader: &mut Reader) -> Result<TileLayout> {
         let (value, axis) = bound(reader)?;
         let sum = layout.offset.entry(axis).or_insert(0);
         *sum = sum.checked_add(value).ok_or_else(|| {
-            Error::new("an offset that does not fit 63 bits").at(start..reader.at).accepts("smaller offsets")
+            Error::new("an offset that does not fit 63 bits")
+                .at(reader.since(start))
+                .accepts("smaller offsets")
         })?;
     }
     Ok(layout)
@@ -157,13 +156,12 @@ fn spec(reader: &mut Reader) -> Result<TileLayout> {
 
 /// Extents and strides in brackets.
 fn part(reader: &mut Reader) -> Result<Vec<Iter>> {
-    let open = reader.at;
+    let open = reader.here();
     reader.expect("[", "`[` and the extents")?;
     let extents = group(reader)?;
     let strides = if reader.eat(":") { Some(group(reader)?) } else { None };
-    let end = reader.at;
+    let whole = reader.since(open);
     reader.expect("]", "`,`, `:` and the strides, or `]`")?;
-    let whole = || open..end;
     let mut sizes = Vec::new();
     for (value, axis, at) in &extents {
         let size = u64::try_from(*value).ok().filter(|&size| size > 0 && axis == MEMORY);
@@ -173,7 +171,7 @@ fn part(reader: &mut Reader) -> Result<Vec<Iter>> {
     }
     if sizes.is_empty() || sizes.len() > MAX_ITERS {
         return Err(Error::new(format!("{} extents", sizes.len()))
-            .at(whole())
+            .at(whole)
             .accepts(format!("1 to {MAX_ITERS}")));
     }
     let Some(strides) = strides else {
@@ -183,7 +181,9 @@ fn part(reader: &mut Reader) -> Result<Vec<Iter>> {
             iters.push(Iter { extent, stride, axis: MEMORY.to_owned() });
             let next = i64::try_from(extent).ok().and_then(|extent| stride.checked_mul(extent));
             stride = next.ok_or_else(|| {
-                Error::new("the number of elements overflows 63 bits").at(whole()).accepts("smaller extents")
+                Error::new("the number of elements overflows 63 bits")
+                    .at(whole.clone())
+                    .accepts("smaller extents")
             })?;
         }
         iters.reverse();
@@ -193,7 +193,7 @@ fn part(reader: &mut Reader) -> Result<Vec<Iter>> {
         let [found, wanted] = [strides.len(), sizes.len()].map(|count| count as u64);
         return Err(Error::new(format!("{} for {}", counted(found, "stride"), counted(wanted, "extent")))
             .of_kind(ErrorKind::Mismatch)
-            .at(whole())
+            .at(whole)
             .rule("every extent has a stride")
             .accepts(counted(wanted, "stride")));
     }
@@ -224,24 +224,24 @@ fn group(reader: &mut Reader) -> Result<Vec<Bound>> {
 }
 
 fn item(reader: &mut Reader) -> Result<Bound> {
-    let start = reader.at;
+    let start = reader.here();
     let (value, axis) = if reader.eat("(") {
-        let value = reader.integer("a stride")?;
+        let value = reader.signed("a stride")?;
         reader.expect(",", "`,` and an axis in quotes")?;
         let axis = quoted_axis(reader)?;
         reader.expect(")", "`)`")?;
         (value, axis)
-    } else if reader.rest().starts_with(['"', '\'']) {
+    } else if matches!(reader.peek(), b'"' | b'\'') {
         (1, quoted_axis(reader)?)
     } else {
         bound(reader)?
     };
-    Ok((value, axis, start..reader.at))
+    Ok((value, axis, reader.since(start)))
 }
 
 /// `4@laneid`
 fn bound(reader: &mut Reader) -> Result<(i64, String)> {
-    let value = reader.integer("a number, such as 4 or 4@laneid")?;
+    let value = reader.signed("a number, such as 4 or 4@laneid")?;
     if !reader.eat("@") {
         return Ok((value, MEMORY.to_owned()));
     }
@@ -257,7 +257,7 @@ fn quoted_axis(reader: &mut Reader) -> Result<String> {
         reader.expect("\"", "an axis in quotes, such as \"laneid\"")?;
         "\""
     };
-    let (axis, at) = reader.word();
+    let (axis, at) = reader.placed_word();
     require_axis(axis).map_err(|error| error.at(at))?;
     reader.expect(quote, "the end of the name")?;
     Ok(axis.to_owned())
