@@ -151,7 +151,7 @@ const LIMITS: [&str; 7] =
     ["0", "-1", "-", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "é"];
 
 /// A notation, and an example of it in which tokens are replaced, removed or added by others.
-fn shaken() -> impl Strategy<Value = (&'static Dialect, String)> {
+pub(crate) fn shaken() -> impl Strategy<Value = (&'static Dialect, String)> {
     select(dialect::all()).prop_flat_map(|dialect| {
         let words: Vec<&str> = dialect.examples.iter().flat_map(|example| tokens(example.text)).collect();
         let word = prop_oneof![3 => select(words), 1 => select(&LIMITS[..])];

@@ -1,7 +1,9 @@
 //! Layouts are found wherever they stand in a text, and nothing else is.
 
 use proptest::prelude::*;
-use tilework::dialect::{self, find};
+use tilework::dialect::{self, Found, find};
+
+use crate::dialects::shaken;
 
 fn texts(text: &str) -> Vec<(u64, String, u64)> {
     let found = find(text);
@@ -90,17 +92,38 @@ fn text_that_is_made_to_be_slow_ends() {
 proptest! {
     #[test]
     fn no_text_is_too_strange(pieces in prop::collection::vec(piece(), 0..12)) {
-        let text = pieces.concat();
-        let found = find(&text);
-        for one in &found.all {
-            prop_assert!(text.get(one.span.clone()).is_some());
-            let lines = text[..one.span.start].matches('\n').count() as u64 + 1;
-            prop_assert_eq!(one.line, lines);
-            if let Ok(found) = &one.found {
-                prop_assert_eq!(found.len(), dialect::read(&one.text).unwrap().len());
-            }
-        }
+        check(&pieces.concat())?;
     }
+
+    #[test]
+    fn what_is_found_between_changed_words_is_what_it_says_alone(texts in prop::collection::vec(shaken(), 1..4)) {
+        let texts: Vec<&str> = texts.iter().map(|(_, text)| &**text).collect();
+        check(&texts.join(" and "))?;
+        check(&texts.join("\n"))?;
+    }
+}
+
+/// Whatever is found stands in the text, and says the same alone.
+fn check(text: &str) -> Result<(), TestCaseError> {
+    let found = find(text);
+    for one in &found.all {
+        prop_assert!(
+            text.get(one.span.clone()).is_some_and(|own| !own.is_empty()),
+            "{:?} of {text}",
+            one.span
+        );
+        let lines = text[..one.span.start].matches('\n').count() as u64 + 1;
+        prop_assert_eq!(one.line, lines);
+        let Ok(found) = &one.found else { continue };
+        let again = dialect::read(&one.text)
+            .map_err(|error| TestCaseError::fail(error.report(&one.text).to_string()))?;
+        let said = |found: &[Found]| {
+            let one = |found: &Found| (found.said.to_string(), found.said.layout(), found.said.element());
+            found.iter().map(one).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(said(found), said(&again), "{}", text);
+    }
+    Ok(())
 }
 
 fn piece() -> impl Strategy<Value = String> {

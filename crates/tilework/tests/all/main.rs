@@ -24,6 +24,7 @@ mod mlir;
 mod mlir_pack;
 mod numpy;
 mod onednn;
+mod pairs;
 mod plan_limits;
 mod plan_random;
 mod plan_worked;
