@@ -1,26 +1,13 @@
 //! Any text, in whatever notation: what is read prints so that it reads back, and errors point into the text.
 #![no_main]
 
+mod examples;
+
 use libfuzzer_sys::fuzz_target;
 use tilework::dialect;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((&first, rest)) = bytes.split_first() else { return };
-    let Ok(text) = std::str::from_utf8(rest) else { return };
-    // Half of the inputs go on from an example, so that each notation is reached.
-    let examples: Vec<&str> =
-        dialect::all().iter().flat_map(|dialect| dialect.examples).map(|example| example.text).collect();
-    let text = match usize::from(first) {
-        number @ 128.. => {
-            let example = examples[number % examples.len()];
-            let mut cut = example.len() - text.len().min(example.len());
-            while !example.is_char_boundary(cut) {
-                cut -= 1;
-            }
-            format!("{}{text}", &example[..cut])
-        }
-        _ => text.to_owned(),
-    };
+    let Some(text) = examples::text(bytes) else { return };
     match dialect::read(&text) {
         Err(error) => {
             let span = error.span().unwrap_or(0..0);

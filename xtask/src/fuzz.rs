@@ -9,8 +9,18 @@ use std::thread;
 use crate::{Outcome, shell};
 
 /// The targets, by the names of their files in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 8] =
-    ["anything", "parse", "layout", "directml", "protos", "audit", "suggest", "relayout"];
+const TARGETS: [&str; 10] = [
+    "anything",
+    "find",
+    "translate",
+    "parse",
+    "layout",
+    "directml",
+    "protos",
+    "audit",
+    "suggest",
+    "relayout",
+];
 
 /// Those that run unsafe code, and so with the address sanitizer; the others are twice as fast without. The short run does
 /// without, as building the kernels with it takes minutes, and the engine's own tests have it.
