@@ -194,6 +194,10 @@ pub fn fresh<'py>(
     zeros: bool,
 ) -> Result<Array<'py>> {
     let itemsize = dtype.bind(py).itemsize();
+    if dtype.bind(py).has_object() {
+        // Only NumPy's own memory holds references from its first moment on.
+        return allocated(py, dtype, dims, zeros);
+    }
     let bytes = dims.iter().try_fold(itemsize as u64, |bytes, &size| bytes.checked_mul(size));
     let Some(bytes @ LARGE..=MOST) = bytes else { return allocated(py, dtype, dims, zeros) };
     let room = allocated(py, &element::descr(py, Element::U8)?.unbind(), &[bytes + LINE], zeros)?;

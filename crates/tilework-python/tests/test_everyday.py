@@ -168,6 +168,17 @@ def test_large_arrays_take_all_threads_and_are_the_same() -> None:
     np.testing.assert_array_equal(tw.astype(a.T, "f8", "C"), a.T.astype("f8"))
 
 
+def test_large_arrays_of_objects_are_numpys() -> None:
+    garbage = [np.full(1 << 18, 0x5A5A5A5A5A5A5A5A) for _ in range(4)]
+    del garbage
+    a = np.full((512, 512), None, dtype=object)
+    a[3, 5] = "x"
+    for _ in range(4):
+        made = tw.transpose(a)
+        assert made.dtype == object and made[5, 3] == "x" and made.flags.owndata
+        assert tw.contiguous(a.T)[5, 3] == "x" and tw.channels_last(a.reshape(2, 2, 256, 256)).size
+
+
 def test_mistakes_are_refused() -> None:
     rows: Any = "rows"
     with pytest.raises(tw.LayoutError, match='layout "rows"'):
