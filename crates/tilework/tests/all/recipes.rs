@@ -153,6 +153,10 @@ fn functions_that_move_axes_are_read() {
             "x.reshape(8, 3, order='F').ravel()  # x: float32 (4, 6)",
             "memref<4x6xf32, affine_map<(i, j) -> ((j mod 2 * 4 + i) * 3 + j floordiv 2)>>",
         ),
+        (
+            "np.reshape(x, (8, 3), 'F').ravel()  # x: float32 (4, 6)",
+            "memref<4x6xf32, affine_map<(i, j) -> ((j mod 2 * 4 + i) * 3 + j floordiv 2)>>",
+        ),
         ("rearrange(x, \"b ... c -> b c ...\")  # x: float32 (2, 3, 4, 5)", "f32[2,3,4,5]{2,1,3,0}"),
         ("rearrange(x, \"... c -> (c ...)\")  # x: float32 (2, 3, 4, 5)", "f32[2,3,4,5]{2,1,0,3}"),
         ("rearrange(x, \"e ... c -> c e ...\")  # x: float32 (2, 3)", "f32[2,3]{0,1}"),
@@ -170,6 +174,11 @@ fn code_that_does_something_else_is_refused_where_it_does() {
     for (text, at, found) in [
         ("x.ravel()", 9, "no element type"),
         ("f32[3,5] x.reshape(4, 4)", 11, "a reshape of 15 elements to other sizes"),
+        ("f32[3,5] np.reshape(x, (5, 3), 'K')", 31, "an order of reshape"),
+        ("f32[3,5] x.reshape((5, 3), 'F')", 19, "this is no whole number"),
+        ("f32[3,5] x.reshape(5: 3)", 19, "no name of an argument"),
+        ("f32[3,5] x.transpose(axes(1, 0))", 21, "unexpected `axes(1, 0)`"),
+        ("f32[3,5] x.transpose(axes=(1, f(0)))", 30, "this is no whole number"),
         ("f32[3,5] x.reshape(-1, -1)", 11, "a reshape of 15 elements to other sizes"),
         ("f32[3,5] x.transpose(0, 0)", 11, "an order of 2 axes"),
         ("f32[3,5] x.transpose(0, 2)", 11, "axis 2 of 2"),

@@ -109,8 +109,15 @@ impl Builder {
             "pad" => Step::Pad(self.padding(call)?),
             "reshape" | "view" => {
                 // In column-major order the first axis is the fastest, before and behind.
-                let is_column_major = self.is_column_major(call, argument(call, &["order"]))?;
-                let mut sizes = self.reshaped(call)?;
+                // NumPy's function, and not the method, may have the order behind the sizes.
+                let (sizes, order) = match (call.module, &call.args[..]) {
+                    (Some(_), [sizes, order]) if matches!(order.kind, Kind::Text(_) | Kind::Name(_)) => {
+                        (std::slice::from_ref(sizes), Some(order))
+                    }
+                    (_, sizes) => (sizes, None),
+                };
+                let is_column_major = self.is_column_major(call, argument(call, &["order"]).or(order))?;
+                let mut sizes = self.reshaped(call, sizes)?;
                 if is_column_major {
                     self.reverse();
                     sizes.reverse();
@@ -332,9 +339,9 @@ impl Builder {
         }
     }
 
-    fn reshaped(&self, call: &Call) -> Result<Vec<u64>> {
+    fn reshaped(&self, call: &Call, sizes: &[Value]) -> Result<Vec<u64>> {
         check_keys(call, &["shape", "newshape", "order"])?;
-        let given = match (argument(call, &["shape", "newshape"]), &call.args[..]) {
+        let given = match (argument(call, &["shape", "newshape"]), sizes) {
             (Some(value), _) => numbers(value)?,
             (None, [value]) => numbers(value)?,
             (None, values) => values.iter().map(number).collect::<Result<_>>()?,
