@@ -158,6 +158,7 @@ fn what_is_no_map_and_no_tile_layout_is_refused_where_it_goes_wrong() {
         ("f32[4,4] lambda i, j: (i * j,)", "j,)", "a product of two indices"),
         ("f32[4] lambda i: (i / 2,)", "/", "a division that rounds toward 0"),
         ("f32[4] lambda i: (i // 0,)", "0", "a division by what is no number above 0"),
+        ("f32[4] lambda i: (i + 8i,)", "8i", "unexpected `8i`"),
         ("f32[4,4] lambda i, j: (i, te.AXIS_SEPARATOR, j)", "te.", "an axis separator"),
         ("f32[4] lambda i: (i + 1,)", "lambda", "result 0, i + 1, begins at 1"),
         ("f32[4] lambda i: (3 - i,)", "lambda", "result 0, i * -1 + 3, counts backward"),
