@@ -9,15 +9,16 @@ import argparse
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
+import lottery
 import peers
 import report
-import rounds
+import targets
 import workloads
-from data import Data, needed
+from data import Data, needed, used
 from engine import Library
+from figure import figure
 from memory import Memory, room
 
 
@@ -26,7 +27,8 @@ def arguments():
     add = parser.add_argument
     add("--only", action="append", default=[], metavar="WORDS", help="workloads whose name or type holds all these words")
     add("--quick", action="store_true", help="a third of the workloads, few rounds: about two minutes")
-    add("--threads", default="1,2", metavar="1,2", help="how many threads, one table column group each")
+    lottery.add_options(add)
+    add("--threads", metavar="1,2", help="how many threads, one after the other: 1,2, and 1 with --random")
     add("--peers", default="all", metavar="NAMES", help=f"none, or some of {','.join(peers.NAMES)}")
     add("--seconds", type=float, help="to measure each workload for; 2 by default, with --quick 1, without peers 0.4")
     clock = "`processor` leaves out, with one thread, what other processes take: to tune on a busy machine"
@@ -42,7 +44,12 @@ def arguments():
     options = parser.parse_args()
     try:
         peers.names(options.peers)
-        words = options.threads.split(",")
+        if options.random is None and (options.plan or options.json):
+            raise ValueError("--plan and --json want --random")
+        options.selection = lottery.chosen(options) if options.random is not None else list(enumerate(chosen(options)))
+        if options.only_tilework:
+            options.peers = "none"
+        words = (options.threads or ("1,2" if options.random is None else "1")).split(",")
         if not all(word.isdecimal() and int(word) for word in words):
             raise ValueError("--threads wants numbers from 1 on, as in 1,2")
         options.threads = [int(word) for word in words]
@@ -64,47 +71,56 @@ def chosen(options):
 
 def main():
     options = arguments()
-    selection = chosen(options)
+    selection, drawn = options.selection, options.random is not None
     if not selection:
         sys.exit("no workload has these words; --list prints all of them")
     if options.list:
-        for workload in selection:
-            print(f"{workload.group}  {workload.label}  {workload.bytes / 2**20:.1f} MiB  {'  ->  '.join(workload.texts())}")
+        for number, workload in selection:
+            print(lottery.line(number, workload) if drawn else listed(workload))
         return
     if not options.engine_library:
         sys.exit("--engine-library is missing; `cargo xtask bench relayout` builds it")
     threads = options.threads
     rivals, absent = peers.load(options, max(threads))
-    seconds = options.seconds or (0.4 if not rivals else 1.0 if options.quick else 2.0)
+    seconds = options.seconds or (0.4 if not rivals else 1.0 if options.quick or drawn else 2.0)
     library = Library(options.engine_library)
-    memory = Memory(max(sum(map(room, needed(workload))) for workload in selection))
+    memory = Memory(max(sum(map(room, needed(workload))) for _, workload in selection))
 
     versions = [rival.title for rival in rivals]
     command = " ".join(["cargo xtask bench relayout", *shown(sys.argv[1:])])
     print(*report.heading(command, versions), sep="\n")
     for name, why in absent.items():
         print(f"Without {name}: {why}")
-    table = report.Table(threads, bool(rivals))
+    table = (lottery if drawn else report).Table(threads, bool(rivals))
     print("", *table.head(), sep="\n", flush=True)
-    records = []
+    file = lottery.File(options.json, options)
+    file.begin(command, versions, options)
     Path(options.lines).parent.mkdir(parents=True, exist_ok=True)
     with open(options.lines, "a") as lines:
-        for workload in selection:
+        for number, workload in selection:
             data = Data(workload, memory)
+            place = lottery.memory_class(sum(used(workload)))
             by_threads = {}
             for count in threads:
                 peers.limit(count, pinned=bool(rivals))
                 record = figure(workload, data, library, rivals, count, seconds, options.clock)
+                record |= {"plan": number, "seed": options.random, "in": place}
                 by_threads[count] = record
                 lines.write(json.dumps(record) + "\n")
-            print(table.row(workload, by_threads), flush=True)
+                file.add(record)
+            rows = table.rows(by_threads.values()) if drawn else [table.row(workload, by_threads)]
+            print(*rows, sep="\n", flush=True)
             if options.details:
                 details(by_threads)
-            records += by_threads.values()
-    print(*report.summary(records), sep="\n")
+            file.write()
+    print(*(targets if drawn else report).summary(file.records), sep="\n")
     # Libraries with threads of their own do not always end in peace.
     sys.stdout.flush()
     os._exit(0)
+
+
+def listed(workload):
+    return f"{workload.group}  {workload.label}  {workload.bytes / 2**20:.1f} MiB  {'  ->  '.join(workload.texts())}"
 
 
 def shown(words):
@@ -112,63 +128,6 @@ def shown(words):
     hidden = ("--engine-library", "--peers-library", "--lines")
     pairs = list(zip([""] + words, words))
     return [word for before, word in pairs if word not in hidden and before not in hidden]
-
-
-def figure(workload, data, library, rivals, threads, seconds, clock):
-    """Measures one workload with so many threads."""
-    source, destination = data.addresses
-    contenders, failures = [], {}
-
-    def enter(name, role, prepare, result=lambda: None, padding_free=False):
-        data.spoil()
-        try:
-            run = prepare()
-            if run is None:
-                return
-            start = time.perf_counter()
-            run(1)
-            first = time.perf_counter() - start
-            if role != "limit" and not data.right(result(), padding_free):
-                failures[name] = "wrong result"
-                return
-        except NotImplementedError:
-            return
-        except Exception as error:
-            failures[name] = f"{type(error).__name__}: {error}"[:200]
-            return
-        contenders.append(rounds.Contender(name, run, role, first))
-
-    enter("Tilework", "engine", lambda: library.plan(*workload.texts()).run(source, destination, threads))
-    enter("limit", "limit", lambda: library.copy(source, destination, workload.bytes, threads, streaming=True))
-    for rival in rivals:
-        for peer in rival.peers(workload, data, threads):
-            enter(peer.name, "peer", peer.prepare, peer.result, peer.padding_free)
-    memcpy = library.copy(source, destination, workload.bytes, threads)
-    tick = time.process_time if clock == "processor" and threads == 1 else time.perf_counter
-    others = report.Others()
-    plain = rounds.measure(memcpy, contenders, seconds, 61, tick)
-    named = {contender.name: contender for contender in contenders}
-    ours = named.get("Tilework")
-    best = max((each for each in contenders if each.role == "peer"), key=lambda each: each.ratio, default=None)
-    return {
-        "group": workload.group,
-        "label": workload.label,
-        "from": workload.texts()[0],
-        "to": workload.texts()[1],
-        "bytes": workload.bytes,
-        "threads": threads,
-        "goal": workload.goal,
-        "memcpy_gbs": 2 * workload.bytes / plain / 1e9,
-        "limit": max(1.0, named["limit"].ratio),
-        "engine": ours and ours.ratio,
-        "engine_gbs": ours and workload.traffic / ours.second / 1e9,
-        "best": best and best.ratio,
-        "best_name": best and best.name,
-        "lead": ours and best and ours.ratio / best.ratio,
-        "failures": failures,
-        "others": round(others.share(), 2),
-        "peers": {each.name: [round(each.ratio, 4), each.second, len(each.seconds)] for each in contenders},
-    }
 
 
 def details(by_threads):

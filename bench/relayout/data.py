@@ -14,7 +14,7 @@ UNTOUCHED = 0xA5
 
 def used(workload):
     """The bytes of both layouts."""
-    return [-(-layout.places * workload.bits // 8) for layout in (workload.source, workload.destination)]
+    return [-(-layout.room * workload.bits // 8) for layout in (workload.source, workload.destination)]
 
 
 def needed(workload):
@@ -65,10 +65,10 @@ class Data:
 
     def _expected_nibbles(self):
         """Element 0 of a pair is the low half of its byte."""
-        (nest,) = self.workload.nests
         source = numpy.stack([self.source & 15, self.source >> 4], axis=-1).reshape(-1)
-        expected = numpy.empty_like(source)
-        numpy.copyto(as_strided(expected, nest.extents, nest.strides(1)), as_strided(source, nest.extents, nest.strides(0)))
+        expected = numpy.tile(numpy.array([UNTOUCHED & 15, UNTOUCHED >> 4], "u1"), self.destination.size)
+        for nest in self.workload.nests:
+            numpy.copyto(self.view(nest, 1, expected), self.view(nest, 0, source))
         return expected[0::2] | expected[1::2] << 4
 
     def spoil(self):

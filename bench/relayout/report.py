@@ -18,15 +18,23 @@ def machine():
         if line.startswith("model name"):
             name = line.split(":", 1)[1].strip()
             break
-    caches = []
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    sizes = [f"L{level} {_size(size)}" for level, size in caches().items()]
+    return f"{name}, {cores} processors, {', '.join(sizes) or 'caches unknown'}"
+
+
+def caches():
+    """Bytes of data caches by level."""
+    found = {}
     for folder in sorted(glob.glob("/sys/devices/system/cpu/cpu0/cache/index*")):
         kind, level, size = (_read(f"{folder}/{word}").strip() for word in ("type", "level", "size"))
         if kind != "Instruction" and size.endswith("K"):
-            kibibytes = int(size[:-1])
-            size = f"{kibibytes // 1024} MiB" if kibibytes % 1024 == 0 else f"{kibibytes} KiB"
-            caches.append(f"L{level} {size}")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{name}, {cores} processors, {', '.join(caches) or 'caches unknown'}"
+            found[int(level)] = int(size[:-1]) << 10
+    return found
+
+
+def _size(size):
+    return f"{size >> 20} MiB" if size % (1 << 20) == 0 else f"{size >> 10} KiB"
 
 
 def _read(path):
@@ -88,14 +96,14 @@ class Table:
             if record is None:
                 words += ["-"] * (7 if self.with_peers else 4)
                 continue
-            words += [f"{record['memcpy_gbs']:.1f}", _ratio(record["limit"])]
-            words += [_number(record["engine_gbs"], 1), f"**{_ratio(record['engine'])}**"]
+            words += [f"{record['memcpy_gbs']:.1f}", ratio(record["limit"])]
+            words += [_number(record["engine_gbs"], 1), f"**{ratio(record['engine'])}**"]
             if self.with_peers:
-                words += [_ratio(record["best"]), record["best_name"] or "-", _ratio(record["lead"])]
+                words += [ratio(record["best"]), record["best_name"] or "-", ratio(record["lead"])]
         return f"| {' | '.join(words)} |"
 
 
-def _ratio(value):
+def ratio(value):
     return _number(value, 2)
 
 
@@ -112,9 +120,9 @@ def summary(records):
         others = sum(record["others"] for record in rows) / len(rows)
         yield f"\n**{threads} thread{'s' if threads > 1 else ''}**, {len(rows)} workloads; others took {others:.1f} processors"
         if measured:
-            yield f"- Tilework / memcpy: geometric mean {_mean([record['engine'] for record in measured]):.2f}"
+            yield f"- Tilework / memcpy: geometric mean {mean([record['engine'] for record in measured]):.2f}"
         if leads:
-            yield f"- Tilework / best peer: geometric mean {_mean(leads):.2f}, least {min(leads):.2f}"
+            yield f"- Tilework / best peer: geometric mean {mean(leads):.2f}, least {min(leads):.2f}"
             yield from _listed("slower than the best peer", [
                 (record["label"], f"{record['lead']:.2f} of {record['best_name']}")
                 for record in measured
@@ -141,5 +149,5 @@ def _listed(title, rows):
         yield f"  - {label}: {why}"
 
 
-def _mean(values):
+def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))

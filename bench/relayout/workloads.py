@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from layouts import Layout, nests, ordered, strided, tiled
+from layouts import Layout, ordered, tiled, windowed
+from nests import nests
 
 BITS = {"s4": 4, "u8": 8, "bf16": 16, "f32": 32, "f64": 64, "c128": 128}
 
@@ -41,13 +42,8 @@ class Workload:
         return nests(self.sizes, self.source, self.destination)
 
     def texts(self):
-        """The two shapes, as Tilework reads them."""
-        sizes = ",".join(map(str, self.sizes))
-        packed = ("E(4)", ":E(4)") if self.element == "s4" else ("", "")
-        return tuple(
-            f"{self.element}[{sizes}]{{{layout.text}{packed[':' not in layout.text]}}}"
-            for layout in (self.source, self.destination)
-        )
+        """The two layouts, as Tilework reads them."""
+        return tuple(layout.written(self.element, self.sizes) for layout in (self.source, self.destination))
 
     @cached_property
     def goal(self):
@@ -175,7 +171,7 @@ def _blocked():
 
 def _pitches():
     sizes = (65536, 1000)
-    other = strided(sizes, (1024, 1))
+    other = windowed(sizes, (65536, 1024))
     yield Workload("f", "pitch 1000>1024", "f32", sizes, ordered(sizes), other, True)
     yield Workload("f", "pitch 1024>1000", "f32", sizes, other, ordered(sizes))
     for rows, columns, strides in (
@@ -185,7 +181,9 @@ def _pitches():
     ):
         sizes = (rows, columns)
         name = f"broadcast {'rows' if strides[0] == 0 else 'columns'} {rows}x{columns}"
-        yield Workload("f", name, "f32", sizes, strided(sizes, strides), ordered(sizes), strides == (0, 1))
+        shape = tuple(1 if stride == 0 else size for size, stride in zip(sizes, strides))
+        source = windowed(sizes, shape, steps=strides)
+        yield Workload("f", name, "f32", sizes, source, ordered(sizes), strides == (0, 1))
 
 
 def everything():

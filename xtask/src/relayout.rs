@@ -56,7 +56,8 @@ pub fn run(options: &[&str]) -> Outcome {
 
 /// Whether only the engine and plain copies are asked for: the quick way, while tuning.
 fn has_no_peers(options: &[&str]) -> bool {
-    options.windows(2).any(|pair| pair == ["--peers", "none"]) || options.contains(&"--peers=none")
+    options.windows(2).any(|pair| pair == ["--peers", "none"])
+        || ["--peers=none", "--only-tilework"].iter().any(|word| options.contains(word))
 }
 
 fn prepare_python(options: &[&str], alone: bool) -> Result<PathBuf, String> {

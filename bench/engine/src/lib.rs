@@ -9,12 +9,12 @@ mod team;
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tilework::{Layout, PlanOptions, xla::Shape};
+use tilework::{Layout, PlanOptions, dialect};
 use tilework_copy::{Inline, Pool, Relayout};
 
 use team::Team;
 
-/// Plans the move between two layouts, which are written as XLA shapes with Tilework's own words.
+/// Plans the move between two layouts, in any notation that Tilework reads.
 ///
 /// Returns null, and a sentence that says why in `why`, if there is no such plan.
 ///
@@ -115,7 +115,6 @@ pub unsafe extern "C" fn plain_copy(
 
 fn lower(text: &CStr) -> Result<Layout, String> {
     let text = text.to_str().map_err(|error| error.to_string())?;
-    let shape = Shape::parse(text).map_err(|error| error.report(text).to_string())?;
-    let array = shape.as_array().ok_or_else(|| format!("{text} is no array"))?;
-    array.lower().map_err(|error| error.to_string())
+    let said = dialect::read_one(text).map_err(|error| error.report(text).to_string())?;
+    said.layout().map_err(|error| error.to_string())
 }

@@ -1,0 +1,44 @@
+"""`--random SEED`: plans that nobody chose. The same seed draws the same plans everywhere, and plan N does not depend on how
+many others are drawn.
+
+A family is drawn by its weight, then an element of 1, 2, 4, 8 or 16 bytes (5 in 100 have 4 bits), and the bytes of all
+elements, log-uniform from 32 KiB to 256 MiB; the family draws the rest. These are drawn again, within the family: what does
+not come to such a size, what is a copy of one run, and what takes more than twice as many places on one side as it has
+elements (four times in the family `strided`, for steps).
+"""
+
+from dataclasses import replace
+
+from draw import Draw
+from families import FAMILIES
+from workloads import BITS
+
+# Bytes of elements are equally likely; 4 bits are one in 20.
+ELEMENTS = (("u8", 19), ("bf16", 19), ("f32", 19), ("f64", 19), ("c128", 19), ("s4", 5))
+
+LEAST, MOST = 32 << 10, 256 << 20
+
+
+def plans(seed, numbers):
+    """The plans of these numbers."""
+    return [plan(seed, number) for number in numbers]
+
+
+def plan(seed, number):
+    draw = Draw(seed, number)
+    name, family = draw.weighted([((name, family), weight) for name, weight, family in FAMILIES])
+    while True:
+        element = draw.weighted(ELEMENTS)
+        count = draw.log(LEAST, MOST) * 8 / BITS[element]
+        workload = family(draw, element, count)
+        if workload and _sensible(workload, 4 if name == "strided" else 2):
+            return replace(workload, group=name)
+
+
+def _sensible(workload, most):
+    if min(workload.sizes) < 1 or not LEAST <= workload.bytes <= MOST:
+        return False
+    elements = workload.bytes * 8 // workload.bits
+    if any(layout.room > most * elements for layout in (workload.source, workload.destination)):
+        return False
+    return any(len(nest.loops) > 1 or nest.loops[0][1:] != (1, 1) for nest in workload.nests)
