@@ -136,8 +136,6 @@ def _caches(draw, element, count):
 
 def strided(draw, element, count):
     """Pitches, crops, every second, reversed and broadcast arrays."""
-    if element == "s4":
-        return None
     rank = draw.whole(2, 4)
     if rank == 2:
         rows = round(draw.log(16, max(16.0, count / 16)))

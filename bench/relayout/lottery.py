@@ -14,7 +14,7 @@ def add_options(add):
     add("--random", type=int, metavar="SEED", help="plans drawn at random instead of the listed workloads")
     add("--count", type=int, default=COUNT, metavar="N", help=f"how many plans to draw: {COUNT}")
     add("--plan", metavar="N", help="the plan of this number, or those of `0..25`, the last not included")
-    add("--json", metavar="FILE", help="write the figures; what FILE has of other plans of the seed stays, and is summed up too")
+    add("--json", metavar="FILE", help="write the figures; those of other plans of the seed in FILE stay, and are summed up too")
     add("--only-tilework", action="store_true", help="Tilework and the copies alone, as --peers none")
 
 

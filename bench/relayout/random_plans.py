@@ -16,6 +16,9 @@ from workloads import BITS
 # Bytes of elements are equally likely; 4 bits are one in 20.
 ELEMENTS = (("u8", 19), ("bf16", 19), ("f32", 19), ("f64", 19), ("c128", 19), ("s4", 5))
 
+# Hardly anybody has tiles of elements of 8 or 16 bytes.
+ELEMENTS_IN_TILES = (("u8", 28), ("bf16", 28), ("f32", 28), ("f64", 6), ("c128", 5), ("s4", 5))
+
 LEAST, MOST = 32 << 10, 256 << 20
 
 
@@ -28,7 +31,7 @@ def plan(seed, number):
     draw = Draw(seed, number)
     name, family = draw.weighted([((name, family), weight) for name, weight, family in FAMILIES])
     while True:
-        element = draw.weighted(ELEMENTS)
+        element = draw.weighted(ELEMENTS_IN_TILES if name == "tiles" else ELEMENTS)
         count = draw.log(LEAST, MOST) * 8 / BITS[element]
         workload = family(draw, element, count)
         if workload and _sensible(workload, 4 if name == "strided" else 2):
@@ -38,7 +41,11 @@ def plan(seed, number):
 def _sensible(workload, most):
     if min(workload.sizes) < 1 or not LEAST <= workload.bytes <= MOST:
         return False
+    sides = (workload.source, workload.destination)
+    if workload.bits < 8 and any(side.window for side in sides):
+        # An array of 4 bits in a larger one has no text.
+        return False
     elements = workload.bytes * 8 // workload.bits
-    if any(layout.room > most * elements for layout in (workload.source, workload.destination)):
+    if any(layout.room > most * elements for layout in sides):
         return False
     return any(len(nest.loops) > 1 or nest.loops[0][1:] != (1, 1) for nest in workload.nests)

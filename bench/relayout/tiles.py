@@ -19,6 +19,12 @@ class Format:
     tile: tuple
     make: object
 
+    @property
+    def of(self):
+        """What it holds: matrices, or pictures or filters, which have whole maps in each tile's place."""
+        whole = self.tile.count(1) if len(self.tile) > 2 else 0
+        return "filters" if whole == 2 and len(self.tile) == 4 else "pictures" if whole else "matrices"
+
 
 def _xla(*levels):
     return lambda element, sizes: tiled(sizes, *levels)
@@ -101,8 +107,8 @@ FORMATS = XLA + OTHERS + ONEDNN
 
 
 def tiles(draw, element, count):
-    """Half of the other sides are row-major, a fifth column-major, the rest another format of the same element and rank. Half
-    of the sizes are whole tiles, the others anything."""
+    """Half of the other sides are row-major, a fifth column-major, the rest another format of the same element, rank and
+    kind. Half of the sizes are whole tiles, the others anything."""
     known = [(form, form.weight) for form in FORMATS if element in form.elements.split()]
     form = draw.weighted(known)
     rank = draw.one(form.ranks + form.ranks[:1])
@@ -111,7 +117,7 @@ def tiles(draw, element, count):
     if sizes is None:
         return None
     layout = form.make(element, sizes)
-    others = [pair for pair in known if rank in pair[0].ranks and pair[0] is not form]
+    others = [pair for pair in known if rank in pair[0].ranks and pair[0].name != form.name and pair[0].of == form.of]
     if side == "other" and others:
         second = draw.weighted(others)
         name, other = second.name, second.make(element, sizes)
@@ -128,9 +134,9 @@ def tiles(draw, element, count):
 
 def _columns(form, rank):
     """Column-major matrices; pictures with the channels last, and filters as HWIO."""
-    if rank < 4 or 1 not in form.tile:
+    if form.of == "matrices":
         return (*range(rank - 2), rank - 1, rank - 2)
-    return (2, 3, 1, 0) if form.tile.count(1) == 2 and len(form.tile) == 4 else (0, *range(2, rank), 1)
+    return (2, 3, 1, 0) if form.of == "filters" else (0, *range(2, rank), 1)
 
 
 def _sizes(draw, form, rank, count):
@@ -138,9 +144,12 @@ def _sizes(draw, form, rank, count):
     if rank == 1:
         size = round(count)
         return (size // tile[0] * tile[0],) if draw.chance(0.5) else (size,)
-    if rank >= 4 and 1 in form.tile:
-        # A picture: the channels, or the outputs and inputs of a filter, and a map.
-        sizes = _picture(draw, form, rank, count)
+    if form.of == "filters":
+        side = draw.one((1, 3, 3, 7))
+        inputs = _root(count / side**2 / draw.log(0.25, 4), 0.5)
+        sizes = [round(count / side**2 / inputs), round(inputs), side, side]
+    elif form.of == "pictures":
+        sizes = _picture(draw, rank, count)
     else:
         ratio = draw.log(1 / 16, 16)
         outer = [max(1, round(draw.log(1, 64))) for _ in range(rank - 2)]
@@ -153,12 +162,7 @@ def _sizes(draw, form, rank, count):
     return tuple(sizes) if min(sizes) > 0 else None
 
 
-def _picture(draw, form, rank, count):
-    if form.tile.count(1) == 2 and len(form.tile) == 4:
-        side = draw.one((1, 3, 3, 7))
-        ratio = draw.log(0.25, 4)
-        inputs = _root(count / side**2 / ratio, 0.5)
-        return [round(count / side**2 / inputs), round(inputs), side, side]
+def _picture(draw, rank, count):
     some = draw.one((3, 16, 32, 64, 96, 128, 256, 512, 1024, 2048)) if draw.chance(0.7) else round(draw.log(3, 2048))
     maps = [round(draw.log(4, 32))] * (rank == 5) + [draw.one((7, 14, 28, 56, 112, 224, 32, 64, 128))] * 2
     for extent in (some, *maps):
