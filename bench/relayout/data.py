@@ -28,6 +28,7 @@ class Data:
         sizes, self.type = used(workload), numpy.dtype(TYPES[workload.element])
         whole, destination = memory.buffers(needed(workload))
         self.source, self.destination = whole[: sizes[0]], destination[: sizes[1]]
+        self.whole = whole
         self.addresses = address(whole), address(self.destination)
         self._fill(whole)
         self.expected = self._expected()

@@ -42,10 +42,6 @@ class Layout:
         return any(stride == 0 and extent > 1 for dimension in self.factors for extent, stride in dimension)
 
     @property
-    def backwards(self):
-        return any(stride < 0 for dimension in self.factors for _, stride in dimension)
-
-    @property
     def places(self):
         """Number of places up to the last that an element or padding may have."""
         ahead = sum((extent - 1) * max(0, stride) for dimension in self.factors for extent, stride in dimension)
@@ -88,12 +84,6 @@ def ordered(sizes, major_to_minor=None):
     """Dense, in the given order of dimensions; row-major without one."""
     order = list(major_to_minor if major_to_minor is not None else range(len(sizes)))
     return tiled(sizes, order=order)
-
-
-def strided(sizes, strides):
-    """Free strides, in elements; 0 broadcasts."""
-    factors = tuple(((size, stride),) for size, stride in zip(sizes, strides))
-    return Layout(f"strides({','.join(map(str, strides))})", factors)
 
 
 def windowed(sizes, shape, starts=None, steps=None):

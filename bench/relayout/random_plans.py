@@ -2,9 +2,9 @@
 many others are drawn.
 
 A family is drawn by its weight, then an element of 1, 2, 4, 8 or 16 bytes (5 in 100 have 4 bits), and the bytes of all
-elements, log-uniform from 32 KiB to 256 MiB; the family draws the rest. These are drawn again, within the family: what does
-not come to such a size, what is a copy of one run, and what takes more than twice as many places on one side as it has
-elements (four times in the family `strided`, for steps).
+elements, log-uniform from 32 KiB to 256 MiB; the family draws the rest. These are drawn again, within the family: what comes
+to fewer or more bytes than these, what is a copy of one run, and what takes more than twice as many places on one side as it
+has elements (four times in the family `strided`, for steps).
 """
 
 from dataclasses import replace
@@ -20,6 +20,7 @@ ELEMENTS = (("u8", 19), ("bf16", 19), ("f32", 19), ("f64", 19), ("c128", 19), ("
 ELEMENTS_IN_TILES = (("u8", 28), ("bf16", 28), ("f32", 28), ("f64", 6), ("c128", 5), ("s4", 5))
 
 LEAST, MOST = 32 << 10, 256 << 20
+TRIES = 100
 
 
 def plans(seed, numbers):
@@ -33,9 +34,11 @@ def plan(seed, number):
     while True:
         element = draw.weighted(ELEMENTS_IN_TILES if name == "tiles" else ELEMENTS)
         count = draw.log(LEAST, MOST) * 8 / BITS[element]
-        workload = family(draw, element, count)
-        if workload and _sensible(workload, 4 if name == "strided" else 2):
-            return replace(workload, group=name)
+        # The size stays, or small ones would be rare; but not every family has every size.
+        for _ in range(TRIES):
+            workload = family(draw, element, count)
+            if workload and _sensible(workload, 4 if name == "strided" else 2):
+                return replace(workload, group=name)
 
 
 def _sensible(workload, most):

@@ -56,7 +56,11 @@ pub fn run(words: &[&str]) -> Outcome {
     println!("-- stubtest");
     shell::run(in_room(&python, &room).args(["-m", "mypy.stubtest", "tilework"]))?;
     println!("-- pytest");
-    pytest(&[])
+    pytest(&[])?;
+    println!("-- pytest, of the relayout benchmark");
+    let bench = shell::root().join("bench/relayout");
+    let options = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "-W", "error", "tests"];
+    shell::run(in_room(&python, &bench).args(options))
 }
 
 /// Builds the wheel and puts it into the environment. With the profile of the workspace's tests, which is `dev`, most of

@@ -1,6 +1,8 @@
 //! `ndarray`: `assign` between views, and its parallel `Zip` for more threads.
 
-use ndarray::{ArrayView, ArrayViewMut, Dimension, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, ShapeBuilder, Zip};
+use ndarray::{
+    ArrayView, ArrayViewMut, Axis, Dimension, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, ShapeBuilder, Zip,
+};
 
 use crate::{Element, Job};
 
@@ -8,12 +10,20 @@ pub fn run<T: Element>(job: Job<T>) -> bool {
     let strides =
         |strides: &[isize]| IxDyn(&strides.iter().map(|stride| stride.unsigned_abs()).collect::<Vec<_>>());
     let shape = || IxDyn(&job.nest.extents);
-    let Ok(from) = ArrayView::from_shape(shape().strides(strides(&job.nest.from)), job.from) else {
+    let Ok(mut from) = ArrayView::from_shape(shape().strides(strides(&job.nest.from)), job.from) else {
         return false;
     };
-    let Ok(to) = ArrayViewMut::from_shape(shape().strides(strides(&job.nest.to)), job.to) else {
+    let Ok(mut to) = ArrayViewMut::from_shape(shape().strides(strides(&job.nest.to)), job.to) else {
         return false;
     };
+    for (axis, (from_stride, to_stride)) in job.nest.from.iter().zip(&job.nest.to).enumerate() {
+        if *from_stride < 0 {
+            from.invert_axis(Axis(axis));
+        }
+        if *to_stride < 0 {
+            to.invert_axis(Axis(axis));
+        }
+    }
     // Its quick loops want the rank to be known when compiling.
     match job.nest.extents.len() {
         1 => copy::<T, Ix1>(from, to, job.threads),

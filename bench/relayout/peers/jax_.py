@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy
 
+from data import UNTOUCHED
 from peers import Peer, repeated
 
 jax.config.update("jax_enable_x64", True)
@@ -47,11 +48,12 @@ class Rival:
         made = []
 
         def prepare():
-            function, shape = relayout(workload)
-            source = jax.device_put(data.source.view(kind)[: prod(shape)].reshape(shape), may_alias=True)
-            call = jax.jit(lambda source, old: function(source), donate_argnums=1, keep_unused=True)
-            result = jax.eval_shape(function, source)
-            made[:] = [jnp.zeros(result.shape, result.dtype)]
+            shape, read = reading(workload.source, workload.sizes)
+            old_shape, write = writing(workload.destination, workload.sizes)
+            source = jax.device_put(data.whole.view(kind)[: prod(shape)].reshape(shape), may_alias=True)
+            call = jax.jit(lambda source, old: write(read(source), old), donate_argnums=1, keep_unused=True)
+            old = numpy.full(prod(old_shape) * kind.itemsize, UNTOUCHED, "u1").view(kind).reshape(old_shape)
+            made[:] = [jnp.array(old)]
 
             def once():
                 made[:] = [call(source, made[0])]
@@ -62,43 +64,54 @@ class Rival:
         return Peer("JAX jit", prepare, lambda: padded(numpy.asarray(made[0]), data), padding_free=True)
 
 
-def relayout(workload):
-    """The move in JAX's words, and the shape that the source has for it."""
-    sizes = workload.sizes
-    if workload.source.broadcast:
-        shape = tuple(1 if factors[0][1] == 0 else size for size, factors in zip(sizes, workload.source.factors))
-        return (lambda source: jnp.broadcast_to(source, sizes)), shape
-    source_memory, source_order, source_padded = memory_form(workload.source, sizes)
-    memory, order, padded_sizes = memory_form(workload.destination, sizes)
-    logical = sorted(range(len(source_order)), key=source_order.__getitem__)
-    factors = tuple(extent for dimension in full_factors(workload.destination, sizes) for extent, _ in dimension)
+def reading(layout, sizes):
+    """The shape of the memory, and what makes the array of it."""
+    if layout.window:
+        window = layout.window
+        parts = slices(window, [1 if step == 0 else size for size, step in zip(sizes, window.steps)])
+        return window.shape, lambda memory: jnp.broadcast_to(memory[parts], sizes)
+    shape, order, padded_sizes = memory_form(layout)
+    logical = sorted(range(len(order)), key=order.__getitem__)
 
-    def function(source):
-        array = jnp.transpose(source, logical).reshape(source_padded)
-        array = array[tuple(slice(size) for size in sizes)]
+    def read(memory):
+        array = jnp.transpose(memory, logical).reshape(padded_sizes)
+        return array[tuple(slice(size) for size in sizes)]
+
+    return shape, read
+
+
+def writing(layout, sizes):
+    """The shape of the memory, and what makes its new contents of an array and the old ones."""
+    if layout.window:
+        parts = slices(layout.window, sizes)
+        return layout.window.shape, lambda array, old: old.at[parts].set(array)
+    shape, order, padded_sizes = memory_form(layout)
+    factors = tuple(extent for dimension in layout.factors for extent, _ in dimension)
+
+    def write(array, _old):
         array = jnp.pad(array, [(0, large - size) for large, size in zip(padded_sizes, sizes)])
         return jnp.transpose(array.reshape(factors), order)
 
-    return function, source_memory
+    return shape, write
 
 
-def full_factors(layout, sizes):
-    """The factors, where a pitch pads the dimension that it belongs to."""
-    found = [list(dimension) for dimension in layout.factors]
-    if layout.text.startswith("strides") and not layout.broadcast:
-        found[-1] = [(layout.factors[-2][0][1], 1)]
-    return found
+def slices(window, sizes):
+    """As Python writes them: what goes back to the first place has no end."""
+    found = []
+    for start, step, size in zip(window.starts, window.steps, sizes):
+        end = start + size * step
+        found.append(slice(start, end if end >= 0 else None, step) if step else slice(start, start + 1))
+    return tuple(found)
 
 
-def memory_form(layout, sizes):
+def memory_form(layout):
     """The shape of the memory, the factor that each of its dimensions is, and the padded sizes."""
-    dimensions = full_factors(layout, sizes)
-    factors = [factor for dimension in dimensions for factor in dimension]
+    factors = [factor for dimension in layout.factors for factor in dimension]
     order = sorted(range(len(factors)), key=lambda place: (-factors[place][1], place))
-    padded_sizes = tuple(prod(extent for extent, _ in dimension) for dimension in dimensions)
+    padded_sizes = tuple(prod(extent for extent, _ in dimension) for dimension in layout.factors)
     return tuple(factors[place][0] for place in order), order, padded_sizes
 
 
 def padded(array, data):
-    """As many bytes as the destination has: a pitch leaves none behind the last row."""
+    """As many bytes as the destination has."""
     return array.reshape(-1).view("u1")[: data.destination.size]

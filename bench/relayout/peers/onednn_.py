@@ -5,13 +5,14 @@ import glob
 import os
 import sys
 
+from layouts import bounds
 from memory import integers
 from peers import Peer
 
 # Of its enumerations: data types, the kind of engine, and the two arguments of a reorder.
 TYPES = {"bf16": 2, "f32": 3, "u8": 6, "f64": 7}
 PROCESSOR, FROM, TO = 1, 1, 17
-UNIMPLEMENTED = 3
+INVALID, UNIMPLEMENTED = 2, 3
 
 POINTER = ctypes.c_void_p
 
@@ -38,36 +39,54 @@ class Rival:
             return
         for build in self.builds:
             name = f"oneDNN {build.version.rsplit('.', 1)[0]}"
-            yield Peer(f"{name} strides", lambda build=build: build.strides(workload, data), padding_free=True)
-            if formats(workload):
-                yield Peer(f"{name} formats", lambda build=build: build.formats(workload, data), padding_free=True)
+            if not any(nest.backwards for nest in workload.nests):
+                yield Peer(f"{name} strides", lambda build=build: build.strides(workload, data), padding_free=True)
+            for suffix, words in formats(workload):
+                prepare = lambda build=build, words=words: build.formats(workload, data, *words)  # noqa: E731
+                yield Peer(f"{name} formats{suffix}", prepare, padding_free=True)
 
 
 def formats(workload):
-    """Sizes and the two names of formats, where oneDNN has such names."""
-    if workload.group == "b":
-        sizes = workload.sizes
-        if workload.name.startswith("NCHW>"):
-            return sizes, "abcd", "acdb"
-        return (sizes[0], sizes[3], sizes[1], sizes[2]), "acdb", "abcd"
-    names = [name_of(layout) for layout in (workload.source, workload.destination)]
-    return None if None in names or names[0] == names[1] else (workload.sizes, *names)
+    """Sizes and the two names of formats, where oneDNN has such names.
+
+    Some of its kernels want one side to be named as if it were row-major, so an order of dimensions is named both ways.
+    """
+    sides = (workload.source, workload.destination)
+    rank = len(workload.sizes)
+    orders = [tuple(range(rank))]
+    if all(len(factors) == 1 for side in sides for factors in side.factors):
+        for side in sides:
+            order = tuple(sorted(range(rank), key=lambda dimension: (-side.factors[dimension][0][1], dimension)))
+            orders += [order] * (order not in orders)
+        if len(orders) == 3:
+            # Neither side is row-major as it is.
+            del orders[0]
+    found = []
+    for order in orders:
+        names = [name_of(layout, workload.sizes, order) for layout in sides]
+        if None not in names and names[0] != names[1]:
+            found.append((", renamed" if found else "", ([workload.sizes[dimension] for dimension in order], *names)))
+    return found
 
 
-def name_of(layout):
-    """`ab`, `aBcd16b`, or `AB4a128b2a` for T(8,128)(2,1)."""
-    order, _, tiles = layout.text.partition(":T")
-    rank = order.count(",") + 1
-    letters = "abcdefgh"[:rank]
-    if order != ",".join(map(str, reversed(range(rank)))):
+def name_of(layout, sizes, order):
+    """`ab`, `aBcd16b`, or `AB4a128b2a` for T(8,128)(2,1), where the dimensions have letters in this order."""
+    if layout.window:
         return None
-    if tiles == "(16,1,1)":
-        return "aBcd16b"
-    numbers = [tuple(map(int, tile.split(","))) for tile in tiles.strip("()").split(")(") if tile]
-    if not numbers:
-        return letters
-    (rows, columns), inner = numbers[0], numbers[1][0] if len(numbers) > 1 else 1
-    return f"AB{rows // inner}a{columns}b" + (f"{inner}a" if inner > 1 else "")
+    outer, blocks = [], []
+    for letter, dimension in zip("abcdefghijkl", order):
+        factors = layout.factors[dimension]
+        (extent, stride), within = factors[0], bounds(factors)[0]
+        if -(-sizes[dimension] // within) != extent:
+            # The outermost block is not full, so there is one of it.
+            factors, extent, stride = (None, *factors), 1, float("inf")
+        blocks += [(stride, extent, letter) for extent, stride in factors[1:]]
+        outer.append((stride, extent, letter.upper() if len(factors) > 1 else letter))
+    outer.sort(key=lambda each: -each[0])
+    blocks.sort(reverse=True)
+    if blocks and any(stride < blocks[0][0] and extent > 1 for stride, extent, _ in outer):
+        return None
+    return "".join(letter for *_, letter in outer) + "".join(f"{extent}{letter}" for _, extent, letter in blocks)
 
 
 class Build:
@@ -84,7 +103,7 @@ class Build:
 
     def call(self, name, *arguments):
         status = getattr(self.native, name)(*arguments)
-        if status == UNIMPLEMENTED:
+        if status == UNIMPLEMENTED or status == INVALID and name.endswith("string_tag"):
             raise NotImplementedError(name)
         if status:
             raise RuntimeError(f"{name} answered {status}")
@@ -103,8 +122,7 @@ class Build:
             reorders.append(self.reorder(*memories))
         return self.runner(reorders)
 
-    def formats(self, workload, data):
-        sizes, *names = formats(workload)
+    def formats(self, workload, data, sizes, *names):
         memories = []
         for side, name in enumerate(names):
             described = POINTER()

@@ -35,7 +35,7 @@ class Rival:
         one = ctypes.addressof(complex_one) if workload.element == "c128" else 1
         calls = []
         for nest in workload.nests:
-            if len(nest.loops) < 2:
+            if len(nest.loops) < 2 or nest.backwards:
                 return None
             *outer, rows, columns = nest.loops
             if columns[2] != 1 or 1 not in (rows[1], columns[1]):

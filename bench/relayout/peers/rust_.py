@@ -28,7 +28,7 @@ class Rival:
         width, calls = data.type.itemsize, []
         for nest in workload.nests:
             loops = [integers(numbers) for numbers in (nest.extents, nest.strides(0), nest.strides(1))]
-            places = [data.addresses[side] + nest.start(side) * width for side in (0, 1)]
+            places = [data.addresses[side] + nest.lowest(side) * width for side in (0, 1)]
             calls.append((number, width, len(nest.loops), *loops, *places, threads))
         if self.call(*calls[0], 1):
             return None

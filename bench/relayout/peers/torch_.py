@@ -13,7 +13,8 @@ class Rival:
         self.title = f"PyTorch {torch.__version__}"
 
     def peers(self, workload, data, threads):
-        if workload.element in TYPES:
+        # It has no negative strides.
+        if workload.element in TYPES and not any(nest.backwards for nest in workload.nests):
             yield Peer("PyTorch copy_", lambda: self.prepare(workload, data, threads))
 
     def prepare(self, workload, data, threads):
