@@ -47,8 +47,8 @@ The project's own chores.
   cargo xtask help                           this text
 
 The parts of bench are reading, offset, walk, size and show. bench relayout --help lists its options; with
---peers none it measures Tilework and memcpy alone, and --only WORDS chooses workloads. bench python takes --rounds N, and
-installs PyTorch with --with-torch.
+--peers none it measures Tilework and memcpy alone, --only WORDS chooses workloads, and --random SEED draws others. bench
+python takes --rounds N, and installs PyTorch with --with-torch.
 test and ci need cargo, rustfmt, clippy, a C++ compiler and Python 3.11 or newer (PYTHON names another than python3);
 cbindgen is installed into target/tools when the interface for C has changed, and packages for Python into target/python-venv.
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
