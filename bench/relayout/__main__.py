@@ -30,7 +30,7 @@ def arguments():
     lottery.add_options(add)
     add("--threads", metavar="1,2", help="how many threads, one after the other: 1,2, and 1 with --random")
     add("--peers", default="all", metavar="NAMES", help=f"none, or some of {','.join(peers.NAMES)}")
-    add("--seconds", type=float, help="to measure each workload for; 2 by default, with --quick 1, without peers 0.4")
+    add("--seconds", type=float, help="to measure each workload for; 2 by default, with --quick 1, with --random 0.6, without peers 0.4")
     clock = "`processor` leaves out, with one thread, what other processes take: to tune on a busy machine"
     add("--clock", choices=("wall", "processor"), default="wall", help=clock)
     add("--at-most", type=float, default=1e9, metavar="MIB", help="leave out larger workloads")
@@ -82,7 +82,7 @@ def main():
         sys.exit("--engine-library is missing; `cargo xtask bench relayout` builds it")
     threads = options.threads
     rivals, absent = peers.load(options, max(threads))
-    seconds = options.seconds or (0.4 if not rivals else 1.0 if options.quick or drawn else 2.0)
+    seconds = options.seconds or (0.4 if not rivals else 0.6 if drawn else 1.0 if options.quick else 2.0)
     library = Library(options.engine_library)
     memory = Memory(max(sum(map(room, needed(workload))) for _, workload in selection))
 

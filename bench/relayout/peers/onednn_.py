@@ -80,6 +80,9 @@ def name_of(layout, sizes, order):
         if -(-sizes[dimension] // within) != extent:
             # The outermost block is not full, so there is one of it.
             factors, extent, stride = (None, *factors), 1, float("inf")
+        if list(factors[1:]) != sorted(factors[1:], key=lambda factor: -factor[1]):
+            # Of the blocks of a dimension, what is minor in memory is minor in the index.
+            return None
         blocks += [(stride, extent, letter) for extent, stride in factors[1:]]
         outer.append((stride, extent, letter.upper() if len(factors) > 1 else letter))
     outer.sort(key=lambda each: -each[0])

@@ -83,5 +83,8 @@ def test_onednn_names_what_it_has_names_for():
     # Blocks must be within the dimensions, not around them.
     assert name_of(pieced((8, 32), [(1, 4, 0), (0, 1, 0), (1, 1, 4)], ""), (8, 32), range(2)) == "Ba4b"
     assert name_of(pieced((8, 32), [(1, 1, 4), (0, 1, 0), (1, 4, 0)], ""), (8, 32), range(2)) is None
+    # A block of a dimension that is minor in memory and major in the index.
+    scales = [(0, 128, 0), (1, 4, 0), (0, 1, 32), (0, 32, 4), (1, 1, 4)]
+    assert name_of(pieced((256, 8), scales, ""), (256, 8), range(2)) is None
     moved = Workload("", "", "f32", (2, 3, 4), ordered((2, 3, 4)), ordered((2, 3, 4), (2, 0, 1)))
     assert formats(moved) == [("", ([2, 3, 4], "abc", "cab")), (", renamed", ([4, 2, 3], "bca", "abc"))]
