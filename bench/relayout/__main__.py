@@ -30,7 +30,7 @@ def arguments():
     lottery.add_options(add)
     add("--threads", metavar="1,2", help="how many threads, one after the other: 1,2, and 1 with --random")
     add("--peers", default="all", metavar="NAMES", help=f"none, or some of {','.join(peers.NAMES)}")
-    add("--seconds", type=float, help="to measure each workload for; 2 by default, with --quick 1, with --random 0.6, without peers 0.4")
+    add("--seconds", type=float, help="to measure each workload for: 2, with --quick 1, with --random 0.6, without peers 0.4")
     clock = "`processor` leaves out, with one thread, what other processes take: to tune on a busy machine"
     add("--clock", choices=("wall", "processor"), default="wall", help=clock)
     add("--at-most", type=float, default=1e9, metavar="MIB", help="leave out larger workloads")
@@ -46,6 +46,8 @@ def arguments():
         peers.names(options.peers)
         if options.random is None and (options.plan or options.json):
             raise ValueError("--plan and --json want --random")
+        if options.report and not options.json:
+            raise ValueError("--report wants --json, and --json --random")
         options.selection = lottery.chosen(options) if options.random is not None else list(enumerate(chosen(options)))
         if options.only_tilework:
             options.peers = "none"
@@ -77,6 +79,9 @@ def main():
     if options.list:
         for number, workload in selection:
             print(lottery.line(number, workload) if drawn else listed(workload))
+        return
+    if options.report:
+        print(*lottery.File(options.json, options).report(), sep="\n")
         return
     if not options.engine_library:
         sys.exit("--engine-library is missing; `cargo xtask bench relayout` builds it")

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import report
+import targets
 from random_plans import plans
 
 COUNT = 100
@@ -14,7 +15,8 @@ def add_options(add):
     add("--random", type=int, metavar="SEED", help="plans drawn at random instead of the listed workloads")
     add("--count", type=int, default=COUNT, metavar="N", help=f"how many plans to draw: {COUNT}")
     add("--plan", metavar="N", help="the plan of this number, or those of `0..25`, the last not included")
-    add("--json", metavar="FILE", help="write the figures; those of other plans of the seed in FILE stay, and are summed up too")
+    add("--json", metavar="FILE", help="write the figures; those of other plans of the seed in FILE stay and count, too")
+    add("--report", action="store_true", help="print what the FILE of --json has, and measure nothing")
     add("--only-tilework", action="store_true", help="Tilework and the copies alone, as --peers none")
 
 
@@ -108,3 +110,14 @@ class File:
     @property
     def records(self):
         return self.content["plans"]
+
+    def report(self):
+        """What the runs would have printed as one."""
+        runs = self.content["runs"]
+        for what in ("machine", "date", "clock"):
+            yield f"{what.capitalize()}: {', '.join(dict.fromkeys(run[what] for run in runs))}"
+        yield "Commands: " + ", ".join(f"`{run['command']}`" for run in runs)
+        yield "Peers: " + ", ".join(dict.fromkeys(title for run in runs for title in run["peers"]))
+        threads = sorted({record["threads"] for record in self.records})
+        table = Table(threads, any(record["best"] for record in self.records))
+        yield from ("", *table.head(), *table.rows(self.records), *targets.summary(self.records))

@@ -17,8 +17,8 @@ VARIABLES = {
 class Peer:
     """One way to do a relayout.
 
-    `prepare` returns a call that does it so many times, or None (or NotImplementedError) where it cannot. `result` returns the result where it is
-    not in the destination. Some write zeros into padding, which is their right.
+    `prepare` returns a call that repeats it as often as it is asked to, or None (or NotImplementedError) where it cannot.
+    `result` returns the result where it is not in the destination. Some write zeros into padding, which is their right.
     """
 
     def __init__(self, name, prepare, result=lambda: None, padding_free=False):

@@ -10,7 +10,8 @@ from targets import summary
 def record(number, engine, best, place="L3", group="tiles"):
     lead = best and engine and engine / best
     names = {"label": "x", "from": "A", "to": "B", "bytes": 1 << 20, "threads": 1, "others": 0.0, "failures": {}}
-    figures = {"engine": engine, "engine_of_stream": engine, "best": best, "best_name": best and "peer", "lead": lead}
+    figures = {"engine": engine, "engine_of_stream": engine, "memcpy_gbs": 9.0}
+    figures |= {"best": best, "best_name": best and "peer", "lead": lead}
     return {"plan": number, "group": group, "in": place, **names, **figures}
 
 
@@ -42,6 +43,10 @@ def test_a_file_keeps_what_other_runs_measured(tmp_path):
     found = File(tmp_path / "figures.json", options)
     assert [(each["plan"], each["engine"]) for each in found.records] == [(1, 0.6), (3, 0.7)]
     assert len(found.content["runs"]) == 3
+    text = "\n".join(found.report())
+    assert "Commands: `command`, `command`, `command`" in text
+    assert "| 3 | tiles | x | `A` | `B` | 1.00 | L3 | 9.0 | **0.70** | 0.70 |" in text
+    assert "**1 thread**, 2 plans" in text
     with pytest.raises(ValueError, match="seed 7"):
         File(tmp_path / "figures.json", SimpleNamespace(random=8, clock="wall"))
 

@@ -1,4 +1,4 @@
-"""The random plans of the benchmark: that they stay what they are, come as often as they should, and are what Tilework reads."""
+"""The random plans of the benchmark: they stay what they are, come as often as they should, and Tilework reads them."""
 
 import hashlib
 from collections import Counter
