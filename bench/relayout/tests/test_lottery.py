@@ -27,6 +27,13 @@ def test_the_summary_says_families_targets_and_losses():
     assert "- 0.50: plan 1, tiles, `A` to `B` (1.00 MiB, L3): 0.20 of memcpy, peer 0.40" in text
 
 
+def test_a_little_slower_is_no_loss():
+    text = "\n".join(summary([record(0, 0.97, 1.0)]))
+    assert "(0 of 1 below) | 0.95 | 0.97 | reached" in text
+    assert "Slower than the best peer: none" in text
+    assert "| 0.97 | 0.97 | 0 |" in text
+
+
 def test_without_peers_the_summary_says_the_slowest():
     text = "\n".join(summary([record(0, 0.8, None), record(1, 0.2, None), record(2, None, None)]))
     assert "lead" not in text
