@@ -115,8 +115,8 @@ class File:
         """What the runs would have printed as one."""
         runs = self.content["runs"]
         for what in ("machine", "date", "clock"):
-            yield f"{what.capitalize()}: {', '.join(dict.fromkeys(run[what] for run in runs))}"
-        yield "Commands: " + ", ".join(f"`{run['command']}`" for run in runs)
+            yield f"{what.capitalize()}: {', '.join(dict.fromkeys(run[what] for run in runs))}\n"
+        yield "Commands: " + ", ".join(f"`{run['command']}`" for run in runs) + "\n"
         yield "Peers: " + ", ".join(dict.fromkeys(title for run in runs for title in run["peers"]))
         threads = sorted({record["threads"] for record in self.records})
         table = Table(threads, any(record["best"] for record in self.records))
