@@ -25,7 +25,7 @@ from memory import Memory, room
 def arguments():
     parser = argparse.ArgumentParser(prog="cargo xtask bench relayout", description=__doc__)
     add = parser.add_argument
-    add("--only", action="append", default=[], metavar="WORDS", help="workloads whose name or type holds all these words")
+    add("--only", action="append", default=[], metavar="WORDS", help="those whose name, type or family has all these words")
     add("--quick", action="store_true", help="a third of the workloads, few rounds: about two minutes")
     lottery.add_options(add)
     add("--threads", metavar="1,2", help="how many threads, one after the other: 1,2, and 1 with --random")
@@ -48,26 +48,30 @@ def arguments():
             raise ValueError("--plan and --json want --random")
         if options.report and not options.json:
             raise ValueError("--report wants --json, and --json --random")
-        options.selection = lottery.chosen(options) if options.random is not None else list(enumerate(chosen(options)))
+        options.selection = chosen(options)
         if options.only_tilework:
             options.peers = "none"
         words = (options.threads or ("1,2" if options.random is None else "1")).split(",")
         if not all(word.isdecimal() and int(word) for word in words):
             raise ValueError("--threads wants numbers from 1 on, as in 1,2")
         options.threads = [int(word) for word in words]
+        options.file = lottery.File(options.json, options)
     except ValueError as error:
         parser.error(str(error))
     return options
 
 
 def chosen(options):
+    """What is measured: pairs of a number and a workload."""
+    drawn = options.random is not None
     found = []
-    for workload in workloads.everything():
-        words = [all(word.lower() in workload.label.lower() for word in only.split()) for only in options.only]
-        if words and not any(words) or options.quick and not workload.quick and not words:
+    for number, workload in lottery.chosen(options) if drawn else enumerate(workloads.everything()):
+        label = f"{workload.group} {workload.label}" if drawn else workload.label
+        words = [all(word.lower() in label.lower() for word in only.split()) for only in options.only]
+        if words and not any(words) or options.quick and not (drawn or workload.quick or words):
             continue
         if workload.bytes / 2**20 <= options.at_most:
-            found.append(workload)
+            found.append((number, workload))
     return found
 
 
@@ -81,7 +85,7 @@ def main():
             print(lottery.line(number, workload) if drawn else listed(workload))
         return
     if options.report:
-        print(*lottery.File(options.json, options).report(), sep="\n")
+        print(*options.file.report(), sep="\n")
         return
     if not options.engine_library:
         sys.exit("--engine-library is missing; `cargo xtask bench relayout` builds it")
@@ -98,7 +102,7 @@ def main():
         print(f"Without {name}: {why}")
     table = (lottery if drawn else report).Table(threads, bool(rivals))
     print("", *table.head(), sep="\n", flush=True)
-    file = lottery.File(options.json, options)
+    file = options.file
     file.begin(command, versions, options)
     Path(options.lines).parent.mkdir(parents=True, exist_ok=True)
     with open(options.lines, "a") as lines:

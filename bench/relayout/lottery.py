@@ -34,8 +34,8 @@ def numbers(options):
 
 
 def chosen(options):
-    """The chosen plans: pairs of a label, which is the number, and a workload."""
-    return [(number, workload) for number, workload in zip(numbers(options), plans(options.random, numbers(options)))]
+    """The plans of the chosen numbers, with their numbers."""
+    return list(zip(numbers(options), plans(options.random, numbers(options))))
 
 
 def line(number, workload):

@@ -29,7 +29,8 @@ const KEPT_MEMORY: [(&str, &str); 3] =
 
 /// The options are those of `bench/relayout/__main__.py`.
 pub fn run(options: &[&str]) -> Outcome {
-    let alone = has_no_peers(options) || options.iter().any(|word| ["--list", "--report", "--help", "-h"].contains(word));
+    let alone = has_no_peers(options)
+        || options.iter().any(|word| ["--list", "--report", "--help", "-h"].contains(word));
     let python = prepare_python(options, alone)?;
     let mut bench = shell::command(&python);
     bench.args(["-B", "bench/relayout"]).args(options);
