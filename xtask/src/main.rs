@@ -16,6 +16,7 @@ mod proto;
 mod python;
 mod relayout;
 mod shell;
+mod soak;
 mod stamp;
 mod test;
 
@@ -27,6 +28,9 @@ The project's own chores.
   cargo xtask test [STEP ...]                everything that has to hold before a change goes in, or some of it
   cargo xtask ci                             the same
   cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
+  cargo xtask soak [--hours H] [--minutes M] [--seed S] [ATTACK ...]
+                                             attack Tilework for so long (default: one minute) and say what was found;
+                                             soak --help lists the attacks
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
   cargo xtask bench python [OPTION ...]      measure the package for Python against NumPy, JAX and PyTorch: some minutes
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test" | "ci", steps @ ..] => test::run(steps),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["soak", words @ ..] => soak::run(words),
         ["bench", parts @ ..] => bench::run(parts),
         ["python", words @ ..] => python::run(words),
         ["oracles", words @ ..] => oracles::run(words),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 use std::{env, fs};
 
-use crate::{Outcome, dependencies, fuzz, header, house, proto, python, shell};
+use crate::{Outcome, dependencies, fuzz, header, house, proto, python, shell, soak};
 
 /// A check, by the word that runs it alone.
 struct Step {
@@ -13,7 +13,7 @@ struct Step {
     run: fn() -> Outcome,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { word: "format", about: "format", run: format },
     Step { word: "house", about: "house rules", run: house::check },
     Step { word: "depends", about: "sources and terms of dependencies", run: dependencies::check },
@@ -24,6 +24,7 @@ const STEPS: [Step; 12] = [
     Step { word: "python", about: "Python package", run: python::test },
     Step { word: "docs", about: "documentation", run: documentation },
     Step { word: "examples", about: "examples", run: examples },
+    Step { word: "soak", about: "soak, a short run of each attack", run: soak::smoke },
     Step { word: "address", about: "copy engine, with the address sanitizer", run: sanitized },
     Step { word: "fuzz", about: "fuzz, a short run of each target", run: fuzz::smoke },
 ];
