@@ -283,7 +283,7 @@ fn moves(dice: &mut Dice, from: &Held, to: &Held, log: &mut Log) -> Result<(), S
     fine("a run", run(read, from_bytes, target.as_mut_ptr().cast(), to_bytes, dice.index(4)))?;
     holds(target[to_bytes..] == untouched[to_bytes..], || "written behind the destination".to_owned())?;
     let shared = Shared(moving.0);
-    let one = || {
+    let one = &|| {
         let mut own = untouched.clone();
         let write = own.as_mut_ptr().cast();
         let mut text = null();
@@ -296,7 +296,7 @@ fn moves(dice: &mut Dice, from: &Held, to: &Held, log: &mut Log) -> Result<(), S
         errors == [None, None] && own == target && !text.is_null()
     };
     let alike = thread::scope(|scope| {
-        let threads: Vec<_> = (0..3).map(|_| scope.spawn(&one)).collect();
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(one)).collect();
         threads.into_iter().all(|thread| thread.join().unwrap_or(false))
     });
     holds(alike, || "several threads at once wrote something else".to_owned())

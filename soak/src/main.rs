@@ -43,8 +43,11 @@ before it is the next one's turn. The exit code is 1 if anything failed.
 The attacks:
 ";
 
-/// All attacks, by name.
-const ATTACKS: &[(&str, &str, fn() -> Result<Box<dyn Attack>, String>)] = &[
+/// An attack's name, what it is about, and how it begins.
+type Entry = (&'static str, &'static str, fn() -> Result<Box<dyn Attack>, String>);
+
+/// All attacks.
+const ATTACKS: &[Entry] = &[
     ("layouts", "sizes, offsets, places, comparisons and views against big integers", layouts::new),
     ("moves", "relayouts against a copy bit by bit", moves::new),
     ("texts", "mutated texts of all notations: read, found, translated, explained", texts::new),

@@ -103,7 +103,7 @@ impl Array {
                 for tile in tiles {
                     for (count, size) in cut(&mut sizes, tile, |major, minor| times(major?, minor?), Some(1))
                     {
-                        sizes.insert(count, size.0.and_then(|n| Some(n.div_ceil(size.1.into()))));
+                        sizes.insert(count, size.0.map(|n| n.div_ceil(size.1.into())));
                         sizes.push(Some(size.1.into()));
                     }
                 }

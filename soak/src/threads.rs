@@ -46,8 +46,8 @@ impl Attack for Shared {
                     })
                 })
                 .collect();
-            let outcomes = workers.into_iter().map(|worker| worker.join());
-            outcomes.map(|outcome| outcome.unwrap_or_else(|_| Err("a thread panicked".to_owned()))).collect()
+            let mut outcomes = workers.into_iter().map(|worker| worker.join());
+            outcomes.try_for_each(|outcome| outcome.unwrap_or_else(|_| Err("a thread panicked".to_owned())))
         })
     }
 
