@@ -11,6 +11,7 @@ mod dist;
 mod fuzz;
 mod header;
 mod house;
+mod mutants;
 mod oracles;
 mod proto;
 mod python;
@@ -31,6 +32,8 @@ The project's own chores.
   cargo xtask soak [--hours H] [--minutes M] [--seed S] [ATTACK ...]
                                              attack Tilework for so long (default: one minute) and say what was found;
                                              soak --help lists the attacks
+  cargo xtask mutants FILE ... [OPTION ...]  change one thing after the other in a file, and see whether a test fails: about
+                                             a minute each; options of cargo-mutants, such as --list, may follow
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
   cargo xtask bench python [OPTION ...]      measure the package for Python against NumPy, JAX and PyTorch: some minutes
@@ -56,6 +59,8 @@ python takes --rounds N, and installs PyTorch with --with-torch.
 test and ci need cargo, rustfmt, clippy, a C++ compiler and Python 3.11 or newer (PYTHON names another than python3);
 cbindgen is installed into target/tools when the interface for C has changed, and packages for Python into target/python-venv.
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
+Of soak, test has a short run of each attack. mutants is no part of test, and installs cargo-mutants into
+target/tools.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
 target/bench-python-venv; without jaxlib the other parts are measured alone.
 oracles is no part of test: it installs the real systems, 3 GB, into target/oracle-venv. --write puts the matrix into
@@ -76,6 +81,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test" | "ci", steps @ ..] => test::run(steps),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["mutants", words @ ..] => mutants::run(words),
         ["soak", words @ ..] => soak::run(words),
         ["bench", parts @ ..] => bench::run(parts),
         ["python", words @ ..] => python::run(words),
