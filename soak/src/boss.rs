@@ -50,8 +50,10 @@ pub fn run(
                 break 'time;
             }
             // Every attack gets a turn, however little time there is.
+            let is_first = !scores.contains_key(name);
             let share = turn.min(time / attacks.len() as u32).min(left).max(Duration::from_millis(500));
-            one_turn(name, seed, short, share, scores.entry(name).or_default())?;
+            let score = scores.entry(name).or_default();
+            one_turn(name, seed, (short, is_first), share, score)?;
         }
         if short {
             break;
@@ -87,7 +89,13 @@ fn summary(attacks: &[&str], scores: &BTreeMap<&str, Score>, seed: u64, time: Du
 }
 
 /// One worker. If a case ends it, another goes on with the next case in the next turn.
-fn one_turn(name: &str, seed: u64, short: bool, time: Duration, score: &mut Score) -> Result<(), String> {
+fn one_turn(
+    name: &str,
+    seed: u64,
+    (short, is_first): (bool, bool),
+    time: Duration,
+    score: &mut Score,
+) -> Result<(), String> {
     let start = Instant::now();
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
@@ -95,6 +103,9 @@ fn one_turn(name: &str, seed: u64, short: bool, time: Duration, score: &mut Scor
     command.args(["--seconds", &time.as_secs_f64().to_string()]);
     if short {
         command.args(["--cases", "0"]);
+    }
+    if is_first && !short {
+        command.arg("--kept");
     }
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("a worker: {error}"))?;
     let out = child.stdout.take().ok_or("no pipe")?;

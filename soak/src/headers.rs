@@ -142,8 +142,8 @@ fn npy(dice: &mut Dice) -> Vec<u8> {
         3 => text = text.replace('\'', "\""),
         _ => {}
     }
-    let version = dice.of(&[1, 1, 1, 2, 3, 0, 4, 255]);
-    let length = if dice.once_in(8) { dice.number() as u32 } else { text.len() as u32 + 1 };
+    let version = dice.of(&[1, 1, 2, 3, 1, 2, 3, 4]);
+    let length = if dice.once_in(4) { dice.number() as u32 } else { text.len() as u32 + 1 };
     let mut bytes = b"\x93NUMPY".to_vec();
     bytes.extend([version, 0]);
     match version {

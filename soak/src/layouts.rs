@@ -33,9 +33,11 @@ impl Attack for Layouts {
         log.note(|| format!("{one:?}"));
         let Some(layout) = built(&one, log)? else { return Ok(()) };
         whole(&one, &layout)?;
-        elements(dice, &one, &layout)?;
         let is_compact = one.views.is_empty() && layout.is_compact();
-        check::check(&layout, is_compact, dice.next());
+        let seed = dice.next();
+        if elements(dice, &one, &layout)? {
+            check::check(&layout, is_compact, seed);
+        }
 
         // Another array, often over what is seen of the first.
         let seen = layout.dims().to_vec();
@@ -100,13 +102,14 @@ fn whole(array: &Array, layout: &Layout) -> Result<(), String> {
     holds(u128::from(layout.bytes()) <= MOST, || format!("{} bytes", layout.bytes()))
 }
 
-/// Offsets and the ways back.
-fn elements(dice: &mut Dice, array: &Array, layout: &Layout) -> Result<(), String> {
+/// Offsets and the ways back; whether these can be searched for. Where they cannot, each search takes long.
+fn elements(dice: &mut Dice, array: &Array, layout: &Layout) -> Result<bool, String> {
     let seen = layout.dims().to_vec();
     let elements = count(&seen).unwrap_or(0);
     if elements == 0 {
-        return Ok(());
+        return Ok(true);
     }
+    let mut can_locate = true;
     let small = elements <= SMALL;
     let all: Vec<Vec<u64>> = match small {
         true => indices(&seen).collect(),
@@ -119,14 +122,17 @@ fn elements(dice: &mut Dice, array: &Array, layout: &Layout) -> Result<(), Strin
         same(format!("the offset of {index:?} in {array:?}"), found, offset)?;
         holds(offset < layout.size(), || format!("offset {offset} in {}", layout.size()))?;
         taken.entry(offset).or_insert_with(|| index.clone());
-        let located = layout.locate(offset);
-        match located {
+        if !can_locate {
+            continue;
+        }
+        match layout.locate(offset) {
             Ok(Place::Element(found)) => {
                 same(format!("{found:?} at {offset}"), array.offset(&found), offset)?
             }
             Ok(Place::Padding(what)) => return Err(format!("{index:?} of {array:?} is {what}")),
             Err(error) => {
                 holds(!layout.is_compact(), || format!("place {offset} of {array:?}: {error}"))?;
+                can_locate = false;
             }
         }
     }
@@ -135,7 +141,7 @@ fn elements(dice: &mut Dice, array: &Array, layout: &Layout) -> Result<(), Strin
         index[dim] = seen[dim].saturating_add(dice.below(3));
         holds(layout.offset(&index).is_err(), || format!("{index:?} lies outside of {array:?}"))?;
     }
-    if small && layout.size() <= 4000 {
+    if can_locate && small && layout.size() <= 4000 {
         for place in (0..layout.size()).filter(|place| !taken.contains_key(place)) {
             if let Ok(Place::Element(index)) = layout.locate(place) {
                 return Err(format!("{index:?} at {place} of {array:?}, where the model has nothing"));
@@ -149,7 +155,7 @@ fn elements(dice: &mut Dice, array: &Array, layout: &Layout) -> Result<(), Strin
         let injective = taken.len() as u128 == elements;
         same(format!("no place twice in {array:?}"), layout.is_injective().unwrap_or(injective), injective)?;
     }
-    Ok(())
+    Ok(can_locate)
 }
 
 /// The four questions whether two layouts are the same.

@@ -70,8 +70,8 @@ struct Asked {
     short: bool,
     case: Option<u64>,
     text: Option<String>,
-    /// This process is the worker of one attack, from this case on, for so many cases or so much time.
-    worker: Option<(u64, Option<u64>)>,
+    /// This process is the worker of one attack.
+    worker: Option<worker::Work>,
 }
 
 fn main() -> ExitCode {
@@ -95,8 +95,8 @@ fn run(asked: Asked) -> Result<bool, String> {
     let new_seed =
         || std::time::UNIX_EPOCH.elapsed().map_or(1, |since| since.as_nanos() as u64 % 1_000_000_007);
     let seed = asked.seed.unwrap_or_else(new_seed);
-    if let (Some((first, cases)), [name]) = (asked.worker, &asked.attacks[..]) {
-        return worker::work(name, seed, first, cases, asked.time).map(|()| true);
+    if let (Some(work), [name]) = (asked.worker, &asked.attacks[..]) {
+        return worker::work(name, seed, work, asked.time).map(|()| true);
     }
     match (&asked.attacks[..], asked.case, asked.text) {
         ([name], Some(case), _) => worker::repeat(name, seed, case),
@@ -109,7 +109,7 @@ fn run(asked: Asked) -> Result<bool, String> {
 fn read(words: &[String]) -> Result<Asked, String> {
     let mut asked = Asked { turn: Duration::from_secs(10), ..Asked::default() };
     let mut words = words.iter();
-    let (mut first, mut cases) = (None, None);
+    let (mut first, mut cases, mut kept) = (None, None, false);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} wants a value"));
         let number = |text: &String| text.parse::<u64>().map_err(|_| format!("{word} {text}: no number"));
@@ -128,12 +128,13 @@ fn read(words: &[String]) -> Result<Asked, String> {
             "--text" => asked.text = Some(value()?.clone()),
             "--worker" => first = Some(number(value()?)?),
             "--cases" => cases = Some(number(value()?)?),
+            "--kept" => kept = true,
             "--short" => asked.short = true,
             "--attack" => asked.attacks.push(named(value()?)?),
             name => asked.attacks.push(named(name)?),
         }
     }
-    asked.worker = first.map(|first| (first, cases));
+    asked.worker = first.map(|first| worker::Work { first, cases, kept });
     if asked.time.is_zero() {
         asked.time = Duration::from_secs(60);
     }

@@ -72,8 +72,8 @@ impl Array {
             && self.dims.iter().all(small)
             && count(&self.dims).is_some_and(|count| count <= u64::MAX.into())
             && self.places.is_valid(&self.dims)
-            && self.size().is_some_and(|size| size * u128::from(self.bits) <= 8 * MOST && size <= MOST)
-            && self.base().is_some_and(|base| base >= 0 && base as u128 * u128::from(self.bits) <= 8 * MOST)
+            && self.size().is_some_and(|size| self.counts(size))
+            && self.base().is_some_and(|base| base >= 0 && self.counts(base as u128))
             && self.seen().is_some()
     }
 
@@ -81,7 +81,12 @@ impl Array {
     pub fn has_room(&self) -> bool {
         let rounded = self.size().map(|size| size.div_ceil(self.block()));
         let rounded = rounded.and_then(|blocks| times(blocks, self.block()));
-        rounded.is_some_and(|size| size <= MOST && size * u128::from(self.bits) <= 8 * MOST)
+        rounded.is_some_and(|size| self.counts(size))
+    }
+
+    /// Whether 63 bits count so many elements, and their bytes.
+    fn counts(&self, elements: u128) -> bool {
+        elements <= MOST && elements * u128::from(self.bits) <= 8 * MOST
     }
 
     /// The sizes that are seen, if all views are possible.
@@ -112,7 +117,9 @@ impl Array {
             }
             Places::Strided { size: Some(size), .. } => Some((*size).into()),
             Places::Strided { .. } if empty => Some(0),
-            Places::Strided { .. } => u128::try_from(self.base()? + self.reach().1 + 1).ok(),
+            Places::Strided { .. } => {
+                u128::try_from(self.base()?.saturating_add(self.reach().1).saturating_add(1)).ok()
+            }
         }
     }
 

@@ -16,17 +16,31 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Cases from `first` on, as many as asked for, or until the time is over. Texts that were kept come before case 0,
-/// but not in a run of so many cases, which is the same for everybody.
-pub fn work(name: &str, seed: u64, first: u64, cases: Option<u64>, time: Duration) -> Result<(), String> {
+/// What a worker has to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// The first case.
+    pub first: u64,
+    /// How many, or until the time is over; 0 for as many as a short run has.
+    pub cases: Option<u64>,
+    /// Whether texts that were kept come before the first case.
+    pub kept: bool,
+}
+
+/// Cases one after the other, as many as asked for, or until the time is over.
+pub fn work(name: &str, seed: u64, asked: Work, time: Duration) -> Result<(), String> {
+    let Work { first, cases, kept } = asked;
     let start = Instant::now();
     let mut attack = begin(name)?;
     let cases = cases.map(|cases| if cases == 0 { attack.short() } else { cases });
     let mut out = std::io::stdout();
     // Whoever reads this may be gone, and then there is nobody to work for.
     let mut say = |line: String| out.write_all(line.as_bytes()).is_ok();
-    if first == 0 && cases.is_none() {
+    if kept {
         for (file, text) in kept::all(name) {
+            if start.elapsed() > time / 2 {
+                break;
+            }
             let (_, result, took) = timed(|log| attack.text(&text, log), false);
             let line = match result {
                 Ok(()) => format!("done 0 {took} kept\n"),
