@@ -6,8 +6,9 @@ use tilework::{Difference, Layout, Place, Verdict};
 
 use crate::attack::{Attack, Log, holds, same};
 use crate::dice::Dice;
-use crate::model::{Array, MOST, View, count, indices};
+use crate::model::{Array, MOST, count, indices};
 use crate::random::Wild;
+use crate::views::View;
 
 /// What holds of every layout, whatever it is: the fuzz targets ask it too.
 #[path = "../../fuzz/fuzz_targets/check.rs"]

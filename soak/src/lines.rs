@@ -146,7 +146,7 @@ impl Attack for Lines {
     }
 
     fn short(&self) -> u64 {
-        25
+        60
     }
 }
 

@@ -22,6 +22,7 @@ mod program;
 mod random;
 mod texts;
 mod threads;
+mod views;
 mod worker;
 
 use std::process::ExitCode;

@@ -75,7 +75,7 @@ impl Attack for Moves {
     }
 
     fn short(&self) -> u64 {
-        500
+        250
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tilework::dialect;
+use tilework::dialect::{self, Target};
 use tilework_explain::{Look, Translated, explain};
 
 use crate::attack::{Attack, Log, holds, same};
@@ -194,27 +194,39 @@ impl Attack for Texts {
         let text = self.mutated(dice);
         let width = dice.of(&[80, 80, 20, 1, 0, 40, 132, 300, usize::MAX]);
         let ascii = dice.once_in(4);
+        // All notations at once would take most of the time.
+        let targets: Vec<Target> = dialect::targets().filter(|_| dice.once_in(6)).collect();
         log.text = Some(text.as_bytes().to_vec());
-        try_text(&text, width, ascii, log)
+        Trial { width, ascii, targets }.of(&text, log)
     }
 
     fn text(&mut self, text: &[u8], log: &mut Log) -> Result<(), String> {
-        try_text(&String::from_utf8_lossy(text), 80, false, log)
+        let targets = dialect::targets().collect();
+        Trial { width: 80, ascii: false, targets }.of(&String::from_utf8_lossy(text), log)
     }
 
     fn short(&self) -> u64 {
-        1500
+        300
     }
 }
 
-/// Everything that is done with a text; what goes wrong is said with the text.
-fn try_text(text: &str, width: usize, ascii: bool, log: &mut Log) -> Result<(), String> {
-    log.note(|| format!("{text:?} at {width} columns"));
-    let outcome = checked(text, width, ascii, &mut log.words);
-    outcome.map_err(|why| format!("{why}; the text is {:?}", shortened(text)))
+/// How a text is looked at.
+struct Trial {
+    width: usize,
+    ascii: bool,
+    targets: Vec<Target>,
 }
 
-fn checked(text: &str, width: usize, ascii: bool, words: &mut Vec<&'static str>) -> Result<(), String> {
+impl Trial {
+    /// Everything that is done with a text; what goes wrong is said with the text.
+    fn of(&self, text: &str, log: &mut Log) -> Result<(), String> {
+        log.note(|| format!("{text:?} at {} columns", self.width));
+        let outcome = checked(text, self, &mut log.words);
+        outcome.map_err(|why| format!("{why}; the text is {:?}", shortened(text)))
+    }
+}
+
+fn checked(text: &str, trial: &Trial, words: &mut Vec<&'static str>) -> Result<(), String> {
     match dialect::read(text) {
         Err(error) => {
             words.push("refused");
@@ -231,7 +243,7 @@ fn checked(text: &str, width: usize, ascii: bool, words: &mut Vec<&'static str>)
         Ok(found) => {
             words.push("answered");
             for found in found {
-                said(&*found.said, width, ascii, words)?;
+                said(&*found.said, trial, words)?;
             }
         }
     }
@@ -247,12 +259,8 @@ fn checked(text: &str, width: usize, ascii: bool, words: &mut Vec<&'static str>)
 }
 
 /// What was read is printed, read again, shown and said in other notations.
-fn said(
-    said: &dyn dialect::Described,
-    width: usize,
-    ascii: bool,
-    words: &mut Vec<&'static str>,
-) -> Result<(), String> {
+fn said(said: &dyn dialect::Described, trial: &Trial, words: &mut Vec<&'static str>) -> Result<(), String> {
+    let Trial { width, ascii, ref targets } = *trial;
     let printed = said.to_string();
     let again =
         dialect::read_one(&printed).map_err(|error| format!("{printed:?} does not read back: {error}"))?;
@@ -269,9 +277,8 @@ fn said(
     let second = again.layout().map_err(|error| format!("{printed:?} has no layout any more: {error}"))?;
     let verdict = second.same_buffer(&layout);
     holds(!verdict.is_no(), || format!("{printed:?} became another layout: {verdict}"))?;
-    let targets: Vec<_> = dialect::targets().collect();
     words.push("translated");
-    for target in &targets {
+    for target in targets {
         let Ok(other) = target.say(&layout, element) else { continue };
         let other = other.to_string();
         let back = dialect::Reading::default().read_one(&other);
@@ -281,7 +288,7 @@ fn said(
         let verdict = back.same_buffer(&layout);
         holds(!verdict.is_no(), || format!("{printed:?} became {other:?}: {verdict}"))?;
     }
-    if let Ok(all) = Translated::of(said, None, &targets) {
+    if let Ok(all) = Translated::of(said, None, targets) {
         for line in all.iter().flat_map(|one| one.explain(width, look)) {
             let line = line.render(Look { color: false, ..look });
             holds(is_harmless(&line), || format!("{printed:?} is translated with {line:?}"))?;
