@@ -16,18 +16,14 @@ fuzz_target!(|bytes: &[u8]| {
     let dims: Vec<u64> = (0..numbers.below(6)).map(|_| numbers.next() % 71).collect();
     let Ok(layout) = layout(&mut numbers, &dims, bits) else { return };
     let next = numbers.next() as usize;
-    let said = |layout: &Layout| -> Vec<Option<Said>> {
-        targets().map(|target| target.say(layout, element).ok()).collect()
-    };
-    let directly = said(&layout);
-    for (place, first) in directly.iter().enumerate() {
-        let Some(first) = first else { continue };
-        let found = same(first, &layout, element);
-        let to = (place + next) % directly.len();
-        let target = targets().nth(to).unwrap();
-        match target.say(&found, element) {
-            Ok(second) => _ = same(&second, &layout, element),
-            Err(error) => assert!(directly[to].is_none(), "{first} as {}: {error}", target.name()),
+    for (place, target) in targets().enumerate() {
+        let Ok(first) = target.say(&layout, element) else { continue };
+        let found = same(&first, &layout, element);
+        // Where the end of the buffer is padded, what a text says of that decides which others can say it.
+        let count = targets().count();
+        let Some(other) = targets().nth((place + next) % count) else { continue };
+        if let Ok(second) = other.say(&found, element) {
+            same(&second, &layout, element);
         }
     }
 });
