@@ -48,6 +48,11 @@ pub(crate) fn hold_unit(buffers: Buffers, work: &Work, place: Place) -> bool {
         Work::Deinterleave { size, ways, stride, .. } => {
             read(&[], columns * ways * size) && written(&[(ways, stride)], columns * size)
         }
+        Work::Network(ref blocks) => {
+            let [from, to] = blocks.spans(rows, columns);
+            holds(buffers.source_bytes, place.from + from.0, &[], from.1)
+                && holds(buffers.destination_bytes, place.to + to.0, &[], to.1)
+        }
         Work::Line { size, from, to, .. } => read(&[(rows, from)], size) && written(&[(rows, to)], size),
         Work::Splat { size, .. } => read(&[], size) && written(&[], rows * size),
     }

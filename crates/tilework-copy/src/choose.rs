@@ -16,6 +16,7 @@ use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
 use crate::kernels::{self, ZipFn};
 use crate::nest::{ByteNest, Turn, Turns};
+use crate::net;
 use crate::setting::Setting;
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
 
@@ -28,14 +29,75 @@ const UNIT: usize = 16 << 10;
 /// An element that fills so many bytes has a kernel call of its own.
 const REPEATED: usize = 256;
 
+/// What a call of a kernel costs, in lines that are touched.
+const CALL: usize = 8;
+
 /// Bytes of a unit where everything is one long row.
 const WHOLE: usize = 256 << 10;
 
 /// Bytes of a destination row that are collected before they are stored.
 const COLLECTED: usize = 2048;
 
-/// Chooses the kernel of a nest.
-pub(crate) fn choose(mut nest: ByteNest, setting: Setting) -> Step {
+/// Chooses the kernels of a nest: one, or several where a part of the nest is left to another.
+pub(crate) fn choose(nest: ByteNest, setting: Setting) -> Vec<Step> {
+    let one = by_unit_loops(nest.clone(), setting);
+    if matches!(one.work, Work::Splat { .. } | Work::Whole { .. } | Work::Copy { .. } | Work::Collect { .. })
+    {
+        return vec![one];
+    }
+    let mut best = (cost(&one, setting), one, Vec::new());
+    let squares = net::squares(&nest, setting).map(|step| (step, Vec::new()));
+    for (step, rest) in [net::blocks(&nest, setting), squares].into_iter().flatten() {
+        let cost = cost(&step, setting);
+        if cost < best.0 {
+            best = (cost, step, rest);
+        }
+    }
+    let (_, step, rest) = best;
+    let mut steps = vec![step];
+    steps.extend(rest.into_iter().flat_map(|nest| choose(nest, setting)));
+    steps
+}
+
+/// What a step costs for each byte, in lines that are touched: an estimate that tells good kernels from bad ones.
+fn cost(step: &Step, setting: Setting) -> f64 {
+    let (mut rows, mut columns) = (1, 1);
+    for outer in &step.outer {
+        match outer.part {
+            Part::Rows(cut) => rows = cut.piece,
+            Part::Columns(cut) => columns = cut.piece,
+            Part::Whole => {}
+        }
+    }
+    // Lines that pieces of so many bytes have, at such a step.
+    let lines = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
+        step if step < LINE => (count * step.max(1) + length) / LINE + 1,
+        step if step.is_multiple_of(LINE) && length.is_multiple_of(LINE) => count * length / LINE,
+        _ => count * (length / LINE + 1),
+    };
+    let lines = match step.work {
+        Work::Network(ref blocks) => blocks.cost(),
+        Work::Transpose { size, from, to, .. } => {
+            let lines = lines(rows, columns * size, from) + lines(columns, rows * size, to);
+            // Within the cache it is instructions that count, and these are more.
+            CALL + if setting.fetches || size < 4 { lines } else { lines * 4 / 3 }
+        }
+        Work::Interleave { size, ways, stride, .. } | Work::Deinterleave { size, ways, stride, .. } => {
+            CALL + lines(ways, columns * size, stride) + columns * size * ways / LINE
+        }
+        Work::Runs { length, from, to, .. } => {
+            CALL + lines(rows, length, from) + lines(rows, length, to) + rows / 2
+        }
+        Work::Line { size, from, to, .. } => {
+            CALL + lines(rows, size, from) + lines(rows, size, to) + rows / 4
+        }
+        _ => 2 * step.weight.div_ceil(LINE),
+    };
+    lines as f64 / step.weight as f64
+}
+
+/// Chooses the kernel for the unit loops of a nest.
+fn by_unit_loops(mut nest: ByteNest, setting: Setting) -> Step {
     let repeats = nest.turns.last().is_some_and(|turn| {
         let only = nest.turns.iter().all(|turn| turn.from == 0);
         (turn.from, turn.to) == (0, nest.size as isize) && (only || turn.extent * nest.size >= REPEATED)
@@ -323,12 +385,12 @@ fn finish(nest: ByteNest, outer: SmallVec<[Outer; 8]>, work: Work, weight: usize
 }
 
 /// Loops that tell the kernel nothing.
-fn whole(turns: &[Turn]) -> SmallVec<[Outer; 8]> {
+pub(crate) fn whole(turns: &[Turn]) -> SmallVec<[Outer; 8]> {
     turns.iter().map(|&turn| Outer { turn, part: Part::Whole }).collect()
 }
 
 /// A loop over pieces of another.
-fn cut(turn: Turn, piece: usize, part: fn(Cut) -> Part) -> Outer {
+pub(crate) fn cut(turn: Turn, piece: usize, part: fn(Cut) -> Part) -> Outer {
     let piece = piece.clamp(1, turn.extent);
     // Where the piece is everything, a step is beyond all places, and none is done.
     let pieces = Turn {
@@ -358,7 +420,7 @@ fn order(turns: &mut Turns, by_source: bool) {
 
 /// The order of loops around a block, for the same reasons: the source's, if stores go past the cache; else whichever
 /// side moves less decides, so that lines of both are used while they are near.
-fn sort(outer: &mut [Outer], store: Store) {
+pub(crate) fn sort(outer: &mut [Outer], store: Store) {
     outer.sort_by_key(|outer| {
         let (from, to) = (outer.turn.from.unsigned_abs(), outer.turn.to.unsigned_abs());
         std::cmp::Reverse(if store == Store::Plain { (from.min(to), from) } else { (from, to) })

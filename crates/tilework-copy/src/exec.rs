@@ -7,7 +7,7 @@ use crate::kernels::splat::splat;
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
-use crate::{bounds, convert, subbyte};
+use crate::{bounds, convert, net, subbyte};
 
 /// The two buffers of a run, as every thread sees them.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ unsafe impl Sync for Buffers {}
 /// What a thread works in, made when it is first needed.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    stage: Option<Box<Stage>>,
+    stages: [Option<Box<Stage>>; 2],
     pub(crate) below_a_byte: subbyte::Scratch,
     pub(crate) converting: convert::Scratch,
 }
@@ -51,13 +51,13 @@ struct Stage([MaybeUninit<u8>; STAGE]);
 pub(crate) const STAGE: usize = 96 << 10;
 
 impl Scratch {
-    /// The beginning of so many bytes, of which there are [`STAGE`].
+    /// The beginning of one of two buffers for so many bytes, of which there are [`STAGE`].
     ///
     /// That steps ask for no more is `choose.rs`'s part. Were it wrong, other memory would be overwritten, so it is looked
     /// at here, once for each block.
-    fn stage(&mut self, bytes: usize) -> *mut u8 {
+    pub(crate) fn stage(&mut self, bytes: usize, which: usize) -> *mut u8 {
         assert!(bytes <= STAGE, "a block of {bytes} bytes is put together in {STAGE}");
-        let stage = self.stage.get_or_insert_with(|| {
+        let stage = self.stages[which].get_or_insert_with(|| {
             // SAFETY: bytes that may be uninitialised need no initialising.
             unsafe { Box::new_uninit().assume_init() }
         });
@@ -80,6 +80,10 @@ pub(crate) unsafe fn run(
     buffers: Buffers,
     scratch: &mut Scratch,
 ) {
+    if let Work::Network(blocks) = &step.work {
+        // SAFETY: the caller's promise.
+        return unsafe { net::run(set, step, blocks, units, buffers, scratch) };
+    }
     let mut walker = Walker::at(step, units.start);
     for unit in units.clone() {
         let place = walker.place();
@@ -127,7 +131,7 @@ unsafe fn one(
                     Store::Plain => rows::copy(set, &call),
                     Store::Stream => rows::stream(set, &call),
                     Store::Stage | Store::StageWhole => {
-                        let staged = scratch.stage(place.rows * length);
+                        let staged = scratch.stage(place.rows * length, 0);
                         let into = Rows { destination: staged, ..call };
                         rows::copy(set, &into);
                         rows::stream_out(set, staged, destination, place.rows * length);
@@ -136,7 +140,7 @@ unsafe fn one(
             }
             Work::Collect { length, along, from, to } => {
                 let stride = place.columns * length + LINE;
-                let staged = scratch.stage(place.rows * stride);
+                let staged = scratch.stage(place.rows * stride, 0);
                 for column in 0..place.columns {
                     let next = if column + 1 < place.columns {
                         source.wrapping_offset((column as isize + 1) * along)
@@ -161,7 +165,7 @@ unsafe fn one(
             }
             Work::CollectApart { kernel, count, length, ways, apart, along, from, to } => {
                 let stride = place.columns * length + LINE;
-                let staged = scratch.stage(place.rows * ways * stride);
+                let staged = scratch.stage(place.rows * ways * stride, 0);
                 for column in 0..place.columns {
                     for row in 0..place.rows {
                         kernel(&Zip {
@@ -207,7 +211,7 @@ unsafe fn one(
                     }
                     Store::StageWhole => {
                         let bytes = place.columns * place.rows * size;
-                        let staged = scratch.stage(bytes);
+                        let staged = scratch.stage(bytes, 0);
                         plain(&Block { destination: staged, ..block });
                         rows::stream_out(set, staged, destination, bytes);
                     }
@@ -224,6 +228,7 @@ unsafe fn one(
                 let ahead = ahead(store, place.columns * ways * size, 1536, place, next);
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
+            Work::Network(_) => {} // by `run`, several units at a time
             Work::Line { kernel, from, to, .. } => kernel(&Line {
                 count: place.rows,
                 source,
@@ -258,7 +263,7 @@ unsafe fn staged(
     let rows = place.rows + borrowed;
     // An odd number of lines, so that rows of the buffer do not meet in one set of the cache.
     let stride = ((rows * size).div_ceil(LINE) | 1) * LINE;
-    let staged = scratch.stage(block.columns * stride);
+    let staged = scratch.stage(block.columns * stride, 0);
     // SAFETY: what is borrowed is within the source, as so many rows come after this block's. Destination rows are
     // written from their first whole line on (or from their beginning) to the next block's first whole line (or to their
     // end), which is no further than what was borrowed.

@@ -82,6 +82,19 @@ impl Dice {
 /// Some sizes whose product is small.
 pub(crate) fn dims(dice: &mut Dice) -> Vec<u64> {
     let mut room = 40_000;
+    if dice.below(3) == 0 {
+        // Many short ones.
+        let sizes: Vec<u64> = (0..9).map(|_| dice.of(&[2, 2, 4, 4, 8, 16, 3, 5, 9])).collect();
+        return sizes
+            .into_iter()
+            .filter(|size| {
+                room >= *size && {
+                    room /= size;
+                    true
+                }
+            })
+            .collect();
+    }
     let rank = dice.below(5);
     let mut dims = Vec::new();
     for _ in 0..rank {
@@ -112,10 +125,10 @@ pub(crate) fn layout(dice: &mut Dice, dims: &[u64], bits: u32, overlaps: bool) -
     } else {
         let mut builder = Layout::builder(dims, bits)?.minor_to_major(&order)?;
         if dims.len() >= 2 && dice.below(2) == 0 {
-            let tile = dice.of(&[[8, 128], [2, 1], [16, 2], [4, 16], [3, 5], [1, 64]]);
+            let tile = dice.of(&[[8, 128], [2, 1], [16, 2], [4, 16], [3, 5], [1, 64], [32, 32], [64, 16]]);
             builder = builder.tile(&tile.map(Some))?;
             if dice.below(2) == 0 {
-                builder = builder.tile(&[Some(2), Some(1)])?;
+                builder = builder.tile(&dice.of(&[[2, 1], [4, 1], [16, 16], [8, 8]]).map(Some))?;
             }
         }
         builder.build()?

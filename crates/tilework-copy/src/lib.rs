@@ -146,6 +146,7 @@ mod guard_tests;
 mod kernels;
 mod map;
 mod nest;
+mod net;
 mod pool;
 mod program;
 mod relayout;

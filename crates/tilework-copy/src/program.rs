@@ -105,7 +105,8 @@ impl Program {
         let mut shared = Vec::new();
         for nest in nests.iter().filter(|nest| nest.elements() > 0) {
             let as_bytes = |nest: &Nest, bytes: usize| {
-                Piece::Bytes(Step { fills, ..choose::choose(ByteNest::new(nest, bytes), setting) })
+                let steps = choose::choose(ByteNest::new(nest, bytes), setting).into_iter();
+                steps.map(move |step| Piece::Bytes(Step { fills, ..step }))
             };
             if let Some(converter) = converter {
                 shared.push(ElementStep::new(
@@ -115,11 +116,9 @@ impl Program {
                     fills,
                 ));
             } else if bits.is_multiple_of(8) {
-                let piece = as_bytes(nest, bits as usize / 8);
-                self.last().push(piece);
+                self.last().extend(as_bytes(nest, bits as usize / 8));
             } else if let Some(split) = subbyte::split(nest, bits, LEAST_RUN) {
-                let piece = as_bytes(&split.bytes, 1);
-                self.last().push(piece);
+                self.last().extend(as_bytes(&split.bytes, 1));
                 shared.extend(split.rest.iter().filter_map(|rest| {
                     Some(ElementStep::new(rest, bits, Mover::Bits(bits, kernels()?), fills))
                 }));

@@ -1,9 +1,12 @@
 //! A step of a program: loops around one kernel call.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use crate::kernels::{BlockFn, LineFn, RunsFn, ZipFn};
 use crate::nest::Turn;
+use crate::net::Blocks;
 
 /// A nest with its kernel.
 ///
@@ -55,7 +58,7 @@ impl Cut {
 }
 
 /// The kernel, and what it is told beside the place and the counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Work {
     /// As many bytes as a unit has columns, next to each other on both sides.
     Whole { store: Store },
@@ -93,6 +96,8 @@ pub(crate) enum Work {
     Interleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
     /// The way back: the stride is in the destination.
     Deinterleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
+    /// Lines that go through a network.
+    Network(Arc<Blocks>),
     /// Elements at any steps.
     Line { kernel: LineFn, size: usize, from: isize, to: isize },
     /// One element repeated: `size` bytes.

@@ -214,7 +214,8 @@ proptest! {
         dims in (1..=70_u64, 1..=300_u64),
         tiles in prop_oneof![
             Just(vec![vec![8, 128]]), Just(vec![vec![8, 128], vec![2, 1]]), Just(vec![vec![8, 128], vec![4, 1]]),
-            Just(vec![vec![16, 128], vec![2, 1]]), Just(vec![vec![4, 16]]), Just(vec![vec![3, 5]]), Just(vec![vec![1, 16]]),
+            Just(vec![vec![16, 128], vec![2, 1]]), Just(vec![vec![4, 16]]), Just(vec![vec![32, 32], vec![16, 16]]),
+            Just(vec![vec![64, 16], vec![4, 1]]), Just(vec![vec![16, 16]]), Just(vec![vec![3, 5]]), Just(vec![vec![1, 16]]),
         ],
         bits in widths(), fill in fill(), column_major in any::<bool>(), back in any::<bool>(), shift in 0..70_usize,
     ) {
@@ -229,6 +230,31 @@ proptest! {
         let plain = Layout::builder(&dims, bits)?.minor_to_major(&order)?.build()?;
         let (from, to) = if back { (tiled, plain) } else { (plain, tiled) };
         check(&from, &to, fill, (0, shift))?;
+    }
+
+    #[test]
+    fn permutations_of_many_small_dimensions(
+        (dims, order, back) in prop::collection::vec(prop::sample::select(vec![2_u64, 2, 4, 4, 8, 3, 9, 16]), 4..=9)
+            .prop_filter("small enough to check", |dims| dims.iter().product::<u64>() <= 40_000)
+            .prop_flat_map(|dims| {
+                let rank = dims.len();
+                (Just(dims), common::permutation(rank), prop::collection::vec(prop::bool::weighted(0.1), rank))
+            }),
+        bits in widths(), pad in prop_oneof![3 => Just(0_i64), 1 => 1..70_i64],
+        shift in (prop_oneof![Just(0_usize), 0..3_usize], prop_oneof![Just(0_usize), 0..70_usize]),
+    ) {
+        let from = Layout::row_major(&dims, bits)?;
+        // The outermost rows of the destination are a little further apart.
+        let (mut step, mut strides) = (1, vec![0; dims.len()]);
+        for (place, &dim) in order.iter().enumerate() {
+            strides[dim] = step;
+            step = step * dims[dim] as i64 + if place == 1 { pad } else { 0 };
+        }
+        let mut to = Layout::strided(&dims, bits, &strides, None, None)?;
+        for dim in (0..dims.len()).filter(|&dim| back[dim]) {
+            to = to.flip(dim)?;
+        }
+        check(&from, &to, None, shift)?;
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod interleave;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+pub(crate) mod net;
 #[cfg(target_arch = "x86_64")]
 mod pack;
 pub(crate) mod rows;

@@ -1,0 +1,86 @@
+//! The line network: whole lines of the source become whole lines of the destination.
+//!
+//! A *pass* takes 2^k lines of 64 bytes, sixteen slots of 4 bytes each, and exchanges k bits of a slot's number with the k
+//! bits of the line's number: in k stages, each of which permutes pairs of lines. Before and after, bytes may be permuted
+//! within each line; so a pass can move bits of every size although its stages only know slots. What goes where is data,
+//! made by [`crate::net`]; there is one kernel for each k.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use super::InstructionSet;
+use super::vector::LINE;
+
+/// Slots of a line.
+pub(crate) const SLOTS: usize = 16;
+
+/// The most stages of a pass: 2^4 lines are half of the registers.
+pub(crate) const STAGES: usize = 4;
+
+/// Slot o of a permuted pair is slot `i % 16` of its first line, or of its second if i is 16 and more.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Slots(pub(crate) [u32; SLOTS]);
+
+/// Byte o of a permuted line is byte `i` of the line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Bytes(pub(crate) [u8; LINE]);
+
+/// What a pass does.
+#[derive(Clone, Debug)]
+pub(crate) struct Pass {
+    /// What is done to each line first.
+    pub(crate) before: Option<Bytes>,
+    /// Stage j makes of the lines r and r + 2^j the new line r with its first permutation, and r + 2^j with its second.
+    pub(crate) stages: [[Slots; 2]; STAGES],
+    /// How many stages there are.
+    pub(crate) count: usize,
+    /// What is done to each line last.
+    pub(crate) after: Option<Bytes>,
+}
+
+/// A pass that is called some times in a row.
+///
+/// ```text
+/// call i:  line r is read at      source      + sources[i]      + from[i * from_step + r]
+///          line r is written at   destination + destinations[i] + to[i * to_step + r * to_stride]
+/// ```
+#[derive(Clone, Copy)]
+pub(crate) struct Calls {
+    pub(crate) count: usize,
+    pub(crate) source: *const u8,
+    pub(crate) sources: *const isize,
+    pub(crate) from: *const isize,
+    pub(crate) from_step: usize,
+    pub(crate) destination: *mut u8,
+    pub(crate) destinations: *const isize,
+    pub(crate) to: *const isize,
+    pub(crate) to_step: usize,
+    pub(crate) to_stride: usize,
+    /// So many lines are asked for in each call, at `next` and the next of these offsets.
+    pub(crate) fetches: usize,
+    pub(crate) fetch: *const isize,
+    pub(crate) next: *const u8,
+}
+
+/// Calls a pass.
+///
+/// # Safety
+/// 1. The pass has as many stages as the kernel was chosen for, and numbers of slots below 32.
+/// 2. The lists of offsets are as long as [`Calls`] says, and so is `fetch`.
+/// 3. Every line that is read is within one buffer that can be read.
+/// 4. Every line that is written is within one buffer that can be written, and overlaps none that is read; what two calls write
+///    at the same place is the same. If the kernel streams, its address is a multiple of 64, and the caller fences.
+/// 5. Nobody else writes the one or touches the other meanwhile.
+/// 6. The machine has the instructions the kernel was made for.
+pub(crate) type PassFn = unsafe fn(&Pass, &Calls);
+
+/// The kernel for so many stages, up to [`STAGES`], if the set has one. The set must be one that this machine has.
+pub(crate) fn pass(set: InstructionSet, stages: usize, streams: bool) -> Option<PassFn> {
+    match set {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => avx512::pass(stages, streams),
+        _ => None,
+    }
+}

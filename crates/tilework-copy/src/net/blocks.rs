@@ -1,0 +1,245 @@
+//! The block that is moved at a time: some lines in a row on either side.
+
+use smallvec::SmallVec;
+
+use super::chain::{Chain, Growing};
+use super::network::{Network, Side, divisible, network, square};
+use crate::choose::{cut, sort, whole};
+use crate::exec::STAGE;
+use crate::kernels::net::{Pass, PassFn, pass};
+use crate::kernels::vector::LINE;
+use crate::nest::{ByteNest, Turn};
+use crate::setting::Setting;
+use crate::step::{Part, Step, Work};
+
+/// Bytes of a block.
+const BLOCK: usize = 64 << 10;
+
+/// Lines in a row that a block wants in the destination, and at most in the source.
+const ROWS: usize = 8;
+const COLUMNS: usize = 8;
+
+/// Destination rows that are no whole lines are put together in a buffer if they have so many bytes.
+const STAGED: usize = 256;
+
+/// A network, and the calls of a block.
+///
+/// What lies in a row in the destination are the block's *rows*, what lies in a row in the source its *columns*. Where the
+/// network has lines of its own, both are counted in lines, and a call is of one row and one column:
+///
+/// ```text
+/// line r of the call:  source      + rows.from[row] + columns.from[column] + from[r]
+///                      destination + rows.to[row]   + columns.to[column]   + to[r]
+/// ```
+///
+/// Else they are counted in elements, and it is neighbouring ones that make up the lines: those of the source are the rows of
+/// the call, those of the destination its columns.
+#[derive(Debug)]
+pub(crate) struct Blocks {
+    pub(super) passes: SmallVec<[Pass; 1]>,
+    /// Lines of a call.
+    pub(super) lines: usize,
+    /// Where the lines of the network are, if it has some.
+    pub(super) own: Option<Network>,
+    pub(super) rows: Chain,
+    pub(super) columns: Chain,
+    /// The side along which one call follows the other.
+    pub(super) inner: Side,
+    /// The source lines of a block: what is fetched for the next one, so many with each call.
+    pub(super) fetch: Vec<isize>,
+    pub(super) fetches: usize,
+    /// Kernels for the first of two passes, and for the last one: through the cache, and past it.
+    pub(super) first: Option<PassFn>,
+    pub(super) plain: PassFn,
+    pub(super) stream: PassFn,
+    /// Whether lines of the destination are all whole ones if one of them is; and are then written past the cache.
+    pub(super) is_whole: bool,
+    pub(super) streams: bool,
+    /// How a block is put together, where lines are no whole ones.
+    pub(super) staged: Option<Staged>,
+}
+
+/// Where rows of the destination stand in the buffer that they are put together in.
+#[derive(Debug)]
+pub(super) struct Staged {
+    /// Bytes from one to the next.
+    pub(super) pitch: usize,
+    /// Instead of the columns' places in the destination, and of those of the network's lines.
+    pub(super) columns: Vec<isize>,
+    pub(super) lines: Vec<isize>,
+    /// The places in the destination of the rows that a column has, from its own.
+    pub(super) pieces: Vec<isize>,
+}
+
+impl Blocks {
+    /// Entries of a chain that a call takes.
+    pub(super) fn taken(&self) -> usize {
+        if self.own.is_some() { 1 } else { self.lines }
+    }
+
+    /// Bytes of one entry of the rows.
+    pub(super) fn entry(&self) -> usize {
+        LINE / self.taken()
+    }
+
+    /// What a block of so many rows and columns costs, in lines that are touched: calls, lines, and the second pass.
+    pub(crate) fn cost(&self) -> usize {
+        let calls = self.rows.to.len().div_ceil(self.taken()) * self.columns.to.len().div_ceil(self.taken());
+        // Lines that are no whole ones are put together first, or written in two parts.
+        calls * (2 + self.lines * (1 + self.passes.len() + usize::from(!self.is_whole)))
+    }
+
+    /// All bytes that a unit with so many rows and columns reads and writes, as spans from its place.
+    pub(crate) fn spans(&self, rows: usize, columns: usize) -> [(isize, usize); 2] {
+        let (rows, columns) = (rows * self.rows.each, columns * self.columns.each);
+        let zero: &[isize] = &[0];
+        let (from, to) = self.own.as_ref().map_or((zero, zero), |own| (&own.from[..], &own.to[..]));
+        let of = |lists: [&[isize]; 3]| {
+            let low: isize = lists.iter().filter_map(|list| list.iter().min()).sum();
+            let high: isize = lists.iter().filter_map(|list| list.iter().max()).sum();
+            (low, (high - low) as usize + self.entry())
+        };
+        [
+            of([from, &self.rows.from[..rows], &self.columns.from[..columns]]),
+            of([to, &self.rows.to[..rows], &self.columns.to[..columns]]),
+        ]
+    }
+}
+
+/// The step that moves a nest with a network, or most of it, and what it leaves; if there is one.
+pub(crate) fn blocks(nest: &ByteNest, setting: Setting) -> Option<(Step, Vec<ByteNest>)> {
+    let (nest, rest) = divisible(nest)?;
+    let (network, mut nest) = network(&nest).ok()?;
+    let lines = network.from.len();
+    let wanted = wanted(lines);
+    let mut columns = Growing::new(Side::Source, LINE, &network.steps[0]);
+    let mut rows = Growing::new(Side::Destination, LINE, &network.steps[1]);
+    columns.grow(&mut nest, wanted.1);
+    rows.grow(&mut nest, wanted.0);
+    let chains = (rows.cut(wanted.0, 1), columns.cut(wanted.1, 1));
+    let (passes, own) = (network.passes.clone(), Some(network));
+    Some((finish(nest, chains, passes, own, lines, setting)?, rest))
+}
+
+/// The step that moves a nest in squares of a line by a line, if the loops that lie in a row on both sides are different ones.
+pub(crate) fn squares(nest: &ByteNest, setting: Setting) -> Option<Step> {
+    let mut nest = nest.clone();
+    let lines = LINE / nest.size;
+    let mut columns = Growing::new(Side::Source, nest.size, &[]);
+    let mut rows = Growing::new(Side::Destination, nest.size, &[]);
+    columns.grow(&mut nest, LINE);
+    rows.grow(&mut nest, LINE);
+    if columns.bytes < LINE || rows.bytes < LINE {
+        return None;
+    }
+    let wanted = wanted(lines);
+    columns.grow(&mut nest, wanted.1);
+    rows.grow(&mut nest, wanted.0);
+    let chains = (rows.cut(wanted.0, LINE), columns.cut(wanted.1, LINE));
+    let passes = square(nest.size)?;
+    finish(nest, chains, passes, None, lines, setting)
+}
+
+/// Bytes in a row that a block wants in the destination and in the source, for a network of so many lines.
+fn wanted(lines: usize) -> (usize, usize) {
+    (ROWS * LINE, (BLOCK / (ROWS * lines)).clamp(LINE, COLUMNS * LINE))
+}
+
+type Cut = (Chain, Turn, usize);
+
+fn finish(
+    nest: ByteNest,
+    ((rows, row, row_piece), (columns, column, column_piece)): (Cut, Cut),
+    passes: SmallVec<[Pass; 1]>,
+    own: Option<Network>,
+    lines: usize,
+    setting: Setting,
+) -> Option<Step> {
+    let last = passes.last()?;
+    let plain = pass(setting.set, last.count, false)?;
+    let stream = pass(setting.set, last.count, setting.streams)?;
+    let first = if passes.len() > 1 { Some(pass(setting.set, passes[0].count, false)?) } else { None };
+    // One call after the other along the side that has more of them. Where both have as many, it is the destination, which
+    // is then written in longer pieces, unless a call's lines are few.
+    let counts = (rows.to.len(), columns.to.len());
+    let mut blocks = Blocks {
+        inner: if counts.0 > counts.1 || counts.0 == counts.1 && lines >= 4 {
+            Side::Destination
+        } else {
+            Side::Source
+        },
+        passes,
+        lines,
+        own,
+        rows,
+        columns,
+        fetch: Vec::new(),
+        fetches: 0,
+        first,
+        plain,
+        stream,
+        is_whole: false,
+        streams: setting.streams,
+        staged: None,
+    };
+    let (rows, columns) = (blocks.rows.to.len(), blocks.columns.to.len());
+    let zero = vec![0];
+    let (from, to) = blocks.own.as_ref().map_or((&zero, &zero), |own| (&own.from, &own.to));
+    if setting.fetches {
+        let calls = rows.div_ceil(blocks.taken()) * columns.div_ceil(blocks.taken());
+        let across = columns.div_ceil(blocks.taken()) as isize;
+        for row in &blocks.rows.from {
+            match &blocks.own {
+                Some(_) => {
+                    for line in from {
+                        blocks.fetch.extend(blocks.columns.from.iter().map(|column| row + line + column));
+                    }
+                }
+                None => blocks.fetch.extend((0..across).map(|column| row + column * LINE as isize)),
+            }
+        }
+        if blocks.own.is_some() {
+            blocks.fetch.sort_unstable();
+        }
+        // The first of two passes is called for each line of the second.
+        let groups = if first.is_some() { 1 << blocks.passes[1].count } else { 1 };
+        blocks.fetches = blocks.fetch.len().div_ceil(calls).next_multiple_of(groups);
+        blocks.fetch.resize(blocks.fetches * calls, 0);
+    }
+    let whole_line = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
+    blocks.is_whole =
+        to.iter().chain(&blocks.columns.to).all(whole_line) && whole_line(&(blocks.rows.bytes as isize));
+    let bytes = blocks.rows.bytes * row_piece;
+    if setting.streams && bytes >= STAGED {
+        blocks.staged = staged(&blocks, bytes);
+    }
+    let weight = rows * columns * to.len() * LINE / blocks.taken();
+    let mut outer = whole(&nest.turns);
+    outer.push(cut(row, row_piece, Part::Rows));
+    outer.push(cut(column, column_piece, Part::Columns));
+    sort(&mut outer, setting.rows());
+    Some(Step { starts: nest.starts, outer, work: Work::Network(blocks.into()), weight, fills: false })
+}
+
+/// The places of a block whose rows have so many bytes, in a buffer.
+fn staged(blocks: &Blocks, bytes: usize) -> Option<Staged> {
+    let pitch = (bytes.div_ceil(LINE) | 1) * LINE;
+    let (mut lines, mut pieces) = (vec![0], vec![0]);
+    let steps = blocks.own.as_ref().map_or(&[][..], |own| &own.steps[1]);
+    for &step in steps {
+        // Lines that are next to each other are part of one row.
+        let within = step > 0 && (step as usize) < blocks.rows.bytes;
+        let there = if within { step } else { (pieces.len() * pitch) as isize };
+        lines.extend_from_within(..);
+        let half = lines.len() / 2;
+        lines[half..].iter_mut().for_each(|place| *place += there);
+        if !within {
+            pieces.extend_from_within(..);
+            let half = pieces.len() / 2;
+            pieces[half..].iter_mut().for_each(|place| *place += step);
+        }
+    }
+    let columns = blocks.columns.to.len();
+    let columns: Vec<_> = (0..columns).map(|column| (column * pieces.len() * pitch) as isize).collect();
+    (columns.len() * pieces.len() * pitch <= STAGE).then_some(Staged { pitch, columns, lines, pieces })
+}

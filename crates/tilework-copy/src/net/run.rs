@@ -1,0 +1,290 @@
+//! Runs blocks.
+//!
+//! Where lines of the destination are whole, a call writes them. Else there are three streams: while a block goes into a
+//! buffer, the next one's source is fetched, and the rows of the one before are written out of another buffer.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::blocks::{Blocks, Staged};
+use super::network::Side;
+use crate::bounds;
+use crate::exec::{Buffers, Scratch};
+use crate::kernels::net::{Calls, Pass, PassFn, STAGES};
+use crate::kernels::vector::LINE;
+use crate::kernels::{InstructionSet, rows};
+use crate::step::{Place, Step, Walker};
+
+/// Lines between two passes.
+#[repr(align(64))]
+struct Between(MaybeUninit<[u8; MOST * LINE]>);
+
+/// The most lines of a call, and the most calls in a row.
+const MOST: usize = 64;
+
+/// Multiples of a line.
+const LINES: [isize; MOST] = {
+    let mut lines = [0; MOST];
+    let mut k = 0;
+    while k < MOST {
+        lines[k] = (k * LINE) as isize;
+        k += 1;
+    }
+    lines
+};
+
+/// Where all calls begin at one place.
+const NONE: [isize; MOST] = [0; MOST];
+
+/// A block on its way.
+struct Block<'a> {
+    blocks: &'a Blocks,
+    rows: usize,
+    columns: usize,
+    source: *const u8,
+    destination: *mut u8,
+    next: *const u8,
+    /// Whether there is a next one to fetch.
+    fetches: bool,
+    kernel: PassFn,
+    /// Where lines and columns go.
+    lines: &'a [isize],
+    column_places: &'a [isize],
+}
+
+/// A block that stands in a buffer: its place, the bytes of a row, how many rows there are, and how many were written.
+struct Pending {
+    place: Place,
+    bytes: usize,
+    count: usize,
+    done: usize,
+    buffer: *const u8,
+}
+
+/// Runs a range of units.
+///
+/// # Safety
+/// As for [`crate::exec::run`].
+pub(crate) unsafe fn run(
+    set: InstructionSet,
+    step: &Step,
+    blocks: &Blocks,
+    units: Range<usize>,
+    buffers: Buffers,
+    scratch: &mut Scratch,
+) {
+    let mut between = Between(MaybeUninit::uninit());
+    let mut walker = Walker::at(step, units.start);
+    let mut pending: Option<Pending> = None;
+    let mut turn = 0;
+    let zero: &[isize] = &[0];
+    for unit in units.clone() {
+        let place = walker.place();
+        walker.advance();
+        let next = walker.place();
+        debug_assert!(bounds::hold_unit(buffers, &step.work, place), "{:?} at {place:?}", step.work);
+        let destination = buffers.destination.wrapping_offset(place.to);
+        let (rows, columns) = (place.rows * blocks.rows.each, place.columns * blocks.columns.each);
+        let bytes = place.rows * blocks.rows.bytes;
+        let streams = blocks.streams
+            && blocks.is_whole
+            && destination.addr().is_multiple_of(LINE)
+            && bytes.is_multiple_of(LINE);
+        let mut block = Block {
+            blocks,
+            rows,
+            columns,
+            source: buffers.source.wrapping_offset(place.from),
+            destination,
+            next: buffers.source.wrapping_offset(next.from),
+            fetches: unit + 1 < units.end,
+            kernel: if streams { blocks.stream } else { blocks.plain },
+            lines: blocks.own.as_ref().map_or(zero, |own| &own.to),
+            column_places: &blocks.columns.to,
+        };
+        // SAFETY: the caller's promise, for one of its units.
+        unsafe {
+            match &blocks.staged {
+                Some(staged) if !streams => {
+                    let count = columns * staged.pieces.len();
+                    turn = 1 - turn;
+                    block.destination = scratch.stage(count * staged.pitch, turn);
+                    (block.lines, block.column_places) = (&staged.lines, &staged.columns);
+                    let buffer = block.destination;
+                    let write = |share| write(set, blocks, staged, pending.as_mut(), share, buffers);
+                    block.run(&mut between, write);
+                    pending = Some(Pending { place, bytes, count, done: 0, buffer });
+                }
+                _ => block.run(&mut between, |_| ()),
+            }
+        }
+    }
+    if let Some(staged) = &blocks.staged {
+        // SAFETY: as above.
+        unsafe { write(set, blocks, staged, pending.as_mut(), (1, 1), buffers) };
+    }
+}
+
+/// Writes rows of a pending block, until so many of so many shares are written.
+///
+/// # Safety
+/// As for [`run`]; the buffer holds the block.
+unsafe fn write(
+    set: InstructionSet,
+    blocks: &Blocks,
+    staged: &Staged,
+    pending: Option<&mut Pending>,
+    (share, shares): (usize, usize),
+    buffers: Buffers,
+) {
+    let Some(pending) = pending else { return };
+    let end = pending.count * share / shares;
+    for row in pending.done..end {
+        let (column, piece) = (row / staged.pieces.len(), row % staged.pieces.len());
+        let to = pending.place.to + blocks.columns.to[column] + staged.pieces[piece];
+        let to = buffers.destination.wrapping_offset(to);
+        debug_assert!(bounds::hold_written(buffers, to, pending.bytes));
+        // SAFETY: a row of the destination within the block, and its bytes in the buffer.
+        unsafe { rows::stream_out(set, pending.buffer.add(row * staged.pitch), to, pending.bytes) };
+    }
+    pending.done = end;
+}
+
+impl Block<'_> {
+    /// Moves the block; after each row of calls, `done` hears how many of how many are.
+    ///
+    /// # Safety
+    /// As for [`run`].
+    unsafe fn run(&self, between: &mut Between, mut done: impl FnMut((usize, usize))) {
+        let blocks = self.blocks;
+        let taken = blocks.taken();
+        let (inner, outer) = match blocks.inner {
+            Side::Source => (self.columns, self.rows),
+            Side::Destination => (self.rows, self.columns),
+        };
+        let shares = outer.div_ceil(taken);
+        let mut fetch = blocks.fetch.as_ptr();
+        for share in 0..shares {
+            let at = (share * taken).min(outer - taken);
+            // Where calls take several entries, the last one goes back to overlap the one before.
+            let full = inner / taken;
+            let rest = if full * taken < inner { Some((inner - taken, 1)) } else { None };
+            for (start, count) in [Some((0, full)), rest].into_iter().flatten() {
+                let calls = match blocks.inner {
+                    Side::Source => self.calls((at, start), count, fetch),
+                    Side::Destination => self.calls((start, at), count, fetch),
+                };
+                fetch = fetch.wrapping_add(calls.fetches * count);
+                // SAFETY: the lines of each call are within the buffers by the caller's promise, and the lists are as
+                // long as there are calls: a unit has no more rows and columns than its chains.
+                unsafe {
+                    match (blocks.first, &blocks.passes[..]) {
+                        (None, [pass, ..]) => (self.kernel)(pass, &calls),
+                        (Some(first), [one, two, ..]) => {
+                            two_passes((first, self.kernel), (one, two), &calls, between);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            done((share + 1, shares));
+        }
+    }
+
+    /// So many calls from a row and a column on, along the inner side.
+    fn calls(&self, (row, column): (usize, usize), count: usize, fetch: *const isize) -> Calls {
+        let blocks = self.blocks;
+        let (rows, columns) = (&blocks.rows, &blocks.columns);
+        let by_rows = blocks.inner == Side::Destination;
+        let calls = Calls {
+            count,
+            source: self.source.wrapping_offset(columns.from[column]),
+            sources: NONE.as_ptr(),
+            from: rows.from[row..].as_ptr(),
+            from_step: 0,
+            destination: self.destination.wrapping_offset(rows.to[row]),
+            destinations: NONE.as_ptr(),
+            to: self.column_places[column..].as_ptr(),
+            to_step: 0,
+            to_stride: 1,
+            fetches: if self.fetches { blocks.fetches } else { 0 },
+            fetch,
+            next: self.next,
+        };
+        match &blocks.own {
+            None if by_rows => Calls { from_step: blocks.lines, destinations: LINES.as_ptr(), ..calls },
+            None => Calls { to_step: blocks.lines, sources: LINES.as_ptr(), ..calls },
+            Some(own) => {
+                let calls = Calls { from: own.from.as_ptr(), to: self.lines.as_ptr(), ..calls };
+                if by_rows {
+                    let destination = self.destination.wrapping_offset(self.column_places[column]);
+                    let (sources, destinations) = (rows.from[row..].as_ptr(), rows.to[row..].as_ptr());
+                    return Calls { sources, destination, destinations, ..calls };
+                }
+                let source = self.source.wrapping_offset(rows.from[row]);
+                let sources = columns.from[column..].as_ptr();
+                Calls { source, sources, destinations: self.column_places[column..].as_ptr(), ..calls }
+            }
+        }
+    }
+}
+
+/// Calls both passes of a network, one call after the other.
+///
+/// # Safety
+/// As for [`PassFn`], for both.
+unsafe fn two_passes(
+    (first, second): (PassFn, PassFn),
+    (one, two): (&Pass, &Pass),
+    calls: &Calls,
+    between: &mut Between,
+) {
+    // The first pass takes so many lines at a time, `groups` times; the second as many lines as there are groups.
+    let (lines, groups) = (1 << one.count, 1 << two.count);
+    let between: *mut u8 = between.0.as_mut_ptr().cast();
+    let spread: [isize; 1 << STAGES] = std::array::from_fn(|k| (k * groups * LINE) as isize);
+    let fetches = calls.fetches.div_ceil(groups);
+    for call in 0..calls.count {
+        // SAFETY: the caller's promise for what is read and written; between the passes, the lines of both are all of the
+        // buffer's first `lines * groups`, which are no more than it has. Fetched is what stands in the list, of which
+        // the last calls may begin earlier.
+        unsafe {
+            first(
+                one,
+                &Calls {
+                    count: groups,
+                    source: calls.source.wrapping_offset(*calls.sources.add(call)),
+                    sources: NONE.as_ptr(),
+                    from: calls.from.add(call * calls.from_step),
+                    from_step: lines,
+                    destination: between,
+                    destinations: LINES.as_ptr(),
+                    to: spread.as_ptr(),
+                    to_step: 0,
+                    to_stride: 1,
+                    fetches,
+                    fetch: calls.fetch.add(call * fetches * groups),
+                    next: calls.next,
+                },
+            );
+            second(
+                two,
+                &Calls {
+                    count: lines,
+                    source: between,
+                    sources: spread.as_ptr(),
+                    from: LINES.as_ptr(),
+                    from_step: 0,
+                    destination: calls.destination.wrapping_offset(*calls.destinations.add(call)),
+                    destinations: NONE.as_ptr(),
+                    to: calls.to.add(call * calls.to_step),
+                    to_step: 1,
+                    to_stride: lines,
+                    fetches: 0,
+                    fetch: std::ptr::null(),
+                    next: std::ptr::null(),
+                },
+            );
+        }
+    }
+}
