@@ -1,7 +1,6 @@
 //! Which kernel moves a nest, and in what order the loops around it go.
 //!
-//! What decides is which loops are *unit* loops, those that move one element: in the source, in the destination, or in
-//! both.
+//! Most kernels know *unit* loops, those that move one element: in the source, in the destination, or in both.
 //!
 //! ```text
 //! both sides, the same loop          rows                  copied, long or short
@@ -9,12 +8,17 @@
 //! the destination repeats an element a broadcast           splat
 //! one side or none                   elements at steps     line after line
 //! ```
+//!
+//! Where these loops are short, such a kernel moves a few bytes a call, and touches each line many times. A network of lines
+//! ([`crate::net`]) takes several loops at a time. Which is better is estimated, from the lines that either touches; there is no
+//! list of cases.
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::exec::STAGE;
+use crate::kernels::net::LANE;
 use crate::kernels::vector::LINE;
-use crate::kernels::{self, ZipFn};
+use crate::kernels::{self, InstructionSet, ZipFn};
 use crate::nest::{ByteNest, Turn, Turns};
 use crate::net;
 use crate::setting::Setting;
@@ -29,8 +33,11 @@ const UNIT: usize = 16 << 10;
 /// An element that fills so many bytes has a kernel call of its own.
 const REPEATED: usize = 256;
 
+/// Lines that are touched for each line of the elements, 2 of them being the least, with which there is nothing to look for.
+const ENOUGH: f64 = 2.3;
+
 /// What a call of a kernel costs, in lines that are touched.
-const CALL: usize = 8;
+const CALL: usize = 10;
 
 /// Bytes of a unit where everything is one long row.
 const WHOLE: usize = 256 << 10;
@@ -45,55 +52,92 @@ pub(crate) fn choose(nest: ByteNest, setting: Setting) -> Vec<Step> {
     {
         return vec![one];
     }
-    let mut best = (cost(&one, setting), one, Vec::new());
-    let squares = net::squares(&nest, setting).map(|step| (step, Vec::new()));
-    for (step, rest) in [net::blocks(&nest, setting), squares].into_iter().flatten() {
-        let cost = cost(&step, setting);
-        if cost < best.0 {
-            best = (cost, step, rest);
+    let total = |steps: &[Step]| steps.iter().map(|step| cost(step, setting)).sum::<f64>();
+    let elements: f64 = nest.turns.iter().map(|turn| turn.extent as f64).product();
+    let enough = ENOUGH * elements * (nest.size * nest.starts.len()) as f64 / LINE as f64;
+    let mut best = vec![one];
+    let mut least = total(&best);
+    let squares = |width| Some((net::squares(&nest, width, setting)?, Vec::new()));
+    let ways = [LINE, LANE].into_iter().flat_map(|width| [(width, true), (width, false)]);
+    for (width, own) in ways {
+        if least <= enough {
+            break;
+        }
+        let found = if own { net::blocks(&nest, width, setting) } else { squares(width) };
+        let Some((step, rest)) = found else { continue };
+        let mut steps = vec![step];
+        steps.extend(rest.into_iter().flat_map(|nest| choose(nest, setting)));
+        let total = total(&steps);
+        if total < least {
+            (least, best) = (total, steps);
         }
     }
-    let (_, step, rest) = best;
-    let mut steps = vec![step];
-    steps.extend(rest.into_iter().flat_map(|nest| choose(nest, setting)));
-    steps
+    if setting.fetches { best.into_iter().map(net::fetching).collect() } else { best }
 }
 
-/// What a step costs for each byte, in lines that are touched: an estimate that tells good kernels from bad ones.
+/// What a step costs, in lines that are touched: an estimate that tells good kernels from bad ones.
 fn cost(step: &Step, setting: Setting) -> f64 {
     let (mut rows, mut columns) = (1, 1);
+    let mut units = step.starts.len() as f64;
     for outer in &step.outer {
         match outer.part {
             Part::Rows(cut) => rows = cut.piece,
             Part::Columns(cut) => columns = cut.piece,
             Part::Whole => {}
         }
+        // The last piece may be a part of one.
+        units *= match outer.part {
+            Part::Rows(cut) | Part::Columns(cut) => cut.whole as f64 / cut.piece as f64,
+            Part::Whole => outer.turn.extent as f64,
+        };
     }
-    // Lines that pieces of so many bytes have, at such a step.
-    let lines = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
-        step if step < LINE => (count * step.max(1) + length) / LINE + 1,
+    // Lines of pieces of so many bytes, at such a step.
+    let read = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
+        step if step < LINE => (count * step + length).div_ceil(LINE),
+        _ => count * length.div_ceil(LINE),
+    };
+    // What is written in parts comes from memory first, if no cache keeps it.
+    let written = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
+        step if step <= length => (count * step + length).div_ceil(LINE),
         step if step.is_multiple_of(LINE) && length.is_multiple_of(LINE) => count * length / LINE,
-        _ => count * (length / LINE + 1),
+        _ => count * (length / LINE + 1 + usize::from(setting.streams)),
     };
     let lines = match step.work {
-        Work::Network(ref blocks) => blocks.cost(),
-        Work::Transpose { size, from, to, .. } => {
-            let lines = lines(rows, columns * size, from) + lines(columns, rows * size, to);
-            // Within the cache it is instructions that count, and these are more.
-            CALL + if setting.fetches || size < 4 { lines } else { lines * 4 / 3 }
+        Work::Network(ref blocks) => blocks.cost(setting),
+        Work::Transpose { size, from, to, store, .. } => {
+            let lines = read(rows, columns * size, from)
+                + match store {
+                    Store::Plain => written(columns, rows * size, to),
+                    Store::Stream => columns * rows * size / LINE,
+                    Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
+                };
+            // Registers that are not full; and within the cache it is instructions that count, and these are more.
+            let part = rows.min(columns) * size < LINE;
+            CALL + match (part, setting.fetches || size < 4) {
+                (true, _) => lines * 3 / 2,
+                (false, true) => lines,
+                (false, false) => lines * 4 / 3,
+            }
         }
-        Work::Interleave { size, ways, stride, .. } | Work::Deinterleave { size, ways, stride, .. } => {
-            CALL + lines(ways, columns * size, stride) + columns * size * ways / LINE
+        Work::Interleave { size, ways, stride, .. } => {
+            CALL + read(ways, columns * size, stride) + columns * size * ways / LINE
+        }
+        Work::Deinterleave { size, ways, stride, .. } => {
+            CALL + columns * size * ways / LINE + written(ways, columns * size, stride)
         }
         Work::Runs { length, from, to, .. } => {
-            CALL + lines(rows, length, from) + lines(rows, length, to) + rows / 2
+            CALL + read(rows, length, from) + written(rows, length, to) + rows / 2
         }
         Work::Line { size, from, to, .. } => {
-            CALL + lines(rows, size, from) + lines(rows, size, to) + rows / 4
+            CALL + read(rows, size, from) + written(rows, size, to) + rows / 4
+        }
+        // A call for each column of each row, and what it makes is put together first.
+        Work::CollectApart { length, ways, .. } => {
+            rows * columns * (CALL + (3 * length * ways).div_ceil(LINE))
         }
         _ => 2 * step.weight.div_ceil(LINE),
     };
-    lines as f64 / step.weight as f64
+    lines as f64 * units
 }
 
 /// Chooses the kernel for the unit loops of a nest.
@@ -320,7 +364,10 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         && others.iter().all(|turn| lines(turn.to));
     let store = match setting.streams {
         false => Store::Plain,
-        true if whole_lines => Store::Stream,
+        // Half a line at a time, stores past the cache are slow: registers of a line write it, others put rows together.
+        true if whole_lines && (setting.set == InstructionSet::Avx512 || rows.extent * size < 256) => {
+            Store::Stream
+        }
         true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => {
             Store::StageWhole
         }

@@ -1,12 +1,15 @@
 //! The block that is moved at a time: some lines in a row on either side.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::chain::{Chain, Growing};
 use super::network::{Network, Side, divisible, network, square};
+use super::run::MOST;
 use crate::choose::{cut, sort, whole};
 use crate::exec::STAGE;
-use crate::kernels::net::{Pass, PassFn, pass};
+use crate::kernels::net::{self, Pass, PassFn};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 use crate::setting::Setting;
@@ -37,7 +40,8 @@ const STAGED: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Blocks {
     pub(super) passes: SmallVec<[Pass; 1]>,
-    /// Lines of a call.
+    /// Bytes of a line, and lines of a call.
+    pub(super) width: usize,
     pub(super) lines: usize,
     /// Where the lines of the network are, if it has some.
     pub(super) own: Option<Network>,
@@ -79,14 +83,49 @@ impl Blocks {
 
     /// Bytes of one entry of the rows.
     pub(super) fn entry(&self) -> usize {
-        LINE / self.taken()
+        self.width / self.taken()
     }
 
-    /// What a block of so many rows and columns costs, in lines that are touched: calls, lines, and the second pass.
-    pub(crate) fn cost(&self) -> usize {
+    /// Lists the source lines of a block.
+    fn fetch_lines(&mut self) {
+        let taken = self.taken();
+        let [rows, columns] = [&self.rows, &self.columns].map(|chain| chain.to.len().div_ceil(taken));
+        for row in &self.rows.from {
+            let Some(own) = &self.own else {
+                self.fetch.extend((0..columns).map(|column| row + (column * self.width) as isize));
+                continue;
+            };
+            for line in &own.from {
+                self.fetch.extend(self.columns.from.iter().map(|column| row + line + column));
+            }
+        }
+        if self.own.is_some() {
+            self.fetch.sort_unstable();
+        }
+        self.fetch.dedup_by_key(|place| place.div_euclid(LINE as isize));
+        // The first of two passes is called for each line of the second.
+        let groups = if self.first.is_some() { 1 << self.passes[1].count } else { 1 };
+        self.fetches = self.fetch.len().div_ceil(rows * columns).next_multiple_of(groups);
+        self.fetch.resize(self.fetches * rows * columns, 0);
+    }
+
+    /// What a block costs, in lines that are touched: calls, lines, and the second pass.
+    pub(crate) fn cost(&self, setting: Setting) -> usize {
         let calls = self.rows.to.len().div_ceil(self.taken()) * self.columns.to.len().div_ceil(self.taken());
-        // Lines that are no whole ones are put together first, or written in two parts.
-        calls * (2 + self.lines * (1 + self.passes.len() + usize::from(!self.is_whole)))
+        let lines = calls * self.lines;
+        // Lines that are no whole ones are put together first, and some of them are written in two parts. Within the cache that
+        // costs little.
+        let split = match (self.is_whole, setting.streams) {
+            (true, _) => 0,
+            (false, true) => lines * 3 / 2,
+            (false, false) => lines / 4,
+        };
+        // In the nearest caches it is the permutes that count.
+        let near = if setting.fetches { 0 } else { lines / 2 };
+        match self.width {
+            LINE => 2 * calls + lines * (1 + self.passes.len()) + split + near,
+            _ => (2 * lines + split) * self.width / LINE + (calls + lines) / 2,
+        }
     }
 
     /// All bytes that a unit with so many rows and columns reads and writes, as spans from its place.
@@ -107,42 +146,49 @@ impl Blocks {
 }
 
 /// The step that moves a nest with a network, or most of it, and what it leaves; if there is one.
-pub(crate) fn blocks(nest: &ByteNest, setting: Setting) -> Option<(Step, Vec<ByteNest>)> {
-    let (nest, rest) = divisible(nest)?;
-    let (network, mut nest) = network(&nest).ok()?;
+pub(crate) fn blocks(nest: &ByteNest, width: usize, setting: Setting) -> Option<(Step, Vec<ByteNest>)> {
+    let (nest, rest) = divisible(nest, width)?;
+    let (network, mut nest) = network(&nest, width).ok()?;
     let lines = network.from.len();
-    let wanted = wanted(lines);
-    let mut columns = Growing::new(Side::Source, LINE, &network.steps[0]);
-    let mut rows = Growing::new(Side::Destination, LINE, &network.steps[1]);
-    columns.grow(&mut nest, wanted.1);
-    rows.grow(&mut nest, wanted.0);
+    let wanted = wanted(lines, width);
+    let mut columns = Growing::new(Side::Source, width, &network.steps[0]);
+    let mut rows = Growing::new(Side::Destination, width, &network.steps[1]);
+    grow(&mut nest, &mut rows, &mut columns, wanted);
     let chains = (rows.cut(wanted.0, 1), columns.cut(wanted.1, 1));
     let (passes, own) = (network.passes.clone(), Some(network));
-    Some((finish(nest, chains, passes, own, lines, setting)?, rest))
+    Some((finish(nest, chains, passes, own, (lines, width), setting)?, rest))
 }
 
 /// The step that moves a nest in squares of a line by a line, if the loops that lie in a row on both sides are different ones.
-pub(crate) fn squares(nest: &ByteNest, setting: Setting) -> Option<Step> {
+pub(crate) fn squares(nest: &ByteNest, width: usize, setting: Setting) -> Option<Step> {
     let mut nest = nest.clone();
-    let lines = LINE / nest.size;
+    let lines = width / nest.size;
     let mut columns = Growing::new(Side::Source, nest.size, &[]);
     let mut rows = Growing::new(Side::Destination, nest.size, &[]);
-    columns.grow(&mut nest, LINE);
-    rows.grow(&mut nest, LINE);
-    if columns.bytes < LINE || rows.bytes < LINE {
+    columns.grow(&mut nest, width);
+    rows.grow(&mut nest, width);
+    if columns.bytes < width || rows.bytes < width {
         return None;
     }
-    let wanted = wanted(lines);
-    columns.grow(&mut nest, wanted.1);
-    rows.grow(&mut nest, wanted.0);
-    let chains = (rows.cut(wanted.0, LINE), columns.cut(wanted.1, LINE));
-    let passes = square(nest.size)?;
-    finish(nest, chains, passes, None, lines, setting)
+    let wanted = wanted(lines, width);
+    grow(&mut nest, &mut rows, &mut columns, wanted);
+    let chains = (rows.cut(wanted.0, width), columns.cut(wanted.1, width));
+    let passes = square(nest.size, width)?;
+    finish(nest, chains, passes, None, (lines, width), setting)
+}
+
+/// Takes loops for rows and columns: first for rows that are worth putting together.
+fn grow(nest: &mut ByteNest, rows: &mut Growing, columns: &mut Growing, wanted: (usize, usize)) {
+    rows.grow(nest, STAGED);
+    columns.grow(nest, wanted.1);
+    rows.grow(nest, wanted.0);
 }
 
 /// Bytes in a row that a block wants in the destination and in the source, for a network of so many lines.
-fn wanted(lines: usize) -> (usize, usize) {
-    (ROWS * LINE, (BLOCK / (ROWS * lines)).clamp(LINE, COLUMNS * LINE))
+fn wanted(lines: usize, width: usize) -> (usize, usize) {
+    // With few lines in a call, memory wants longer pieces.
+    let rows = if lines < 4 { 2 * ROWS * LINE } else { ROWS * LINE };
+    (rows, (BLOCK / (rows / width * lines)).clamp(width, COLUMNS * LINE))
 }
 
 type Cut = (Chain, Turn, usize);
@@ -152,13 +198,19 @@ fn finish(
     ((rows, row, row_piece), (columns, column, column_piece)): (Cut, Cut),
     passes: SmallVec<[Pass; 1]>,
     own: Option<Network>,
-    lines: usize,
+    (lines, width): (usize, usize),
     setting: Setting,
 ) -> Option<Step> {
     let last = passes.last()?;
-    let plain = pass(setting.set, last.count, false)?;
-    let stream = pass(setting.set, last.count, setting.streams)?;
-    let first = if passes.len() > 1 { Some(pass(setting.set, passes[0].count, false)?) } else { None };
+    // A short line is only a part of one, so that it is put together with others before it goes past the cache.
+    let streams = setting.streams && width == LINE;
+    let kernel = |pass: &Pass, streams| net::pass(setting.set, width, pass.count, streams);
+    let (plain, stream) = (kernel(last, false)?, kernel(last, streams)?);
+    let first = if passes.len() > 1 { Some(kernel(&passes[0], false)?) } else { None };
+    // The lists of calls that begin at one place are so long.
+    if own.is_none() && rows.to.len().max(columns.to.len()) > MOST * lines {
+        return None;
+    }
     // One call after the other along the side that has more of them. Where both have as many, it is the destination, which
     // is then written in longer pieces, unless a call's lines are few.
     let counts = (rows.to.len(), columns.to.len());
@@ -169,6 +221,7 @@ fn finish(
             Side::Source
         },
         passes,
+        width,
         lines,
         own,
         rows,
@@ -179,33 +232,11 @@ fn finish(
         plain,
         stream,
         is_whole: false,
-        streams: setting.streams,
+        streams,
         staged: None,
     };
-    let (rows, columns) = (blocks.rows.to.len(), blocks.columns.to.len());
     let zero = vec![0];
-    let (from, to) = blocks.own.as_ref().map_or((&zero, &zero), |own| (&own.from, &own.to));
-    if setting.fetches {
-        let calls = rows.div_ceil(blocks.taken()) * columns.div_ceil(blocks.taken());
-        let across = columns.div_ceil(blocks.taken()) as isize;
-        for row in &blocks.rows.from {
-            match &blocks.own {
-                Some(_) => {
-                    for line in from {
-                        blocks.fetch.extend(blocks.columns.from.iter().map(|column| row + line + column));
-                    }
-                }
-                None => blocks.fetch.extend((0..across).map(|column| row + column * LINE as isize)),
-            }
-        }
-        if blocks.own.is_some() {
-            blocks.fetch.sort_unstable();
-        }
-        // The first of two passes is called for each line of the second.
-        let groups = if first.is_some() { 1 << blocks.passes[1].count } else { 1 };
-        blocks.fetches = blocks.fetch.len().div_ceil(calls).next_multiple_of(groups);
-        blocks.fetch.resize(blocks.fetches * calls, 0);
-    }
+    let to = blocks.own.as_ref().map_or(&zero, |own| &own.to);
     let whole_line = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
     blocks.is_whole =
         to.iter().chain(&blocks.columns.to).all(whole_line) && whole_line(&(blocks.rows.bytes as isize));
@@ -213,12 +244,24 @@ fn finish(
     if setting.streams && bytes >= STAGED {
         blocks.staged = staged(&blocks, bytes);
     }
-    let weight = rows * columns * to.len() * LINE / blocks.taken();
+    let weight = counts.0 * counts.1 * to.len() * width / blocks.taken();
     let mut outer = whole(&nest.turns);
     outer.push(cut(row, row_piece, Part::Rows));
     outer.push(cut(column, column_piece, Part::Columns));
     sort(&mut outer, setting.rows());
     Some(Step { starts: nest.starts, outer, work: Work::Network(blocks.into()), weight, fills: false })
+}
+
+/// The step, with the list of what is fetched for the next block: it takes longer than all the rest, so it is made for the step
+/// that is taken.
+pub(crate) fn fetching(mut step: Step) -> Step {
+    if let Work::Network(blocks) = &mut step.work
+        && let Some(blocks) = Arc::get_mut(blocks)
+        && blocks.fetch.is_empty()
+    {
+        blocks.fetch_lines();
+    }
+    step
 }
 
 /// The places of a block whose rows have so many bytes, in a buffer.

@@ -14,10 +14,20 @@
 //!
 //! Each of k stages brings one bit from the number of a line into the lines, and another out. So every line is read once and
 //! written once and whole, whatever the layouts are, and powers of two in their pitches do little harm. For k = 5 and 6 there
-//! are two passes, by way of 4 KiB in the nearest cache.
+//! are two passes, by way of 4 KiB in the nearest cache. A loop that runs backward on one side is a bit that is turned over.
 //!
-//! Around that: *blocks*, in which the loops go on that make up the lines, in the destination (its rows) and in the source (its
-//! columns), so that memory is read and written in long pieces; and while a block is moved, the next one is fetched.
+//! Loops whose extents do not divide:
+//!
+//! * A few turns too many are a nest of their own, for the kernels of unit loops.
+//! * Where the loops that go on are different ones on both sides, any extents do: what lies in a row on one side is a list of
+//!   places on the other, and *squares* of a line by a line are transposed; the last one overlaps the one before.
+//!
+//! Around that are *blocks*, in which the loops go on that make up the lines, in the destination (its rows) and in the source
+//! (its columns), so that memory is read and written in long pieces; and while a block is moved, the next one is fetched. What
+//! is written past the cache are whole lines: straight from the registers where the destination's lines are whole, and else
+//! from a buffer, while the next block goes into another.
+//!
+//! The same with lines of 16 bytes serves registers of 32 bytes, two calls in each, and layouts that have no more in a row.
 
 mod blocks;
 mod chain;
@@ -26,5 +36,5 @@ mod run;
 #[cfg(all(test, unix))]
 mod tests;
 
-pub(crate) use blocks::{Blocks, blocks, squares};
+pub(crate) use blocks::{Blocks, blocks, fetching, squares};
 pub(crate) use run::run;

@@ -6,11 +6,13 @@ use crate::kernels::net::{Bytes, Pass, SLOTS, STAGES, Slots};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 
-/// Bits of a place in a line.
+/// Bits of a place in the longest line.
 const BITS: usize = LINE.trailing_zeros() as usize;
 
-/// Bits of a place in a slot.
-const WITHIN: usize = BITS - SLOTS.trailing_zeros() as usize;
+/// Bits of a place in a slot of lines with so many bits.
+fn within(bits: usize) -> usize {
+    bits - SLOTS.trailing_zeros() as usize
+}
 
 /// Stages of the first pass of two.
 const FIRST: usize = STAGES - 1;
@@ -47,7 +49,7 @@ pub(super) type Odd = Option<(usize, usize)>;
 ///
 /// # Errors
 /// Loops that do not make up whole lines.
-pub(super) fn network(nest: &ByteNest) -> Result<(Network, ByteNest), Odd> {
+pub(super) fn network(nest: &ByteNest, width: usize) -> Result<(Network, ByteNest), Odd> {
     let mut nest = nest.clone();
     let mut bits: Vec<Bit> = Vec::with_capacity(2 * BITS);
     let mut size = 1;
@@ -55,8 +57,8 @@ pub(super) fn network(nest: &ByteNest) -> Result<(Network, ByteNest), Odd> {
         bits.push(Bit { from: size, to: size, back: false });
         size *= 2;
     }
-    let source = take(&mut nest, &mut bits, Side::Source)?;
-    let destination = take(&mut nest, &mut bits, Side::Destination)?;
+    let source = take(&mut nest, &mut bits, width, Side::Source)?;
+    let destination = take(&mut nest, &mut bits, width, Side::Destination)?;
     nest.turns.retain(|turn| turn.extent > 1);
     let only = |these: &Places, those: &Places| -> Places {
         these.iter().copied().filter(|bit| !those.contains(bit)).collect()
@@ -80,9 +82,9 @@ pub(super) fn network(nest: &ByteNest) -> Result<(Network, ByteNest), Odd> {
 
 /// The part of a nest that has a network, as far as loops have turns that do not divide, and what is left of it; none if
 /// that were much.
-pub(super) fn divisible(nest: &ByteNest) -> Option<(ByteNest, Vec<ByteNest>)> {
+pub(super) fn divisible(nest: &ByteNest, width: usize) -> Option<(ByteNest, Vec<ByteNest>)> {
     let mut part = nest.clone();
-    while let Err(odd) = network(&part) {
+    while let Err(odd) = network(&part, width) {
         let (place, halved) = odd?;
         // So many of the whole loop's turns are one of those that the loop has after it was halved.
         part.turns[place].extent -= part.turns[place].extent / halved;
@@ -107,12 +109,12 @@ pub(super) fn divisible(nest: &ByteNest) -> Option<(ByteNest, Vec<ByteNest>)> {
     Some((part, rest))
 }
 
-/// The passes that transpose squares of elements of so many bytes, a line by a line.
-pub(super) fn square(size: usize) -> Option<SmallVec<[Pass; 1]>> {
-    let (extent, near, far) = (LINE / size, size as isize, (LINE * LINE) as isize);
+/// The passes that transpose squares of elements of so many bytes, a line of so many by a line.
+pub(super) fn square(size: usize, width: usize) -> Option<SmallVec<[Pass; 1]>> {
+    let (extent, near, far) = (width / size, size as isize, (LINE * LINE) as isize);
     let turns = [Turn { extent, from: near, to: far }, Turn { extent, from: far, to: near }];
     let nest = ByteNest { starts: SmallVec::from_buf([(0, 0)]), size, turns: turns.into_iter().collect() };
-    Some(network(&nest).ok()?.0.passes)
+    Some(network(&nest, width).ok()?.0.passes)
 }
 
 /// One of the sides of a nest.
@@ -143,9 +145,9 @@ pub(super) fn forward(nest: &mut ByteNest, place: usize, side: Side) {
 
 /// Takes the bits of a line out of the loops. The bits of the element are in the list already, and so are those of the
 /// other side's lines, which may be some of these.
-fn take(nest: &mut ByteNest, bits: &mut Vec<Bit>, side: Side) -> Result<Places, Odd> {
+fn take(nest: &mut ByteNest, bits: &mut Vec<Bit>, width: usize, side: Side) -> Result<Places, Odd> {
     let mut places = Places::new();
-    while places.len() < BITS {
+    while 1 << places.len() < width {
         let step = 1_isize << places.len();
         let known = bits.iter().position(|bit| match side {
             Side::Source => bit.from == step,
@@ -186,6 +188,7 @@ fn passes(
 ) -> SmallVec<[Pass; 1]> {
     let all = entering.len();
     let first = if all > STAGES { FIRST } else { all };
+    let within = within(source.len());
     let mut lines = Arrangement { places: source, turned: SmallVec::new() };
     let back = |bit: usize| bits[bit].back;
     let mut passes = SmallVec::new();
@@ -197,21 +200,21 @@ fn passes(
         let (entering, leaving) = (&entering[part.clone()], &leaving[part]);
         // What must not be split up by a stage has to be in the slots' numbers when it leaves. Where the last stage can finish
         // the order, nothing is left to do behind it.
-        let wanted = &destination[..WITHIN];
+        let wanted = &destination[..within];
         let finishes =
             last && !entering.is_empty() && wanted.iter().all(|&bit| !entering.contains(&bit) && !back(bit));
         let mut places = lines.places.clone();
-        for place in 0..WITHIN {
+        for place in 0..within {
             let wanted = if finishes { Some(destination[place]) } else { None };
             let stays = |bit: &usize| !leaving.contains(bit);
             let bit = wanted.or_else(|| Some(places[place]).filter(stays));
-            let bit = bit.or_else(|| places[WITHIN..].iter().copied().find(stays));
+            let bit = bit.or_else(|| places[within..].iter().copied().find(stays));
             if let Some(now) = bit.and_then(|bit| places.iter().position(|&other| other == bit)) {
                 places.swap(place, now);
             }
         }
         let before = lines.bytes(places, &back, false);
-        let mut stages = [[Slots([0; SLOTS]); 2]; STAGES];
+        let mut stages = [[Slots::new(|slot| slot); 2]; STAGES];
         for (stage, (&enters, &leaves)) in entering.iter().zip(leaving).enumerate() {
             let mut places = lines.places.clone();
             places.iter_mut().filter(|place| **place == leaves).for_each(|place| *place = enters);
@@ -272,15 +275,15 @@ impl Arrangement {
         finishes: bool,
     ) -> [Slots; 2] {
         let turned = self.to_turn(back, finishes);
+        let within = within(places.len());
         let find =
-            |places: &[usize], bit| places[WITHIN..].iter().position(|&other| other == bit).unwrap_or(0);
+            |places: &[usize], bit| places[within..].iter().position(|&other| other == bit).unwrap_or(0);
         let (entry, exit) = (find(&places, enters), find(&self.places, leaves));
         let slots = [0, 1].map(|line| {
-            let slot = |new: usize| {
-                let old = self.old(&places, &turned, new, WITHIN);
-                (old | line << exit | ((new >> entry & 1) * SLOTS)) as u32
-            };
-            Slots(std::array::from_fn(slot))
+            Slots::new(|new| {
+                let old = self.old(&places, &turned, new, within);
+                old | line << exit | ((new >> entry & 1) * SLOTS)
+            })
         });
         self.places = places;
         self.turned.extend(turned);

@@ -10,7 +10,7 @@ use super::blocks::{Blocks, Staged};
 use super::network::Side;
 use crate::bounds;
 use crate::exec::{Buffers, Scratch};
-use crate::kernels::net::{Calls, Pass, PassFn, STAGES};
+use crate::kernels::net::{Calls, LANE, Pass, PassFn, STAGES};
 use crate::kernels::vector::LINE;
 use crate::kernels::{InstructionSet, rows};
 use crate::step::{Place, Step, Walker};
@@ -20,18 +20,21 @@ use crate::step::{Place, Step, Walker};
 struct Between(MaybeUninit<[u8; MOST * LINE]>);
 
 /// The most lines of a call, and the most calls in a row.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
-/// Multiples of a line.
-const LINES: [isize; MOST] = {
-    let mut lines = [0; MOST];
+/// Multiples of a line, of both widths.
+const LINES: [isize; MOST] = multiples(LINE);
+const LANES: [isize; MOST] = multiples(LANE);
+
+const fn multiples(width: usize) -> [isize; MOST] {
+    let mut multiples = [0; MOST];
     let mut k = 0;
     while k < MOST {
-        lines[k] = (k * LINE) as isize;
+        multiples[k] = (k * width) as isize;
         k += 1;
     }
-    lines
-};
+    multiples
+}
 
 /// Where all calls begin at one place.
 const NONE: [isize; MOST] = [0; MOST];
@@ -196,6 +199,7 @@ impl Block<'_> {
         let blocks = self.blocks;
         let (rows, columns) = (&blocks.rows, &blocks.columns);
         let by_rows = blocks.inner == Side::Destination;
+        let lines = if blocks.width == LINE { LINES.as_ptr() } else { LANES.as_ptr() };
         let calls = Calls {
             count,
             source: self.source.wrapping_offset(columns.from[column]),
@@ -212,8 +216,8 @@ impl Block<'_> {
             next: self.next,
         };
         match &blocks.own {
-            None if by_rows => Calls { from_step: blocks.lines, destinations: LINES.as_ptr(), ..calls },
-            None => Calls { to_step: blocks.lines, sources: LINES.as_ptr(), ..calls },
+            None if by_rows => Calls { from_step: blocks.lines, destinations: lines, ..calls },
+            None => Calls { to_step: blocks.lines, sources: lines, ..calls },
             Some(own) => {
                 let calls = Calls { from: own.from.as_ptr(), to: self.lines.as_ptr(), ..calls };
                 if by_rows {

@@ -4,36 +4,38 @@ use smallvec::SmallVec;
 
 use super::network::{Network, divisible, network};
 use crate::guard_tests::Dice;
-use crate::kernels::net::{Bytes, Pass, SLOTS};
+use crate::kernels::net::{Bytes, LANE, Pass, SLOTS};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 
-type Line = [u8; LINE];
+type Line = Vec<u8>;
 
-fn permuted(bytes: &Option<Bytes>, line: Line) -> Line {
+fn permuted(bytes: &Option<Bytes>, line: &Line) -> Line {
     match bytes {
-        Some(bytes) => bytes.0.map(|from| line[from as usize]),
-        None => line,
+        Some(bytes) => bytes.0[..line.len()].iter().map(|&from| line[from as usize]).collect(),
+        None => line.clone(),
     }
 }
 
 /// What a pass makes of its lines.
 fn carried_out(pass: &Pass, lines: &mut [Line]) {
     assert_eq!(lines.len(), 1 << pass.count);
-    lines.iter_mut().for_each(|line| *line = permuted(&pass.before, *line));
+    lines.iter_mut().for_each(|line| *line = permuted(&pass.before, line));
     for (stage, slots) in pass.stages[..pass.count].iter().enumerate() {
         for a in (0..lines.len()).filter(|a| a >> stage & 1 == 0) {
-            let pair = [lines[a], lines[a | 1 << stage]];
+            let pair = [lines[a].clone(), lines[a | 1 << stage].clone()];
             for (line, slots) in [a, a | 1 << stage].into_iter().zip(slots) {
-                let size = LINE / SLOTS;
-                lines[line] = std::array::from_fn(|byte| {
-                    let from = slots.0[byte / size] as usize;
+                let size = pair[0].len() / SLOTS;
+                let byte = |byte: usize| {
+                    let from = slots.wide[byte / size] as usize;
+                    assert_eq!(from, slots.narrow[byte / size].into());
                     pair[from / SLOTS][from % SLOTS * size + byte % size]
-                });
+                };
+                lines[line] = (0..pair[0].len()).map(byte).collect();
             }
         }
     }
-    lines.iter_mut().for_each(|line| *line = permuted(&pass.after, *line));
+    lines.iter_mut().for_each(|line| *line = permuted(&pass.after, line));
 }
 
 /// All lines of a call.
@@ -44,9 +46,9 @@ fn called(network: &Network, lines: Vec<Line>) -> Vec<Line> {
     let Some(two) = rest.first() else { return lines };
     let (each, groups) = (1 << one.count, 1 << two.count);
     for line in 0..each {
-        let mut across: Vec<Line> = (0..groups).map(|group| lines[group * each + line]).collect();
+        let mut across: Vec<Line> = (0..groups).map(|group| lines[group * each + line].clone()).collect();
         carried_out(two, &mut across);
-        (0..groups).for_each(|group| lines[group * each + line] = across[group]);
+        (0..groups).for_each(|group| lines[group * each + line] = across[group].clone());
     }
     lines
 }
@@ -103,7 +105,8 @@ fn every_byte_comes_where_its_loops_bring_it() {
     let mut counts = [0; 7];
     for _ in 0..4000 {
         let nest = many_loops(&mut dice);
-        let Ok((network, around)) = network(&nest) else { continue };
+        let width = dice.of(&[LINE, LANE]);
+        let Ok((network, around)) = network(&nest, width) else { continue };
         let bytes = nest.turns.iter().map(|turn| turn.extent).product::<usize>() * nest.size;
         let source: Vec<u8> = (0..bytes).map(|at| ((at * 40503) >> 3) as u8).collect();
         let (mut out, mut wanted) = (vec![0; bytes], vec![0; bytes]);
@@ -111,11 +114,11 @@ fn every_byte_comes_where_its_loops_bring_it() {
             wanted[to as usize..][..nest.size].copy_from_slice(&source[from as usize..][..nest.size]);
         }
         for (from, to) in places(&around) {
-            let line = |step: &isize| source[(from + step) as usize..][..LINE].try_into().expect("a line");
+            let line = |step: &isize| source[(from + step) as usize..][..width].to_vec();
             let lines = called(&network, network.from.iter().map(line).collect());
             // Lines are written in the order that two passes leave them in.
             for (line, step) in lines.iter().zip(&network.to) {
-                out[(to + step) as usize..][..LINE].copy_from_slice(line);
+                out[(to + step) as usize..][..width].copy_from_slice(line);
             }
         }
         assert!(out == wanted, "{nest:?}\n{network:?}");
@@ -134,8 +137,8 @@ fn what_does_not_divide_is_left_over_and_nothing_is_lost() {
             continue;
         };
         nest.turns[place].extent -= dice.below(3).min(nest.turns[place].extent as u64 - 1) as usize;
-        let Some((part, rest)) = divisible(&nest) else { continue };
-        assert!(network(&part).is_ok());
+        let Some((part, rest)) = divisible(&nest, LINE) else { continue };
+        assert!(network(&part, LINE).is_ok());
         split += usize::from(!rest.is_empty());
         let mut found: Vec<_> = rest.iter().chain([&part]).flat_map(places).collect();
         let mut wanted = places(&nest);

@@ -73,7 +73,7 @@ fn stage<const K: usize, const J: usize>(slots: &[Slots; 2], lines: &mut Lines) 
     }
     // SAFETY: slots are a register's worth of memory, and aligned as one.
     let [first, second] = unsafe {
-        [_mm512_load_si512(slots[0].0.as_ptr().cast()), _mm512_load_si512(slots[1].0.as_ptr().cast())]
+        [_mm512_load_si512(slots[0].wide.as_ptr().cast()), _mm512_load_si512(slots[1].wide.as_ptr().cast())]
     };
     for pair in 0..1 << (K - 1) {
         // The number of the pair with a zero put in at bit J.

@@ -1,15 +1,21 @@
 //! The line network: whole lines of the source become whole lines of the destination.
 //!
-//! A *pass* takes 2^k lines of 64 bytes, sixteen slots of 4 bytes each, and exchanges k bits of a slot's number with the k
+//! Here a line is what a register holds: the 64 bytes of a cache line, or 16 bytes of one where registers are shorter, or
+//! loops make up no more. A *pass* takes 2^k lines, sixteen slots of 4 bytes or of 1 byte each, and exchanges k bits of a slot's number with the k
 //! bits of the line's number: in k stages, each of which permutes pairs of lines. Before and after, bytes may be permuted
 //! within each line; so a pass can move bits of every size although its stages only know slots. What goes where is data,
 //! made by [`crate::net`]; there is one kernel for each k.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 
 use super::InstructionSet;
 use super::vector::LINE;
+
+/// Bytes of a short line.
+pub(crate) const LANE: usize = 16;
 
 /// Slots of a line.
 pub(crate) const SLOTS: usize = 16;
@@ -20,7 +26,20 @@ pub(crate) const STAGES: usize = 4;
 /// Slot o of a permuted pair is slot `i % 16` of its first line, or of its second if i is 16 and more.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Slots(pub(crate) [u32; SLOTS]);
+pub(crate) struct Slots {
+    pub(crate) wide: [u32; SLOTS],
+    pub(crate) narrow: [u8; SLOTS],
+}
+
+impl Slots {
+    /// Of a function that knows which slot becomes slot o.
+    pub(crate) fn new(from: impl Fn(usize) -> usize) -> Slots {
+        Slots {
+            wide: std::array::from_fn(|slot| from(slot) as u32),
+            narrow: std::array::from_fn(|slot| from(slot) as u8),
+        }
+    }
+}
 
 /// Byte o of a permuted line is byte `i` of the line.
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +95,14 @@ pub(crate) struct Calls {
 /// 6. The machine has the instructions the kernel was made for.
 pub(crate) type PassFn = unsafe fn(&Pass, &Calls);
 
-/// The kernel for so many stages, up to [`STAGES`], if the set has one. The set must be one that this machine has.
-pub(crate) fn pass(set: InstructionSet, stages: usize, streams: bool) -> Option<PassFn> {
-    match set {
+/// The kernel for lines of 64 or 16 bytes and so many stages, up to [`STAGES`], if the set has one; with stores past the cache
+/// only for 64. The set must be one that this machine has.
+pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, streams: bool) -> Option<PassFn> {
+    match (set, width) {
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => avx512::pass(stages, streams),
+        (InstructionSet::Avx512, LINE) => avx512::pass(stages, streams),
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) => avx2::pass(stages),
         _ => None,
     }
 }

@@ -1,0 +1,104 @@
+//! A pass with lines of 16 bytes: a register holds those of two calls, which are done at the same time.
+
+use std::arch::x86_64::*;
+
+use super::{Bytes, Calls, LANE, Pass, PassFn, STAGES, Slots};
+
+/// The registers of a pass. What it has no lines for is never touched.
+type Lines = [__m256i; 1 << STAGES];
+
+pub(super) fn pass(stages: usize) -> Option<PassFn> {
+    Some(match stages {
+        0 => run::<0>,
+        1 => run::<1>,
+        2 => run::<2>,
+        3 => run::<3>,
+        4 => run::<4>,
+        _ => return None,
+    })
+}
+
+/// # Safety
+/// As for [`PassFn`].
+#[target_feature(enable = "avx2")]
+unsafe fn run<const K: usize>(pass: &Pass, calls: &Calls) {
+    debug_assert!(pass.count == K && pass.before.is_none());
+    let mut fetch = calls.fetch;
+    for call in (0..calls.count).step_by(2) {
+        // Of an odd number of calls, the last one is done twice.
+        let pair = [call, (call + 1).min(calls.count - 1)];
+        // SAFETY: the caller's promise: the lists are long enough, the lines are within the buffers, and each can be
+        // written whole. What is fetched may lie anywhere.
+        unsafe {
+            let source = pair.map(|call| calls.source.wrapping_offset(*calls.sources.add(call)));
+            let from = pair.map(|call| calls.from.add(call * calls.from_step));
+            let mut lines: Lines = [_mm256_setzero_si256(); 1 << STAGES];
+            for (r, line) in lines[..1 << K].iter_mut().enumerate() {
+                let low = _mm_loadu_si128(source[0].wrapping_offset(*from[0].add(r)).cast());
+                let high = _mm_loadu_si128(source[1].wrapping_offset(*from[1].add(r)).cast());
+                *line = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+            }
+            for _ in 0..calls.fetches * (pair[1] + 1 - call) {
+                _mm_prefetch::<_MM_HINT_T0>(calls.next.wrapping_offset(*fetch).cast());
+                fetch = fetch.add(1);
+            }
+            stage::<K, 0>(&pass.stages[0], &mut lines);
+            stage::<K, 1>(&pass.stages[1], &mut lines);
+            stage::<K, 2>(&pass.stages[2], &mut lines);
+            stage::<K, 3>(&pass.stages[3], &mut lines);
+            permute::<K>(&pass.after, &mut lines);
+            let destination =
+                pair.map(|call| calls.destination.wrapping_offset(*calls.destinations.add(call)));
+            let to = pair.map(|call| calls.to.add(call * calls.to_step));
+            for (r, &line) in lines[..1 << K].iter().enumerate() {
+                let r = r * calls.to_stride;
+                let [low, high] = [0, 1].map(|k| destination[k].wrapping_offset(*to[k].add(r)));
+                _mm_storeu_si128(low.cast(), _mm256_castsi256_si128(line));
+                _mm_storeu_si128(high.cast(), _mm256_extracti128_si256::<1>(line));
+            }
+        }
+    }
+}
+
+/// Stage J, if there are more than J.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn stage<const K: usize, const J: usize>(slots: &[Slots; 2], lines: &mut Lines) {
+    if J >= K {
+        return;
+    }
+    let [first, second] = [&slots[0], &slots[1]].map(|slots| {
+        let slots = twice(&slots.narrow);
+        // A shuffle takes zero where the highest bit is set: for the one line at numbers of the other's slots.
+        (_mm256_add_epi8(slots, _mm256_set1_epi8(0x70)), _mm256_sub_epi8(slots, _mm256_set1_epi8(LANE as i8)))
+    });
+    for pair in 0..1 << (K - 1) {
+        // The number of the pair with a zero put in at bit J.
+        let a = pair >> J << (J + 1) | pair & ((1 << J) - 1);
+        let b = a | 1 << J;
+        let (x, y) = (lines[a], lines[b]);
+        let permuted = |by: (__m256i, __m256i)| {
+            _mm256_or_si256(_mm256_shuffle_epi8(x, by.0), _mm256_shuffle_epi8(y, by.1))
+        };
+        (lines[a], lines[b]) = (permuted(first), permuted(second));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn permute<const K: usize>(bytes: &Option<Bytes>, lines: &mut Lines) {
+    if let Some(bytes) = bytes {
+        let bytes = twice(bytes.0.first_chunk().unwrap_or(&[0; LANE]));
+        for line in &mut lines[..1 << K] {
+            *line = _mm256_shuffle_epi8(*line, bytes);
+        }
+    }
+}
+
+/// The same bytes in both halves.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn twice(bytes: &[u8; LANE]) -> __m256i {
+    // SAFETY: so many bytes of memory.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
