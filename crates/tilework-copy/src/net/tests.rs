@@ -28,7 +28,7 @@ fn carried_out(pass: &Pass, lines: &mut [Line]) {
                 let size = pair[0].len() / SLOTS;
                 let byte = |byte: usize| {
                     let from = slots.wide[byte / size] as usize;
-                    assert_eq!(from, slots.narrow[byte / size].into());
+                    assert_eq!(from, usize::from(slots.narrow[byte / size]));
                     pair[from / SLOTS][from % SLOTS * size + byte % size]
                 };
                 lines[line] = (0..pair[0].len()).map(byte).collect();
