@@ -22,6 +22,9 @@ const BLOCK: usize = 64 << 10;
 const ROWS: usize = 8;
 const COLUMNS: usize = 8;
 
+/// What a block costs beside its lines, in lines that are touched.
+const BLOCK_CALL: usize = 16;
+
 /// Destination rows that are no whole lines are put together in a buffer if they have so many bytes.
 const STAGED: usize = 256;
 
@@ -122,10 +125,11 @@ impl Blocks {
         };
         // In the nearest caches it is the permutes that count.
         let near = if setting.fetches { 0 } else { lines / 2 };
-        match self.width {
-            LINE => 2 * calls + lines * (1 + self.passes.len()) + split + near,
-            _ => (2 * lines + split) * self.width / LINE + (calls + lines) / 2,
-        }
+        BLOCK_CALL
+            + match self.width {
+                LINE => 2 * calls + lines * (1 + self.passes.len()) + split + near,
+                _ => (2 * lines + split) * self.width / LINE + (calls + lines) / 2,
+            }
     }
 
     /// All bytes that a unit with so many rows and columns reads and writes, as spans from its place.
