@@ -25,7 +25,9 @@ pub fn run(words: &[&str]) -> Outcome {
         shell::install("cargo-mutants", VERSION)?;
     }
     let mut mutants = shell::command(&program);
-    mutants.args(["mutants", "--timeout", TIMEOUT, "--no-shuffle", "--output"]).arg(shell::target());
+    mutants
+        .args(["mutants", "--workspace", "--timeout", TIMEOUT, "--no-shuffle", "--output"])
+        .arg(shell::target());
     // It works on a copy of the project, and so has artifacts of its own.
     mutants.env("CARGO_TARGET_DIR", shell::target().join("mutants"));
     for word in words {
