@@ -53,6 +53,11 @@ pub(crate) fn hold_unit(buffers: Buffers, work: &Work, place: Place) -> bool {
             holds(buffers.source_bytes, place.from + from.0, &[], from.1)
                 && holds(buffers.destination_bytes, place.to + to.0, &[], to.1)
         }
+        Work::Picks(ref picks) => {
+            let [from, to] = picks.spans();
+            holds(buffers.source_bytes, place.from + from.0, &[], from.1)
+                && holds(buffers.destination_bytes, place.to + to.0, &[], to.1)
+        }
         Work::Line { size, from, to, .. } => read(&[(rows, from)], size) && written(&[(rows, to)], size),
         Work::Splat { size, .. } => read(&[], size) && written(&[], rows * size),
     }

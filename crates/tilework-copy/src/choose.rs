@@ -21,6 +21,7 @@ use crate::kernels::vector::LINE;
 use crate::kernels::{self, InstructionSet, ZipFn};
 use crate::nest::{ByteNest, Turn, Turns};
 use crate::net;
+use crate::picks;
 use crate::setting::Setting;
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
 
@@ -36,6 +37,12 @@ const REPEATED: usize = 256;
 /// Lines that are touched for each line of the elements, 2 of them being the least, with which there is nothing to look for.
 const ENOUGH: f64 = 2.3;
 
+/// What is thought to cost no more than so many times the best may be better: the estimate is that far off.
+const CLOSE: f64 = 1.6;
+
+/// How many of those are tried.
+pub(crate) const CANDIDATES: usize = 3;
+
 /// What a call of a kernel costs, in lines that are touched.
 const CALL: usize = 10;
 
@@ -45,38 +52,90 @@ const WHOLE: usize = 256 << 10;
 /// Bytes of a destination row that are collected before they are stored.
 const COLLECTED: usize = 2048;
 
+/// Ways to move a nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By its unit loops.
+    Units,
+    /// Through a network of lines of so many bytes.
+    Network(usize),
+    /// In squares of a line of so many bytes by a line.
+    Squares(usize),
+    /// By a list.
+    Picks,
+}
+
+impl Way {
+    /// In the order in which they are looked at.
+    pub(crate) const ALL: [Way; 6] = [
+        Way::Units,
+        Way::Network(LINE),
+        Way::Squares(LINE),
+        Way::Picks,
+        Way::Network(LANE),
+        Way::Squares(LANE),
+    ];
+
+    /// The steps that move a nest in this way, or most of it, and what they leave; if it can be.
+    fn steps(self, nest: &ByteNest, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
+        let one = |(step, rest)| (vec![step], rest);
+        match self {
+            Way::Units => Some((vec![by_unit_loops(nest.clone(), setting)], Vec::new())),
+            Way::Network(width) => net::blocks(nest, width, setting).map(one),
+            Way::Squares(width) => net::squares(nest, width, setting).map(|step| (vec![step], Vec::new())),
+            Way::Picks => picks::picks(nest, setting),
+        }
+    }
+}
+
 /// Chooses the kernels of a nest: one, or several where a part of the nest is left to another.
 pub(crate) fn choose(nest: ByteNest, setting: Setting) -> Vec<Step> {
-    let one = by_unit_loops(nest.clone(), setting);
-    if matches!(one.work, Work::Splat { .. } | Work::Whole { .. } | Work::Copy { .. } | Work::Collect { .. })
-    {
-        return vec![one];
-    }
-    let total = |steps: &[Step]| steps.iter().map(|step| cost(step, setting)).sum::<f64>();
+    candidates(&nest, setting).swap_remove(0)
+}
+
+/// The ways to move a nest that are thought to be the best, or nearly so: the best comes first.
+pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
     let elements: f64 = nest.turns.iter().map(|turn| turn.extent as f64).product();
     let enough = ENOUGH * elements * (nest.size * nest.starts.len()) as f64 / LINE as f64;
-    let mut best = vec![one];
-    let mut least = total(&best);
-    let squares = |width| Some((net::squares(&nest, width, setting)?, Vec::new()));
-    let ways = [LINE, LANE].into_iter().flat_map(|width| [(width, true), (width, false)]);
-    for (width, own) in ways {
-        if least <= enough {
+    let mut found: Vec<(f64, Vec<Step>)> = Vec::new();
+    let mut least = f64::INFINITY;
+    let total = |steps: &[Step]| steps.iter().map(|step| cost(step, setting)).sum::<f64>();
+    for way in Way::ALL {
+        let Some((mut steps, rest)) = way.steps(nest, setting) else { continue };
+        let is_it = setting.only == Some(way);
+        if is_it || total(&steps) < least * CLOSE {
+            let any = Setting { only: None, ..setting };
+            steps.extend(rest.into_iter().flat_map(|nest| choose(nest, any)));
+            let total = if is_it { 0.0 } else { total(&steps) };
+            least = least.min(total);
+            found.push((total, steps));
+        }
+        if is_it || setting.only.is_none() && (least <= enough || found.iter().any(|one| is_simple(&one.1))) {
             break;
         }
-        let found = if own { net::blocks(&nest, width, setting) } else { squares(width) };
-        let Some((step, rest)) = found else { continue };
-        let mut steps = vec![step];
-        steps.extend(rest.into_iter().flat_map(|nest| choose(nest, setting)));
-        let total = total(&steps);
-        if total < least {
-            (least, best) = (total, steps);
-        }
     }
-    if setting.fetches { best.into_iter().map(net::fetching).collect() } else { best }
+    found.retain(|one| one.0 <= least * CLOSE);
+    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    found.truncate(CANDIDATES);
+    let fetching = |steps: Vec<Step>| {
+        if setting.fetches { steps.into_iter().map(net::fetching).collect() } else { steps }
+    };
+    found.into_iter().map(|one| fetching(one.1)).collect()
+}
+
+/// Whether nothing could be better.
+fn is_simple(steps: &[Step]) -> bool {
+    let simple = |step: &Step| {
+        matches!(
+            step.work,
+            Work::Splat { .. } | Work::Whole { .. } | Work::Copy { .. } | Work::Collect { .. }
+        )
+    };
+    steps.iter().all(simple)
 }
 
 /// What a step costs, in lines that are touched: an estimate that tells good kernels from bad ones.
-fn cost(step: &Step, setting: Setting) -> f64 {
+pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
     let (mut rows, mut columns) = (1, 1);
     let mut units = step.starts.len() as f64;
     for outer in &step.outer {
@@ -104,6 +163,7 @@ fn cost(step: &Step, setting: Setting) -> f64 {
     };
     let lines = match step.work {
         Work::Network(ref blocks) => blocks.cost(setting),
+        Work::Picks(ref picks) => picks.cost(setting),
         Work::Transpose { size, from, to, store, .. } => {
             let lines = read(rows, columns * size, from)
                 + match store {

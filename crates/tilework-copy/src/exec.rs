@@ -7,7 +7,7 @@ use crate::kernels::splat::splat;
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
-use crate::{bounds, convert, net, subbyte};
+use crate::{bounds, convert, net, picks, subbyte};
 
 /// The two buffers of a run, as every thread sees them.
 #[derive(Clone, Copy)]
@@ -80,9 +80,12 @@ pub(crate) unsafe fn run(
     buffers: Buffers,
     scratch: &mut Scratch,
 ) {
-    if let Work::Network(blocks) = &step.work {
+    match &step.work {
         // SAFETY: the caller's promise.
-        return unsafe { net::run(set, step, blocks, units, buffers, scratch) };
+        Work::Network(blocks) => return unsafe { net::run(set, step, blocks, units, buffers, scratch) },
+        // SAFETY: as above.
+        Work::Picks(list) => return unsafe { picks::run(set, step, list, units, buffers, scratch) },
+        _ => {}
     }
     let mut walker = Walker::at(step, units.start);
     for unit in units.clone() {
@@ -228,7 +231,7 @@ unsafe fn one(
                 let ahead = ahead(store, place.columns * ways * size, 1536, place, next);
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
-            Work::Network(_) => {} // by `run`, several units at a time
+            Work::Network(_) | Work::Picks(_) => {} // by `run`, several units at a time
             Work::Line { kernel, from, to, .. } => kernel(&Line {
                 count: place.rows,
                 source,

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use tilework_core::{Element, Layout, Plan, PlanOptions, Result};
 
+use crate::choose::Way;
 use crate::convert::{Conversion, Converter};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
@@ -154,7 +155,8 @@ fn check(plan: &Plan, conversion: Option<Conversion>, memory: &mut [Between; 2],
         let converter = conversion.and_then(|how| Converter::new(how, set));
         assert_eq!(converter.is_some(), conversion.is_some());
         for streams in [false, true] {
-            let setting = Setting { set, streams, fetches: dice.below(2) == 0 };
+            let only = [None, None].into_iter().chain(Way::ALL.map(Some)).collect::<Vec<_>>();
+            let setting = Setting { set, streams, fetches: dice.below(2) == 0, only: dice.of(&only) };
             let program = Program::with(plan, converter, setting);
             let sides = (dice.of(&[Side::Front, Side::Back]), dice.of(&[Side::Front, Side::Back]));
             for sides in [sides, (Side::Back, sides.1), (Side::Back, Side::Back)] {

@@ -147,6 +147,7 @@ mod kernels;
 mod map;
 mod nest;
 mod net;
+mod picks;
 mod pool;
 mod program;
 mod relayout;

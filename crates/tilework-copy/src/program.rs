@@ -65,72 +65,47 @@ impl Piece {
 impl Program {
     /// Chooses the kernels for the nests of a plan.
     pub(crate) fn with(plan: &Plan, converter: Option<Converter>, setting: Setting) -> Program {
+        Program::candidates(plan, converter, setting).swap_remove(0)
+    }
+
+    /// The same, followed by programs that may turn out faster.
+    pub(crate) fn candidates(plan: &Plan, converter: Option<Converter>, setting: Setting) -> Vec<Program> {
         let fill = plan.options().fill.unwrap_or(0);
-        let fills = plan.fills();
-        Program::of(plan.copies(), (fills, plan.fills_first(), fill), plan.to().bits(), converter, setting)
+        let fills = (plan.fills(), plan.fills_first(), fill);
+        Program::all(plan.copies(), fills, plan.to().bits(), converter, setting)
     }
 
     /// The same for nests that were taken from a plan: what is copied, and what is filled, whether before the rest, and
     /// with what.
     pub(crate) fn of(
         copies: &[Nest],
-        (fills, fills_first, fill): (&[Nest], bool, u128),
+        fills: (&[Nest], bool, u128),
         bits: u32,
         converter: Option<Converter>,
         setting: Setting,
     ) -> Program {
-        let mut program = Program { set: setting.set, phases: vec![Vec::new()], fill: element(fill, bits) };
-        if fills_first {
-            program.add(fills, bits, None, true, setting);
-            program.phases.push(Vec::new());
-        }
-        program.add(copies, bits, converter, false, setting);
-        if !fills_first {
-            program.add(fills, bits, None, true, setting);
-        }
-        program.phases.retain(|phase| !phase.is_empty());
-        program
+        Program::all(copies, fills, bits, converter, setting).swap_remove(0)
     }
 
-    /// Adds nests to the last phase, or as phases behind it.
-    fn add(
-        &mut self,
-        nests: &[Nest],
+    fn all(
+        copies: &[Nest],
+        (fills, fills_first, fill): (&[Nest], bool, u128),
         bits: u32,
         converter: Option<Converter>,
-        fills: bool,
         setting: Setting,
-    ) {
-        let kernels = || subbyte::Kernels::new(setting.set);
-        let mut shared = Vec::new();
-        for nest in nests.iter().filter(|nest| nest.elements() > 0) {
-            let as_bytes = |nest: &Nest, bytes: usize| {
-                let steps = choose::choose(ByteNest::new(nest, bytes), setting).into_iter();
-                steps.map(move |step| Piece::Bytes(Step { fills, ..step }))
-            };
-            if let Some(converter) = converter {
-                shared.push(ElementStep::new(
-                    nest,
-                    bits,
-                    Mover::Convert(converter.streaming(setting.streams)),
-                    fills,
-                ));
-            } else if bits.is_multiple_of(8) {
-                self.last().extend(as_bytes(nest, bits as usize / 8));
-            } else if let Some(split) = subbyte::split(nest, bits, LEAST_RUN) {
-                self.last().extend(as_bytes(&split.bytes, 1));
-                shared.extend(split.rest.iter().filter_map(|rest| {
-                    Some(ElementStep::new(rest, bits, Mover::Bits(bits, kernels()?), fills))
-                }));
-            } else if let Some(kernels) = kernels() {
-                shared.push(ElementStep::new(nest, bits, Mover::Bits(bits, kernels), fills));
-            }
+    ) -> Vec<Program> {
+        let empty = Program { set: setting.set, phases: vec![Vec::new()], fill: element(fill, bits) };
+        let mut programs = vec![empty];
+        if fills_first {
+            add(&mut programs, fills, bits, None, true, setting);
+            programs.iter_mut().for_each(|program| program.phases.push(Vec::new()));
         }
-        if bits.is_multiple_of(8) {
-            self.last().extend(shared.into_iter().map(Piece::Elements));
-        } else {
-            self.phases.extend(shared.into_iter().map(|step| vec![Piece::Elements(step)]));
+        add(&mut programs, copies, bits, converter, false, setting);
+        if !fills_first {
+            add(&mut programs, fills, bits, None, true, setting);
         }
+        programs.iter_mut().for_each(|program| program.phases.retain(|phase| !phase.is_empty()));
+        programs
     }
 
     fn last(&mut self) -> &mut Vec<Piece> {
@@ -139,6 +114,15 @@ impl Program {
         }
         let last = self.phases.len() - 1;
         &mut self.phases[last]
+    }
+
+    /// What the steps that move bytes are thought to cost, in lines that are touched.
+    pub(crate) fn cost(&self, setting: Setting) -> f64 {
+        let cost = |piece: &Piece| match piece {
+            Piece::Bytes(step) => choose::cost(step, setting),
+            Piece::Elements(_) => 0.0,
+        };
+        self.phases.iter().flatten().map(cost).sum()
     }
 
     /// The work as a number: bytes that are written, about. Any range of it can be done by itself, in ascending order.
@@ -215,6 +199,55 @@ impl Program {
             }
         }
         fence();
+    }
+}
+
+/// Adds nests to the last phase of each program, or as phases behind it. Where a nest has more candidates than there are programs,
+/// there are more programs from then on; where it has fewer, further programs take its best.
+fn add(
+    programs: &mut Vec<Program>,
+    nests: &[Nest],
+    bits: u32,
+    converter: Option<Converter>,
+    fills: bool,
+    setting: Setting,
+) {
+    let kernels = || subbyte::Kernels::new(setting.set);
+    let mut shared = Vec::new();
+    for nest in nests.iter().filter(|nest| nest.elements() > 0) {
+        let mut as_bytes = |nest: &Nest, bytes: usize| {
+            let candidates = choose::candidates(&ByteNest::new(nest, bytes), setting);
+            while programs.len() < candidates.len() {
+                programs.push(programs[0].clone());
+            }
+            for (number, program) in programs.iter_mut().enumerate() {
+                let steps = candidates.get(number).unwrap_or(&candidates[0]).iter().cloned();
+                program.last().extend(steps.map(|step| Piece::Bytes(Step { fills, ..step })));
+            }
+        };
+        if let Some(converter) = converter {
+            let mover = Mover::Convert(converter.streaming(setting.streams));
+            shared.push(ElementStep::new(nest, bits, mover, fills));
+        } else if bits.is_multiple_of(8) {
+            as_bytes(nest, bits as usize / 8);
+        } else if let Some(split) = subbyte::split(nest, bits, LEAST_RUN) {
+            as_bytes(&split.bytes, 1);
+            shared.extend(
+                split.rest.iter().filter_map(|rest| {
+                    Some(ElementStep::new(rest, bits, Mover::Bits(bits, kernels()?), fills))
+                }),
+            );
+        } else if let Some(kernels) = kernels() {
+            shared.push(ElementStep::new(nest, bits, Mover::Bits(bits, kernels), fills));
+        }
+    }
+    for program in programs {
+        let shared = shared.iter().cloned().map(Piece::Elements);
+        if bits.is_multiple_of(8) {
+            program.last().extend(shared);
+        } else {
+            program.phases.extend(shared.map(|step| vec![step]));
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tilework_core::{Error, Layout, Nest, Plan, PlanOptions, Result};
 
 use crate::buffer::Buffer;
+use crate::choose::Way;
 use crate::clip::clip;
 use crate::convert::{Conversion, Converter, held_bits};
 use crate::exec::Buffers;
@@ -26,7 +27,7 @@ pub struct Relayout {
     plan: Plan,
     converter: Option<Converter>,
     program: Program,
-    /// The same with the other kind of stores, where that may be faster.
+    /// Others that may be faster: with the other kind of stores, or by other kernels.
     trial: Option<Arc<Trial>>,
 }
 
@@ -98,10 +99,27 @@ impl Relayout {
     fn with(plan: Plan, converter: Option<Converter>) -> Relayout {
         let bytes = bytes_written(&plan);
         let setting = Setting::new(InstructionSet::detect(), bytes);
-        let program = Program::with(&plan, converter, setting);
-        let other = setting.other(bytes).map(|other| Program::with(&plan, converter, other));
-        let trial = other.map(|other| Arc::new(Trial::new(other)));
+        let mut programs = Program::candidates(&plan, converter, setting);
+        let program = programs.swap_remove(0);
+        programs.extend(setting.other(bytes).map(|other| Program::with(&plan, converter, other)));
+        let trial = if programs.is_empty() { None } else { Some(Arc::new(Trial::new(programs))) };
         Relayout { plan, converter, program, trial }
+    }
+
+    /// Every way in which a plan can be moved, with what each is thought to cost, in lines of memory that are touched: for those
+    /// who measure whether the estimate is right.
+    #[doc(hidden)]
+    pub fn ways(plan: &Plan) -> Vec<(String, f64, Relayout)> {
+        let setting = Setting::new(InstructionSet::detect(), bytes_written(plan));
+        let all = [None].into_iter().chain(Way::ALL.map(Some));
+        let made = all.map(|only| {
+            let setting = Setting { only, ..setting };
+            let program = Program::with(plan, None, setting);
+            let name = only.map_or_else(|| "chosen".to_owned(), |way| format!("{way:?}"));
+            let cost = program.cost(setting);
+            (name, cost, Relayout { plan: plan.clone(), converter: None, program, trial: None })
+        });
+        made.collect()
     }
 
     /// The plan.

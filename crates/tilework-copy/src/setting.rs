@@ -1,5 +1,6 @@
 //! What all steps of a program share: the instruction set, and how it deals with the caches.
 
+use crate::choose::Way;
 use crate::kernels::{self, InstructionSet};
 use crate::step::Store;
 
@@ -27,13 +28,15 @@ pub(crate) struct Setting {
     pub(crate) streams: bool,
     /// Whether the source is fetched ahead by hand.
     pub(crate) fetches: bool,
+    /// The way that is taken wherever it can be, whatever it costs.
+    pub(crate) only: Option<Way>,
 }
 
 impl Setting {
     /// For a program that writes so many bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
         let from = if kernels::slow_last_cache() { STREAM_FROM_WHERE_SLOW } else { STREAM_FROM };
-        Setting { set, streams: set.streams() && bytes >= from, fetches: bytes > NEAR }
+        Setting { set, streams: set.streams() && bytes >= from, fetches: bytes > NEAR, only: None }
     }
 
     /// For a program that writes so many bytes, the other possibility to store, if that may be faster.

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::kernels::{BlockFn, LineFn, RunsFn, ZipFn};
 use crate::nest::Turn;
 use crate::net::Blocks;
+use crate::picks::Picks;
 
 /// A nest with its kernel.
 ///
@@ -98,6 +99,8 @@ pub(crate) enum Work {
     Deinterleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
     /// Lines that go through a network.
     Network(Arc<Blocks>),
+    /// Blocks that are put together from a list.
+    Picks(Arc<Picks>),
     /// Elements at any steps.
     Line { kernel: LineFn, size: usize, from: isize, to: isize },
     /// One element repeated: `size` bytes.

@@ -1,25 +1,30 @@
-//! Two programs for one plan, and the one that turned out faster.
+//! Some programs for one plan, and the one that turned out the fastest.
 //!
 //! Whether stores should go past the cache depends on whether the destination's lines are in the cache already. Between
 //! the size of the second cache and that of the last one nobody can know: it depends on what else runs on the machine, and
-//! on what the caller did last with the buffers. Both programs write the same bytes, so runs decide: the first few take
-//! turns, and from then on the faster one works, while now and then the other shows whether it still is the slower.
+//! on what the caller did last with the buffers. And where two kernels are about as good, the estimate may take the wrong one.
+//! All programs write the same bytes, so runs decide: the first few take turns, and from then on the fastest one works, while
+//! now and then another shows whether it still is slower.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::choose::CANDIDATES;
 use crate::program::Program;
 
-/// Runs that take turns, the first of which does not count: it meets memory that was never touched.
-const TURNS: u32 = 9;
+/// Turns that each program has at first. The first run of all does not count: it meets memory that was never touched.
+const TURNS: usize = 4;
 
-/// From then on, every so many runs are the other's.
-const AGAIN: u32 = 32;
+/// From then on, every so many runs are another's.
+const AGAIN: usize = 32;
 
-/// The other program, and how the two did so far.
+/// The candidates, and one with the other kind of stores.
+const MOST: usize = CANDIDATES + 1;
+
+/// The other programs, and how all did so far.
 #[derive(Debug)]
 pub(crate) struct Trial {
-    other: Program,
+    others: Vec<Program>,
     /// Runs on one thread, and on several: what is faster may differ.
     scores: [Score; 2],
 }
@@ -28,42 +33,53 @@ pub(crate) struct Trial {
 #[derive(Debug, Default)]
 struct Score {
     runs: AtomicU32,
-    /// In nanoseconds, of the first program and of the other; 0 where there was none.
-    times: [AtomicU64; 2],
+    /// In nanoseconds; 0 where there was no run.
+    times: [AtomicU64; MOST],
 }
 
 impl Trial {
-    pub(crate) fn new(other: Program) -> Trial {
-        Trial { other, scores: Default::default() }
+    /// Beside a first program, these.
+    pub(crate) fn new(mut others: Vec<Program>) -> Trial {
+        others.truncate(MOST - 1);
+        Trial { others, scores: Default::default() }
     }
 
     /// Does all of the work with one of the programs. Threads may call this at the same time; they only disturb each
     /// other's measurements.
     pub(crate) fn run(&self, first: &Program, width: usize, run: impl FnOnce(&Program)) {
         let score = &self.scores[usize::from(width > 1)];
-        let number = score.runs.fetch_add(1, Ordering::Relaxed);
-        let other = score.takes_other(number);
-        let start = Instant::now();
-        run(if other { &self.other } else { first });
-        if number > 0 {
-            score.record(other, start.elapsed().as_nanos() as u64);
+        let number = score.runs.fetch_add(1, Ordering::Relaxed) as usize;
+        let (program, counts) = score.takes(number, 1 + self.others.len());
+        let runs = if program == 0 { first } else { &self.others[program - 1] };
+        if !counts {
+            return run(runs);
         }
+        let start = Instant::now();
+        run(runs);
+        score.record(program, start.elapsed().as_nanos() as u64);
     }
 }
 
 impl Score {
-    /// Whether the run of this number is the other program's.
-    fn takes_other(&self, number: u32) -> bool {
-        if number < TURNS {
-            return number % 2 == 1;
+    /// Which of so many programs the run of this number is done by, and whether it is measured.
+    fn takes(&self, number: usize, count: usize) -> (usize, bool) {
+        if number <= TURNS * count {
+            return (number % count, number > 0);
         }
-        let [first, other] = [&self.times[0], &self.times[1]].map(|time| time.load(Ordering::Relaxed));
-        (other < first) != number.is_multiple_of(AGAIN)
+        let time = |program: &usize| self.times[*program].load(Ordering::Relaxed);
+        let best = (0..count).min_by_key(time).unwrap_or(0);
+        // The others come in turn, and the best is measured as often as they are.
+        match number % AGAIN {
+            0 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
+            1 => (best, true),
+            _ => (best, false),
+        }
     }
 
-    /// A shorter time counts at once, a longer one by and by and however long it is: a run can be disturbed, but not helped.
-    fn record(&self, other: bool, took: u64) {
-        let time = &self.times[usize::from(other)];
+    /// A shorter time counts at once, a longer one little by little and however long it is: a run can be disturbed, but not
+    /// helped.
+    fn record(&self, program: usize, took: u64) {
+        let time = &self.times[program];
         let before = time.load(Ordering::Relaxed);
         let longer = took.saturating_sub(before).min(before / 4);
         let now = if before == 0 || took < before { took } else { before + longer / 4 };
@@ -75,40 +91,46 @@ impl Score {
 mod tests {
     use super::*;
 
-    /// Whether each run is the other program's, if they take so long.
-    fn runs(score: &Score, count: u32, first: u64, other: u64) -> Vec<bool> {
+    /// The program of each run, if they take so long.
+    fn runs<const N: usize>(score: &Score, count: usize, times: [u64; N]) -> Vec<usize> {
         let one = |_| {
-            let number = score.runs.fetch_add(1, Ordering::Relaxed);
-            let choice = score.takes_other(number);
-            if number > 0 {
-                score.record(choice, if choice { other } else { first });
+            let number = score.runs.fetch_add(1, Ordering::Relaxed) as usize;
+            let (program, counts) = score.takes(number, N);
+            if counts {
+                score.record(program, times[program]);
             }
-            choice
+            program
         };
         (0..count).map(one).collect()
     }
 
     #[test]
-    fn the_first_runs_take_turns_and_then_the_faster_one_works() {
+    fn the_first_runs_take_turns_and_then_the_fastest_one_works() {
         let score = Score::default();
-        let turns = [false, true, false, true, false, true, false, true, false];
-        assert_eq!(runs(&score, 12, 100, 70), [&turns[..], &[true; 3]].concat());
+        let turns = [0, 1, 0, 1, 0, 1, 0, 1, 0];
+        assert_eq!(runs(&score, 12, [100, 70]), [&turns[..], &[1; 3]].concat());
         let reverse = Score::default();
-        assert_eq!(runs(&reverse, 12, 70, 100), [&turns[..], &[false; 3]].concat());
+        assert_eq!(runs(&reverse, 12, [70, 100]), [&turns[..], &[0; 3]].concat());
+        let three = Score::default();
+        let turns = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0];
+        assert_eq!(runs(&three, 15, [100, 120, 70]), [&turns[..], &[2; 2]].concat());
     }
 
     #[test]
-    fn when_the_other_becomes_faster_it_is_noticed() {
+    fn when_another_becomes_faster_it_is_noticed() {
         let score = Score::default();
-        runs(&score, AGAIN, 100, 70);
-        assert_eq!(runs(&score, 3, 50, 70), [false, false, false]); // its turn, and it stays
+        runs(&score, 2 * AGAIN, [100, 120, 70]);
+        // Each of the others has its turn, and one stays.
+        let later = runs(&score, 3 * AGAIN, [50, 120, 70]);
+        assert_eq!(later[3 * AGAIN - 5..], [0; 5]);
+        assert!(later.contains(&1));
     }
 
     #[test]
     fn one_disturbed_run_changes_little() {
         let score = Score::default();
-        runs(&score, 10, 100, 70);
-        score.record(true, 10_000);
-        assert!(score.takes_other(11));
+        runs(&score, 10, [100, 70]);
+        score.record(1, 10_000);
+        assert_eq!(score.takes(11, 2).0, 1);
     }
 }

@@ -9,6 +9,7 @@ mod neon;
 pub(crate) mod net;
 #[cfg(target_arch = "x86_64")]
 mod pack;
+pub(crate) mod picks;
 pub(crate) mod rows;
 mod runs;
 pub(crate) mod splat;

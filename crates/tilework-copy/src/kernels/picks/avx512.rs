@@ -1,0 +1,65 @@
+//! Windows in registers of a line.
+
+use std::arch::x86_64::*;
+
+use super::Call;
+
+/// # Safety
+/// As for [`super::PicksFn`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) unsafe fn run<const STREAM: bool>(call: &Call) {
+    // SAFETY: the caller's promise. What stands as a number is the count of the call.
+    unsafe {
+        match call.count {
+            1 => windows::<STREAM>(call, 1),
+            2 => windows::<STREAM>(call, 2),
+            3 => windows::<STREAM>(call, 3),
+            4 => windows::<STREAM>(call, 4),
+            5 => windows::<STREAM>(call, 5),
+            6 => windows::<STREAM>(call, 6),
+            8 => windows::<STREAM>(call, 8),
+            count => windows::<STREAM>(call, count),
+        }
+    }
+}
+
+/// Windows with so many picks each: where that is a number, there is no loop over them.
+///
+/// # Safety
+/// As for [`super::PicksFn`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn windows<const STREAM: bool>(call: &Call, count: usize) {
+    let Call { source, destination, patterns, next, fetches, windows, .. } = *call;
+    let (mut window, mut pick, mut fetch) = (call.window, call.pick, call.fetch);
+    for _ in 0..windows {
+        // SAFETY: the caller's promise: the lists are long enough, 64 bytes can be read at each pick, and what the mask has can
+        // be written. What is fetched may lie anywhere.
+        unsafe {
+            for _ in 0..fetches {
+                _mm_prefetch::<_MM_HINT_T0>(next.wrapping_offset(*fetch).cast());
+                fetch = fetch.add(1);
+            }
+            let mut line = _mm512_setzero_si512();
+            for _ in 0..count {
+                let pattern = _mm512_load_si512(patterns.add((*pick).pattern as usize).cast());
+                let bytes = _mm512_loadu_si512(source.wrapping_offset((*pick).from as isize).cast());
+                // A pattern has its highest bits where this pick is the one; the lowest six are numbers of bytes.
+                let taken = _mm512_movepi8_mask(pattern);
+                line = _mm512_mask_permutexvar_epi8(line, taken, pattern, bytes);
+                pick = pick.add(1);
+            }
+            let to = destination.wrapping_offset((*window).to);
+            let mask = (*window).mask;
+            if STREAM {
+                debug_assert!(to.addr().is_multiple_of(64) && mask == u64::MAX);
+                _mm512_stream_si512(to.cast(), line);
+            } else if mask == u64::MAX {
+                _mm512_storeu_si512(to.cast(), line);
+            } else {
+                _mm512_mask_storeu_epi8(to.cast(), mask, line);
+            }
+            window = window.add(1);
+        }
+    }
+}

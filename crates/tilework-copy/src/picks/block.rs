@@ -1,0 +1,289 @@
+//! Which loops make up a block, and the step with its list.
+
+use std::sync::Arc;
+
+pub(super) use super::table::Run;
+use super::table::{Hull, tables};
+use crate::choose::{sort, whole};
+use crate::exec::STAGE;
+use crate::kernels::picks::{PicksFn, Table, picks as kernel};
+use crate::kernels::vector::LINE;
+use crate::nest::{ByteNest, Turn, Turns};
+use crate::setting::Setting;
+use crate::step::{Step, Work};
+
+/// Bytes that a block wants in a row on either side, as far as [`MOST`] allows.
+const WANTED: [usize; 4] = [512, 256, 128, 64];
+
+/// The most bytes of a block.
+const MOST: usize = 8 << 10;
+
+/// Bytes of a block that are worth a call.
+const ENOUGH: usize = 4 << 10;
+
+/// Destination rows that are no whole lines are put together in a buffer if they have so many bytes.
+const STAGED: usize = 256;
+
+/// What a block costs beside its windows, in lines that are touched.
+const BLOCK_CALL: usize = 6;
+
+/// A block as a list.
+#[derive(Debug)]
+pub(crate) struct Picks {
+    /// One pass, or two with so many bytes between them.
+    pub(super) tables: Vec<Table>,
+    pub(super) between: usize,
+    /// Through the cache, and past it.
+    pub(super) plain: PicksFn,
+    pub(super) stream: PicksFn,
+    /// Whether windows are whole lines wherever one of them is.
+    pub(super) is_whole: bool,
+    pub(super) streams: bool,
+    /// How a block is put together, where lines are no whole ones.
+    pub(super) staged: Option<Staged>,
+    /// The source lines of a block, as many for each window: what is fetched for the next one.
+    pub(super) fetch: Vec<isize>,
+    /// What a block reads and writes, as places and counts of bytes from its own.
+    pub(super) read: (isize, usize),
+    pub(super) written: (isize, usize),
+}
+
+/// Rows of the destination in a buffer.
+#[derive(Debug)]
+pub(super) struct Staged {
+    /// Where a row goes, where it stands in the buffer, and its bytes.
+    pub(super) rows: Vec<(isize, usize, usize)>,
+    pub(super) bytes: usize,
+}
+
+impl Picks {
+    /// What a block costs, in lines that are touched.
+    pub(crate) fn cost(&self, setting: Setting) -> usize {
+        let windows = self.tables.iter().map(|table| table.windows.len()).sum::<usize>();
+        let picks = self.tables.iter().map(|table| table.picks.len()).sum::<usize>();
+        let written = self.tables.last().map_or(0, |table| table.windows.len());
+        if setting.fetches {
+            let split = if self.is_whole { 0 } else { written / 4 };
+            BLOCK_CALL + self.fetch.len() + written + split + (windows + picks) / 4
+        } else {
+            BLOCK_CALL + windows + picks
+        }
+    }
+
+    /// All bytes that a block reads and writes, as spans from its place.
+    pub(crate) fn spans(&self) -> [(isize, usize); 2] {
+        [self.read, self.written]
+    }
+}
+
+/// The steps that move a nest by lists, and what they leave; if there are some.
+pub(crate) fn picks(nest: &ByteNest, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
+    kernel(setting.set, false)?;
+    let pieces = pieces(nest)?;
+    let (mut steps, mut rest) = (Vec::new(), Vec::new());
+    divide(nest.clone(), pieces, 0, setting, (&mut steps, &mut rest));
+    if steps.is_empty() { None } else { Some((steps, rest)) }
+}
+
+/// Cuts loops into whole pieces, from one on; turns that are left over are pieces of their own.
+fn divide(
+    mut nest: ByteNest,
+    pieces: Vec<usize>,
+    first: usize,
+    setting: Setting,
+    made: (&mut Vec<Step>, &mut Vec<ByteNest>),
+) {
+    for place in first..pieces.len() {
+        let Turn { extent, from, to } = nest.turns[place];
+        let left = extent % pieces[place];
+        if left > 0 {
+            let (mut rest, mut pieces) = (nest.clone(), pieces.clone());
+            (rest.turns[place].extent, pieces[place]) = (left, left);
+            let before = (extent - left) as isize;
+            rest.starts.iter_mut().for_each(|at| *at = (at.0 + before * from, at.1 + before * to));
+            divide(rest, pieces, place + 1, setting, (&mut *made.0, &mut *made.1));
+            nest.turns[place].extent -= left;
+        }
+    }
+    match step(&nest, &pieces, setting) {
+        Some(step) => made.0.push(step),
+        None => {
+            nest.turns.retain(|turn| turn.extent > 1);
+            made.1.push(nest);
+        }
+    }
+}
+
+/// The step that moves a nest in blocks of so many turns of each loop, which divide.
+fn step(nest: &ByteNest, pieces: &[usize], setting: Setting) -> Option<Step> {
+    let streams = setting.streams;
+    let (plain, stream) = (kernel(setting.set, false)?, kernel(setting.set, streams)?);
+    let (mut inner, mut outer) = (Turns::new(), Turns::new());
+    for (turn, &piece) in nest.turns.iter().zip(pieces) {
+        inner.push(Turn { extent: piece, ..*turn });
+        let (from, to) = (turn.from.wrapping_mul(piece as isize), turn.to.wrapping_mul(piece as isize));
+        outer.push(Turn { extent: turn.extent / piece, from, to });
+    }
+    inner.retain(|turn| turn.extent > 1);
+    outer.retain(|turn| turn.extent > 1);
+    let mut runs = runs(nest.size, inner)?;
+    let hull_of = |side: fn(&Run) -> isize| Hull {
+        low: runs.iter().map(side).min().unwrap_or(0),
+        high: runs.iter().map(|run| side(run) + run.length as isize).max().unwrap_or(0),
+    };
+    let (hull, written) = (hull_of(|run| run.from), hull_of(|run| run.to));
+    if hull.high - hull.low < LINE as isize
+        || i32::try_from(hull.high).is_err()
+        || i32::try_from(hull.low).is_err()
+    {
+        return None;
+    }
+    let lines = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
+    let rows = rows(&runs);
+    let is_whole = rows.iter().all(|row| lines(&row.0) && row.1.is_multiple_of(LINE))
+        && outer.iter().all(|turn| lines(&turn.to))
+        && nest.starts.iter().all(|start| lines(&start.1));
+    let staged = if streams && !is_whole && rows.iter().all(|row| row.1 >= STAGED) {
+        staged(&rows, &mut runs)
+    } else {
+        None
+    };
+    let mut fetch = if setting.fetches { fetched(&runs) } else { Vec::new() };
+    let (tables, between) = tables(&runs, hull, streams);
+    let windows = tables[0].windows.len();
+    fetch.resize(fetch.len().next_multiple_of(windows), 0);
+    let weight = runs.iter().map(|run| run.length).sum();
+    let picks = Picks {
+        tables,
+        between,
+        plain,
+        stream,
+        is_whole,
+        streams,
+        staged,
+        fetch,
+        read: (hull.low, (hull.high - hull.low) as usize),
+        written: (written.low, (written.high - written.low) as usize),
+    };
+    let mut outer = whole(&outer);
+    sort(&mut outer, setting.rows());
+    let work = Work::Picks(Arc::new(picks));
+    Some(Step { starts: nest.starts.clone(), outer, work, weight, fills: false })
+}
+
+/// How many turns of each loop are in a block: enough for as many bytes in a row on both sides as there is room for, and then for
+/// a block that is worth its call.
+fn pieces(nest: &ByteNest) -> Option<Vec<usize>> {
+    let all = |pieces: &[usize]| pieces.iter().fold(nest.size, |bytes, &piece| bytes.saturating_mul(piece));
+    let by = |side: fn(&Turn) -> isize| {
+        let mut order: Vec<usize> = (0..nest.turns.len()).filter(|&k| side(&nest.turns[k]) != 0).collect();
+        order.sort_by_key(|&k| side(&nest.turns[k]).unsigned_abs());
+        order
+    };
+    let orders = [by(|turn| turn.to), by(|turn| turn.from)];
+    let in_a_row = |wanted: usize| {
+        let mut pieces = vec![1; nest.turns.len()];
+        for order in &orders {
+            let mut bytes = nest.size;
+            for &k in order {
+                if bytes >= wanted {
+                    break;
+                }
+                pieces[k] = piece(nest.turns[k].extent, wanted.div_ceil(bytes)).max(pieces[k]);
+                bytes = bytes.saturating_mul(pieces[k]);
+            }
+        }
+        pieces
+    };
+    let mut pieces = WANTED.iter().map(|&wanted| in_a_row(wanted)).find(|pieces| all(pieces) <= MOST)?;
+    for &k in &orders[0] {
+        let bytes = all(&pieces);
+        if bytes >= ENOUGH {
+            break;
+        }
+        let extent = nest.turns[k].extent;
+        let more = piece(extent, pieces[k].saturating_mul(ENOUGH.div_ceil(bytes)));
+        if bytes / pieces[k] * more <= MOST {
+            pieces[k] = more;
+        }
+    }
+    Some(pieces)
+}
+
+/// At least so many turns of a loop, if it has them: better a few more than some that are left over.
+fn piece(extent: usize, least: usize) -> usize {
+    if extent <= 2 * least {
+        return extent;
+    }
+    (least..2 * least).find(|piece| extent.is_multiple_of(*piece)).unwrap_or(least)
+}
+
+/// All runs of some loops around elements of so many bytes, in the order of the destination.
+pub(super) fn runs(size: usize, turns: Turns) -> Option<Vec<Run>> {
+    let mut runs = vec![Run { to: 0, from: 0, length: size }];
+    let mut turns = turns;
+    turns.sort_by_key(|turn| turn.to.unsigned_abs());
+    for turn in &turns {
+        if let [run] = &mut runs[..]
+            && (turn.from, turn.to) == (run.length as isize, run.length as isize)
+        {
+            run.length *= turn.extent;
+            continue;
+        }
+        let count = runs.len();
+        for k in 1..turn.extent as isize {
+            let (from, to) = (k.checked_mul(turn.from)?, k.checked_mul(turn.to)?);
+            for run in 0..count {
+                runs.push(Run { to: runs[run].to + to, from: runs[run].from + from, ..runs[run] });
+            }
+        }
+    }
+    if !runs.is_sorted_by_key(|run| run.to) {
+        runs.sort_unstable_by_key(|run| run.to);
+    }
+    Some(runs)
+}
+
+/// What lies in a row in the destination: where, and how many bytes.
+fn rows(runs: &[Run]) -> Vec<(isize, usize)> {
+    let mut rows: Vec<(isize, usize)> = Vec::new();
+    for run in runs {
+        match rows.last_mut() {
+            Some(row) if row.0 + row.1 as isize == run.to => row.1 += run.length,
+            _ => rows.push((run.to, run.length)),
+        }
+    }
+    rows
+}
+
+/// Sends runs to a buffer in which each row has lines of its own, if there is room.
+fn staged(rows: &[(isize, usize)], runs: &mut [Run]) -> Option<Staged> {
+    let mut staged = Staged { rows: Vec::new(), bytes: 0 };
+    for row in rows {
+        staged.rows.push((row.0, staged.bytes, row.1));
+        // An odd number of lines, so that rows do not meet in one set of the cache.
+        staged.bytes += (row.1.div_ceil(LINE) | 1) * LINE;
+    }
+    if staged.bytes > STAGE {
+        return None;
+    }
+    let mut row = 0;
+    for run in runs {
+        while run.to >= staged.rows[row].0 + staged.rows[row].2 as isize {
+            row += 1;
+        }
+        run.to += staged.rows[row].1 as isize - staged.rows[row].0;
+    }
+    Some(staged)
+}
+
+/// The lines that runs are read from, wherever lines begin.
+fn fetched(runs: &[Run]) -> Vec<isize> {
+    let line = LINE as isize;
+    let lines = |run: &Run| run.from.div_euclid(line)..=(run.from + run.length as isize - 1).div_euclid(line);
+    let mut fetched: Vec<_> = runs.iter().flat_map(lines).collect();
+    fetched.sort_unstable();
+    fetched.dedup();
+    fetched.iter_mut().for_each(|at| *at *= line);
+    fetched
+}

@@ -1,0 +1,246 @@
+//! Makes tables: windows, and the picks that they are put together from.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use smallvec::SmallVec;
+
+use crate::kernels::net::Bytes;
+use crate::kernels::picks::{Pick, TAKEN, Table, Window};
+use crate::kernels::vector::LINE;
+
+/// Bytes that stay together: so many, from one place to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) to: isize,
+    pub(super) from: isize,
+    pub(super) length: usize,
+}
+
+/// Where a window draws a piece from: bytes of the window from `at` on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    at: usize,
+    from: isize,
+    length: usize,
+}
+
+/// Windows before their picks are known: where each goes, and where its parts end in the list of all.
+#[derive(Clone, Debug, Default)]
+struct Windows {
+    to: Vec<isize>,
+    ends: Vec<usize>,
+    parts: Vec<Part>,
+}
+
+/// The bytes of the source, from and to where a pick may read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hull {
+    pub(super) low: isize,
+    pub(super) high: isize,
+}
+
+/// Picks of a window: a line that is put together from so few can hardly be had for less.
+const FEW: usize = 5;
+
+/// The tables for some runs, which lie in the order of the destination: one pass, or two with so many bytes between them.
+///
+/// `parts` says whether a window ends where bytes of the destination are left out.
+pub(super) fn tables(runs: &[Run], hull: Hull, parts: bool) -> (Vec<Table>, usize) {
+    let windows = Windows::cut(runs, parts);
+    let one = windows.table(hull);
+    let each = one.picks.len() / one.windows.len();
+    if each < FEW {
+        return (vec![one], 0);
+    }
+    // As many picks in either pass.
+    let (between, second) = windows.two_passes(if each < 4 * FEW { 4 } else { 8 });
+    let bytes = between.to.len() * LINE;
+    if bytes > super::run::BETWEEN {
+        return (vec![one], 0);
+    }
+    let two = vec![between.table(hull), second.table(Hull { low: 0, high: bytes as isize })];
+    let cost =
+        |tables: &[Table]| tables.iter().map(|table| table.windows.len() + table.picks.len()).sum::<usize>();
+    if cost(&two) < cost(std::slice::from_ref(&one)) { (two, bytes) } else { (vec![one], 0) }
+}
+
+impl Windows {
+    /// The parts of a window.
+    fn parts(&self, window: usize) -> &[Part] {
+        let first = if window == 0 { 0 } else { self.ends[window - 1] };
+        &self.parts[first..self.ends[window]]
+    }
+
+    /// Cuts runs into windows.
+    fn cut(runs: &[Run], parts: bool) -> Windows {
+        let mut windows = Windows { parts: Vec::with_capacity(runs.len()), ..Windows::default() };
+        let (mut next, mut done) = (0, 0);
+        while next < runs.len() {
+            let to = runs[next].to + done as isize;
+            let mut filled = to;
+            while let Some(run) = runs.get(next) {
+                let here = run.to + done as isize;
+                if here - to >= LINE as isize || parts && here != filled {
+                    break;
+                }
+                let at = (here - to) as usize;
+                let length = (run.length - done).min(LINE - at);
+                windows.parts.push(Part { at, from: run.from + done as isize, length });
+                filled = here + length as isize;
+                done += length;
+                if done == run.length {
+                    (next, done) = (next + 1, 0);
+                }
+            }
+            windows.to.push(to);
+            windows.ends.push(windows.parts.len());
+        }
+        windows
+    }
+
+    /// The table of one pass.
+    fn table(&self, hull: Hull) -> Table {
+        let mut making = Making::default();
+        for (window, &to) in self.to.iter().enumerate() {
+            making.add(to, self.parts(window), hull);
+        }
+        making.table()
+    }
+
+    /// Two passes: what so many windows that draw from the same lines want is brought together first, in the order of the source.
+    fn two_passes(&self, together: usize) -> (Windows, Windows) {
+        // Windows that draw from the same lines become neighbours.
+        let mut order: Vec<usize> = (0..self.to.len()).collect();
+        order.sort_by_cached_key(|&window| {
+            let lines = self.parts(window).iter().map(|part| part.from.div_euclid(LINE as isize));
+            let mut lines: SmallVec<[isize; LINE]> = lines.collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines
+        });
+        let mut group = vec![0; self.to.len()];
+        for (place, &window) in order.iter().enumerate() {
+            group[window] = place / together;
+        }
+        let windows = (0..self.to.len()).flat_map(|window| self.parts(window).iter().map(move |_| window));
+        let mut parts: Vec<_> = windows.zip(&self.parts).enumerate().collect();
+        parts.sort_by_key(|&(_, (window, part))| (group[window], part.from));
+        let (mut between, mut second) = (Windows::default(), self.clone());
+        let (mut filled, mut now) = (0, usize::MAX);
+        for (number, (window, part)) in parts {
+            if now != group[window] || filled + part.length > LINE {
+                (now, filled) = (group[window], 0);
+                between.to.push((between.to.len() * LINE) as isize);
+                between.ends.push(between.parts.len());
+            }
+            second.parts[number].from = ((between.to.len() - 1) * LINE + filled) as isize;
+            between.parts.push(Part { at: filled, ..*part });
+            filled += part.length;
+            if let Some(end) = between.ends.last_mut() {
+                *end = between.parts.len();
+            }
+        }
+        (between, second)
+    }
+}
+
+/// What a table is made in.
+#[derive(Default)]
+struct Making {
+    table: Table,
+    /// For each window, how many picks it has, and the first of them.
+    counts: Vec<(usize, usize)>,
+    known: HashMap<[u8; LINE], u32, BuildHasherDefault<Quick>>,
+    /// The parts of a window, by their places in the source.
+    sorted: Vec<Part>,
+}
+
+/// Numbers of patterns are looked up for every pick, and who makes the plan makes the patterns: a hash that is quick will do.
+#[derive(Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for eight in bytes.chunks(8) {
+            let eight = eight.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte));
+            self.0 = (self.0.rotate_left(23) ^ eight).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 29
+    }
+}
+
+impl Making {
+    /// Adds a window, with as few picks as there can be: each begins where the one before has nothing any more.
+    fn add(&mut self, to: isize, parts: &[Part], hull: Hull) {
+        self.sorted.clear();
+        self.sorted.extend(parts);
+        self.sorted.sort_unstable_by_key(|part| part.from);
+        let before = self.table.picks.len();
+        let mut mask = 0_u64;
+        let mut next = 0;
+        while let Some(first) = self.sorted.get(next).copied() {
+            // On a line of the source, if that has it all; and within what may be read.
+            let near = self.sorted[next..].iter().take_while(|part| part.from < first.from + LINE as isize);
+            let end = near.map(|part| part.from + part.length as isize).max().unwrap_or(first.from);
+            let line = first.from & !(LINE as isize - 1);
+            let from = if end <= line + LINE as isize { line } else { first.from };
+            let from = from.min(hull.high - LINE as isize).max(hull.low);
+            let mut pattern = [0; LINE];
+            let start = next;
+            let mut open = next;
+            while let Some(part) = self.sorted.get(next).filter(|part| part.from < from + LINE as isize) {
+                let here = (part.from - from) as usize;
+                let length = part.length.min(LINE - here);
+                for k in 0..length {
+                    pattern[part.at + k] = TAKEN | (here + k) as u8;
+                    mask |= 1 << (part.at + k);
+                }
+                if length < part.length {
+                    let (at, from, length) =
+                        (part.at + length, part.from + length as isize, part.length - length);
+                    self.sorted[open] = Part { at, from, length };
+                    open += 1;
+                }
+                next += 1;
+            }
+            // What is left of parts goes to the next picks.
+            let left = open - start;
+            if left > 0 {
+                self.sorted.copy_within(start..open, next - left);
+                next -= left;
+                self.sorted[next..].sort_unstable_by_key(|part| part.from);
+            }
+            let new = self.table.patterns.len() as u32;
+            let number = *self.known.entry(pattern).or_insert(new);
+            if number == new {
+                self.table.patterns.push(Bytes(pattern));
+            }
+            self.table.picks.push(Pick { from: from as i32, pattern: number });
+        }
+        let count = self.table.picks.len() - before;
+        self.table.windows.push(Window { to, mask });
+        self.counts.push((count, before));
+    }
+
+    /// The table, with its windows in groups.
+    fn table(self) -> Table {
+        let Making { table, counts, .. } = self;
+        let mut order: Vec<usize> = (0..counts.len()).collect();
+        order.sort_by_key(|&window| (counts[window].0, table.windows[window].mask != u64::MAX));
+        let mut made = Table { patterns: table.patterns, ..Table::default() };
+        for window in order {
+            let (count, first) = counts[window];
+            made.windows.push(table.windows[window]);
+            made.picks.extend(&table.picks[first..first + count]);
+            match made.groups.last_mut() {
+                Some(group) if group.0 == count => group.1 += 1,
+                _ => made.groups.push((count, 1)),
+            }
+        }
+        made
+    }
+}
