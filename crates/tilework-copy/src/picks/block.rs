@@ -77,11 +77,13 @@ impl Picks {
 }
 
 /// The steps that move a nest by lists, and what they leave; if there are some.
-pub(crate) fn picks(nest: &ByteNest, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
-    kernel(setting.set, false)?;
-    let pieces = pieces(nest)?;
+///
+/// Of elements of 4 bits, two are in a byte, and places count halves of bytes. Only whole bytes are written.
+pub(crate) fn picks(nest: &ByteNest, in_byte: usize, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
+    kernel(setting.set, in_byte, false)?;
+    let pieces = pieces(nest, in_byte)?;
     let (mut steps, mut rest) = (Vec::new(), Vec::new());
-    divide(nest.clone(), pieces, 0, setting, (&mut steps, &mut rest));
+    divide(nest.clone(), pieces, 0, (in_byte, setting), (&mut steps, &mut rest));
     if steps.is_empty() { None } else { Some((steps, rest)) }
 }
 
@@ -90,7 +92,7 @@ fn divide(
     mut nest: ByteNest,
     pieces: Vec<usize>,
     first: usize,
-    setting: Setting,
+    how: (usize, Setting),
     made: (&mut Vec<Step>, &mut Vec<ByteNest>),
 ) {
     for place in first..pieces.len() {
@@ -101,11 +103,11 @@ fn divide(
             (rest.turns[place].extent, pieces[place]) = (left, left);
             let before = (extent - left) as isize;
             rest.starts.iter_mut().for_each(|at| *at = (at.0 + before * from, at.1 + before * to));
-            divide(rest, pieces, place + 1, setting, (&mut *made.0, &mut *made.1));
+            divide(rest, pieces, place + 1, how, (&mut *made.0, &mut *made.1));
             nest.turns[place].extent -= left;
         }
     }
-    match step(&nest, &pieces, setting) {
+    match step(&nest, &pieces, how) {
         Some(step) => made.0.push(step),
         None => {
             nest.turns.retain(|turn| turn.extent > 1);
@@ -115,9 +117,9 @@ fn divide(
 }
 
 /// The step that moves a nest in blocks of so many turns of each loop, which divide.
-fn step(nest: &ByteNest, pieces: &[usize], setting: Setting) -> Option<Step> {
+fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting)) -> Option<Step> {
     let streams = setting.streams;
-    let (plain, stream) = (kernel(setting.set, false)?, kernel(setting.set, streams)?);
+    let (plain, stream) = (kernel(setting.set, in_byte, false)?, kernel(setting.set, in_byte, streams)?);
     let (mut inner, mut outer) = (Turns::new(), Turns::new());
     for (turn, &piece) in nest.turns.iter().zip(pieces) {
         inner.push(Turn { extent: piece, ..*turn });
@@ -127,32 +129,54 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting) -> Option<Step> {
     inner.retain(|turn| turn.extent > 1);
     outer.retain(|turn| turn.extent > 1);
     let mut runs = runs(nest.size, inner)?;
-    let hull_of = |side: fn(&Run) -> isize| Hull {
-        low: runs.iter().map(side).min().unwrap_or(0),
-        high: runs.iter().map(|run| side(run) + run.length as isize).max().unwrap_or(0),
+    // Each block begins with a byte on both sides.
+    let mut starts = nest.starts.clone();
+    let phase = starts.first()?.0 % in_byte as isize;
+    runs.iter_mut().for_each(|run| run.from += phase);
+    let mut whole_bytes = true;
+    let mut in_bytes = |place: &mut isize| {
+        whole_bytes &= *place % in_byte as isize == 0;
+        *place /= in_byte as isize;
     };
-    let (hull, written) = (hull_of(|run| run.from), hull_of(|run| run.to));
-    if hull.high - hull.low < LINE as isize
-        || i32::try_from(hull.high).is_err()
-        || i32::try_from(hull.low).is_err()
-    {
+    for start in &mut starts {
+        start.0 -= phase;
+        in_bytes(&mut start.0);
+        in_bytes(&mut start.1);
+    }
+    for turn in &mut outer {
+        in_bytes(&mut turn.from);
+        in_bytes(&mut turn.to);
+    }
+    if !whole_bytes {
         return None;
     }
+    // Up to whole bytes.
+    let hull_of = |side: fn(&Run) -> isize| {
+        let low = runs.iter().map(side).min().unwrap_or(0);
+        let high = runs.iter().map(|run| side(run) + run.length as isize).max().unwrap_or(0);
+        let byte = in_byte as isize;
+        Hull { low: low.div_euclid(byte) * byte, high: (high + byte - 1).div_euclid(byte) * byte }
+    };
+    let (hull, written) = (hull_of(|run| run.from), hull_of(|run| run.to));
+    if hull.high - hull.low < (LINE * in_byte) as isize {
+        return None;
+    }
+    let rows = rows(&runs, in_byte)?;
     let lines = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
-    let rows = rows(&runs);
     let is_whole = rows.iter().all(|row| lines(&row.0) && row.1.is_multiple_of(LINE))
         && outer.iter().all(|turn| lines(&turn.to))
-        && nest.starts.iter().all(|start| lines(&start.1));
+        && starts.iter().all(|start| lines(&start.1));
+    let mut fetch = if setting.fetches { fetched(&runs, LINE * in_byte) } else { Vec::new() };
     let staged = if streams && !is_whole && rows.iter().all(|row| row.1 >= STAGED) {
-        staged(&rows, &mut runs)
+        staged(&rows, &mut runs, in_byte)
     } else {
         None
     };
-    let mut fetch = if setting.fetches { fetched(&runs) } else { Vec::new() };
-    let (tables, between) = tables(&runs, hull, streams);
+    let (tables, between) = tables(&runs, in_byte, hull, streams)?;
     let windows = tables[0].windows.len();
     fetch.resize(fetch.len().next_multiple_of(windows), 0);
-    let weight = runs.iter().map(|run| run.length).sum();
+    let weight = runs.iter().map(|run| run.length).sum::<usize>() / in_byte;
+    let span = |hull: Hull| (hull.low / in_byte as isize, (hull.high - hull.low) as usize / in_byte);
     let picks = Picks {
         tables,
         between,
@@ -162,18 +186,17 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting) -> Option<Step> {
         streams,
         staged,
         fetch,
-        read: (hull.low, (hull.high - hull.low) as usize),
-        written: (written.low, (written.high - written.low) as usize),
+        read: span(hull),
+        written: span(written),
     };
     let mut outer = whole(&outer);
     sort(&mut outer, setting.rows());
-    let work = Work::Picks(Arc::new(picks));
-    Some(Step { starts: nest.starts.clone(), outer, work, weight, fills: false })
+    Some(Step { starts, outer, work: Work::Picks(Arc::new(picks)), weight: weight.max(1), fills: false })
 }
 
 /// How many turns of each loop are in a block: enough for as many bytes in a row on both sides as there is room for, and then for
 /// a block that is worth its call.
-fn pieces(nest: &ByteNest) -> Option<Vec<usize>> {
+fn pieces(nest: &ByteNest, in_byte: usize) -> Option<Vec<usize>> {
     let all = |pieces: &[usize]| pieces.iter().fold(nest.size, |bytes, &piece| bytes.saturating_mul(piece));
     let by = |side: fn(&Turn) -> isize| {
         let mut order: Vec<usize> = (0..nest.turns.len()).filter(|&k| side(&nest.turns[k]) != 0).collect();
@@ -189,7 +212,7 @@ fn pieces(nest: &ByteNest) -> Option<Vec<usize>> {
                 if bytes >= wanted {
                     break;
                 }
-                pieces[k] = piece(nest.turns[k].extent, wanted.div_ceil(bytes)).max(pieces[k]);
+                pieces[k] = piece(nest.turns[k].extent, wanted.div_ceil(bytes), in_byte).max(pieces[k]);
                 bytes = bytes.saturating_mul(pieces[k]);
             }
         }
@@ -202,7 +225,7 @@ fn pieces(nest: &ByteNest) -> Option<Vec<usize>> {
             break;
         }
         let extent = nest.turns[k].extent;
-        let more = piece(extent, pieces[k].saturating_mul(ENOUGH.div_ceil(bytes)));
+        let more = piece(extent, pieces[k].saturating_mul(ENOUGH.div_ceil(bytes)), in_byte);
         if bytes / pieces[k] * more <= MOST {
             pieces[k] = more;
         }
@@ -210,12 +233,14 @@ fn pieces(nest: &ByteNest) -> Option<Vec<usize>> {
     Some(pieces)
 }
 
-/// At least so many turns of a loop, if it has them: better a few more than some that are left over.
-fn piece(extent: usize, least: usize) -> usize {
+/// At least so many turns of a loop, if it has them: better a few more than some that are left over. Of halves of bytes, an even
+/// number.
+fn piece(extent: usize, least: usize, in_byte: usize) -> usize {
     if extent <= 2 * least {
         return extent;
     }
-    (least..2 * least).find(|piece| extent.is_multiple_of(*piece)).unwrap_or(least)
+    let least = least.next_multiple_of(in_byte);
+    (least..2 * least).step_by(in_byte).find(|piece| extent.is_multiple_of(*piece)).unwrap_or(least)
 }
 
 /// All runs of some loops around elements of so many bytes, in the order of the destination.
@@ -244,8 +269,8 @@ pub(super) fn runs(size: usize, turns: Turns) -> Option<Vec<Run>> {
     Some(runs)
 }
 
-/// What lies in a row in the destination: where, and how many bytes.
-fn rows(runs: &[Run]) -> Vec<(isize, usize)> {
+/// What lies in a row in the destination: where, and how many bytes; if these are whole ones.
+fn rows(runs: &[Run], in_byte: usize) -> Option<Vec<(isize, usize)>> {
     let mut rows: Vec<(isize, usize)> = Vec::new();
     for run in runs {
         match rows.last_mut() {
@@ -253,11 +278,17 @@ fn rows(runs: &[Run]) -> Vec<(isize, usize)> {
             _ => rows.push((run.to, run.length)),
         }
     }
-    rows
+    for row in &mut rows {
+        if row.0 % in_byte as isize != 0 || row.1 % in_byte != 0 {
+            return None;
+        }
+        (row.0, row.1) = (row.0 / in_byte as isize, row.1 / in_byte);
+    }
+    Some(rows)
 }
 
 /// Sends runs to a buffer in which each row has lines of its own, if there is room.
-fn staged(rows: &[(isize, usize)], runs: &mut [Run]) -> Option<Staged> {
+fn staged(rows: &[(isize, usize)], runs: &mut [Run], in_byte: usize) -> Option<Staged> {
     let mut staged = Staged { rows: Vec::new(), bytes: 0 };
     for row in rows {
         staged.rows.push((row.0, staged.bytes, row.1));
@@ -268,22 +299,23 @@ fn staged(rows: &[(isize, usize)], runs: &mut [Run]) -> Option<Staged> {
         return None;
     }
     let mut row = 0;
+    let in_byte = in_byte as isize;
     for run in runs {
-        while run.to >= staged.rows[row].0 + staged.rows[row].2 as isize {
+        while run.to >= (staged.rows[row].0 + staged.rows[row].2 as isize) * in_byte {
             row += 1;
         }
-        run.to += staged.rows[row].1 as isize - staged.rows[row].0;
+        run.to += (staged.rows[row].1 as isize - staged.rows[row].0) * in_byte;
     }
     Some(staged)
 }
 
-/// The lines that runs are read from, wherever lines begin.
-fn fetched(runs: &[Run]) -> Vec<isize> {
-    let line = LINE as isize;
+/// The lines of so many elements that runs are read from, wherever lines begin; as places in bytes.
+fn fetched(runs: &[Run], line: usize) -> Vec<isize> {
+    let line = line as isize;
     let lines = |run: &Run| run.from.div_euclid(line)..=(run.from + run.length as isize - 1).div_euclid(line);
     let mut fetched: Vec<_> = runs.iter().flat_map(lines).collect();
     fetched.sort_unstable();
     fetched.dedup();
-    fetched.iter_mut().for_each(|at| *at *= line);
+    fetched.iter_mut().for_each(|at| *at *= LINE as isize);
     fetched
 }

@@ -6,10 +6,11 @@ use std::hash::{BuildHasherDefault, Hasher};
 use smallvec::SmallVec;
 
 use crate::kernels::net::Bytes;
-use crate::kernels::picks::{Pick, TAKEN, Table, Window};
+use crate::kernels::picks::{Pick, SHIFTED, SHIFTS, TAKEN, Table, Window};
 use crate::kernels::vector::LINE;
 
-/// Bytes that stay together: so many, from one place to another.
+/// Elements that stay together: so many, from one place to another. Places and lengths are in bytes, or in halves of them where
+/// elements have 4 bits: `in_byte` is 1 or 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) to: isize,
@@ -28,12 +29,15 @@ struct Part {
 /// Windows before their picks are known: where each goes, and where its parts end in the list of all.
 #[derive(Clone, Debug, Default)]
 struct Windows {
+    in_byte: usize,
+    /// Whether bytes of which a part is written may be written whole.
+    is_loose: bool,
     to: Vec<isize>,
     ends: Vec<usize>,
     parts: Vec<Part>,
 }
 
-/// The bytes of the source, from and to where a pick may read.
+/// The elements of the source, from and to where a pick may read; whole bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     pub(super) low: isize,
@@ -46,23 +50,29 @@ const FEW: usize = 5;
 /// The tables for some runs, which lie in the order of the destination: one pass, or two with so many bytes between them.
 ///
 /// `parts` says whether a window ends where bytes of the destination are left out.
-pub(super) fn tables(runs: &[Run], hull: Hull, parts: bool) -> (Vec<Table>, usize) {
-    let windows = Windows::cut(runs, parts);
-    let one = windows.table(hull);
+///
+/// None if there are bytes that the runs write only in part.
+pub(super) fn tables(runs: &[Run], in_byte: usize, hull: Hull, parts: bool) -> Option<(Vec<Table>, usize)> {
+    let windows = Windows::cut(runs, in_byte, parts);
+    let one = windows.table(hull)?;
     let each = one.picks.len() / one.windows.len();
     if each < FEW {
-        return (vec![one], 0);
+        return Some((vec![one], 0));
     }
     // As many picks in either pass.
     let (between, second) = windows.two_passes(if each < 4 * FEW { 4 } else { 8 });
     let bytes = between.to.len() * LINE;
     if bytes > super::run::BETWEEN {
-        return (vec![one], 0);
+        return Some((vec![one], 0));
     }
-    let two = vec![between.table(hull), second.table(Hull { low: 0, high: bytes as isize })];
+    let inner = Hull { low: 0, high: (bytes * in_byte) as isize };
+    let (Some(first), Some(second)) = (between.table(hull), second.table(inner)) else {
+        return Some((vec![one], 0));
+    };
+    let two = vec![first, second];
     let cost =
         |tables: &[Table]| tables.iter().map(|table| table.windows.len() + table.picks.len()).sum::<usize>();
-    if cost(&two) < cost(std::slice::from_ref(&one)) { (two, bytes) } else { (vec![one], 0) }
+    Some(if cost(&two) < cost(std::slice::from_ref(&one)) { (two, bytes) } else { (vec![one], 0) })
 }
 
 impl Windows {
@@ -73,19 +83,20 @@ impl Windows {
     }
 
     /// Cuts runs into windows.
-    fn cut(runs: &[Run], parts: bool) -> Windows {
-        let mut windows = Windows { parts: Vec::with_capacity(runs.len()), ..Windows::default() };
+    fn cut(runs: &[Run], in_byte: usize, parts: bool) -> Windows {
+        let line = LINE * in_byte;
+        let mut windows = Windows { in_byte, parts: Vec::with_capacity(runs.len()), ..Windows::default() };
         let (mut next, mut done) = (0, 0);
         while next < runs.len() {
             let to = runs[next].to + done as isize;
             let mut filled = to;
             while let Some(run) = runs.get(next) {
                 let here = run.to + done as isize;
-                if here - to >= LINE as isize || parts && here != filled {
+                if here - to >= line as isize || parts && here != filled {
                     break;
                 }
                 let at = (here - to) as usize;
-                let length = (run.length - done).min(LINE - at);
+                let length = (run.length - done).min(line - at);
                 windows.parts.push(Part { at, from: run.from + done as isize, length });
                 filled = here + length as isize;
                 done += length;
@@ -100,20 +111,21 @@ impl Windows {
     }
 
     /// The table of one pass.
-    fn table(&self, hull: Hull) -> Table {
+    fn table(&self, hull: Hull) -> Option<Table> {
         let mut making = Making::default();
         for (window, &to) in self.to.iter().enumerate() {
-            making.add(to, self.parts(window), hull);
+            making.add(to, self.parts(window), (self.in_byte, self.is_loose), hull)?;
         }
-        making.table()
+        Some(making.table())
     }
 
     /// Two passes: what so many windows that draw from the same lines want is brought together first, in the order of the source.
     fn two_passes(&self, together: usize) -> (Windows, Windows) {
+        let in_line = LINE * self.in_byte;
         // Windows that draw from the same lines become neighbours.
         let mut order: Vec<usize> = (0..self.to.len()).collect();
         order.sort_by_cached_key(|&window| {
-            let lines = self.parts(window).iter().map(|part| part.from.div_euclid(LINE as isize));
+            let lines = self.parts(window).iter().map(|part| part.from.div_euclid(in_line as isize));
             let mut lines: SmallVec<[isize; LINE]> = lines.collect();
             lines.sort_unstable();
             lines.dedup();
@@ -126,15 +138,16 @@ impl Windows {
         let windows = (0..self.to.len()).flat_map(|window| self.parts(window).iter().map(move |_| window));
         let mut parts: Vec<_> = windows.zip(&self.parts).enumerate().collect();
         parts.sort_by_key(|&(_, (window, part))| (group[window], part.from));
-        let (mut between, mut second) = (Windows::default(), self.clone());
+        let mut between = Windows { in_byte: self.in_byte, is_loose: true, ..Windows::default() };
+        let mut second = self.clone();
         let (mut filled, mut now) = (0, usize::MAX);
         for (number, (window, part)) in parts {
-            if now != group[window] || filled + part.length > LINE {
+            if now != group[window] || filled + part.length > in_line {
                 (now, filled) = (group[window], 0);
-                between.to.push((between.to.len() * LINE) as isize);
+                between.to.push((between.to.len() * in_line) as isize);
                 between.ends.push(between.parts.len());
             }
-            second.parts[number].from = ((between.to.len() - 1) * LINE + filled) as isize;
+            second.parts[number].from = ((between.to.len() - 1) * in_line + filled) as isize;
             between.parts.push(Part { at: filled, ..*part });
             filled += part.length;
             if let Some(end) = between.ends.last_mut() {
@@ -175,34 +188,42 @@ impl Hasher for Quick {
 
 impl Making {
     /// Adds a window, with as few picks as there can be: each begins where the one before has nothing any more.
-    fn add(&mut self, to: isize, parts: &[Part], hull: Hull) {
+    fn add(
+        &mut self,
+        to: isize,
+        parts: &[Part],
+        (in_byte, is_loose): (usize, bool),
+        hull: Hull,
+    ) -> Option<()> {
         self.sorted.clear();
         self.sorted.extend(parts);
         self.sorted.sort_unstable_by_key(|part| part.from);
+        let line = (LINE * in_byte) as isize;
         let before = self.table.picks.len();
-        let mut mask = 0_u64;
+        // The halves of bytes that are written; where elements have whole ones, both at once.
+        let mut masks = [0_u64; 2];
         let mut next = 0;
         while let Some(first) = self.sorted.get(next).copied() {
             // On a line of the source, if that has it all; and within what may be read.
-            let near = self.sorted[next..].iter().take_while(|part| part.from < first.from + LINE as isize);
+            let near = self.sorted[next..].iter().take_while(|part| part.from < first.from + line);
             let end = near.map(|part| part.from + part.length as isize).max().unwrap_or(first.from);
-            let line = first.from & !(LINE as isize - 1);
-            let from = if end <= line + LINE as isize { line } else { first.from };
-            let from = from.min(hull.high - LINE as isize).max(hull.low);
-            let mut pattern = [0; LINE];
-            let start = next;
-            let mut open = next;
-            while let Some(part) = self.sorted.get(next).filter(|part| part.from < from + LINE as isize) {
+            let on_line = first.from & !(line - 1);
+            let from = if end <= on_line + line { on_line } else { first.from & -(in_byte as isize) };
+            let from = from.min(hull.high - line).max(hull.low);
+            let mut patterns = [[0; LINE]; SHIFTS.len()];
+            let (start, mut open) = (next, next);
+            while let Some(part) = self.sorted.get(next).filter(|part| part.from < from + line) {
                 let here = (part.from - from) as usize;
-                let length = part.length.min(LINE - here);
+                let length = part.length.min(line as usize - here);
                 for k in 0..length {
-                    pattern[part.at + k] = TAKEN | (here + k) as u8;
-                    mask |= 1 << (part.at + k);
+                    let (at, taken) = (part.at + k, here + k);
+                    let half = if in_byte == 1 { 0 } else { 1 + at % 2 * 2 + taken % 2 };
+                    patterns[half][at / in_byte] = TAKEN | (taken / in_byte) as u8;
+                    masks[at % in_byte] |= 1 << (at / in_byte);
                 }
                 if length < part.length {
-                    let (at, from, length) =
-                        (part.at + length, part.from + length as isize, part.length - length);
-                    self.sorted[open] = Part { at, from, length };
+                    let (at, from) = (part.at + length, part.from + length as isize);
+                    self.sorted[open] = Part { at, from, length: part.length - length };
                     open += 1;
                 }
                 next += 1;
@@ -214,16 +235,34 @@ impl Making {
                 next -= left;
                 self.sorted[next..].sort_unstable_by_key(|part| part.from);
             }
-            let new = self.table.patterns.len() as u32;
-            let number = *self.known.entry(pattern).or_insert(new);
-            if number == new {
-                self.table.patterns.push(Bytes(pattern));
+            let [both, low, _, _, high] = &mut patterns;
+            for ((both, low), high) in both.iter_mut().zip(low).zip(high) {
+                if *low == *high && *low != 0 {
+                    (*both, *low, *high) = (*low, 0, 0);
+                }
             }
-            self.table.picks.push(Pick { from: from as i32, pattern: number });
+            for (shift, pattern) in patterns.iter().enumerate() {
+                if pattern != &[0; LINE] {
+                    self.pick(i32::try_from(from / in_byte as isize).ok()?, shift, pattern);
+                }
+            }
+        }
+        if in_byte == 2 && (masks[0] != masks[1] && !is_loose || to % 2 != 0) {
+            return None;
         }
         let count = self.table.picks.len() - before;
-        self.table.windows.push(Window { to, mask });
+        self.table.windows.push(Window { to: to / in_byte as isize, mask: masks[0] | masks[1] });
         self.counts.push((count, before));
+        Some(())
+    }
+
+    fn pick(&mut self, from: i32, shift: usize, pattern: &[u8; LINE]) {
+        let new = self.table.patterns.len() as u32;
+        let number = *self.known.entry(*pattern).or_insert(new);
+        if number == new {
+            self.table.patterns.push(Bytes(*pattern));
+        }
+        self.table.picks.push(Pick { from, pattern: number | (shift as u32) << SHIFTED });
     }
 
     /// The table, with its windows in groups.

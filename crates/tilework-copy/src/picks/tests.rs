@@ -85,7 +85,9 @@ fn every_byte_comes_where_its_loops_bring_it() {
             wanted[run.to as usize..][..run.length]
                 .copy_from_slice(&source[(run.from - low) as usize..][..run.length]);
         }
-        let (tables, bytes) = tables(&runs, Hull { low, high }, dice.below(2) == 0);
+        let Some((tables, bytes)) = tables(&runs, 1, Hull { low, high }, dice.below(2) == 0) else {
+            panic!("no table: {runs:?}");
+        };
         let mut out = vec![0xa5; end];
         match &tables[..] {
             [one] => carried_out(one, (&source, low), &mut out),

@@ -9,6 +9,34 @@ use super::net::Bytes;
 /// In a pattern: that the byte is taken from this pick. The lower bits say which of its 64 bytes it is.
 pub(crate) const TAKEN: u8 = 0x80;
 
+/// What becomes of the bytes of a pick before they are put into the window. With elements of whole bytes there is nothing to do.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub(crate) struct Shift {
+    /// By so many bits to the right, and then to the left.
+    right: [u64; 2],
+    left: [u64; 2],
+    /// What of each byte is taken then.
+    mask: [u64; 2],
+}
+
+const fn shift(right: u64, left: u64, mask: u64) -> Shift {
+    Shift { right: [right, 0], left: [left, 0], mask: [mask; 2] }
+}
+
+/// Both halves of bytes that stay together, and each half of the destination from each of the source: its number is what is
+/// added to that of a pattern, times [`SHIFTED`].
+pub(crate) static SHIFTS: [Shift; 5] = [
+    shift(0, 0, 0xffff_ffff_ffff_ffff),
+    shift(0, 0, 0x0f0f_0f0f_0f0f_0f0f),
+    shift(4, 0, 0x0f0f_0f0f_0f0f_0f0f),
+    shift(0, 4, 0xf0f0_f0f0_f0f0_f0f0),
+    shift(0, 0, 0xf0f0_f0f0_f0f0_f0f0),
+];
+
+/// The bits of a pick's pattern above its number.
+pub(crate) const SHIFTED: u32 = 24;
+
 /// A line of the destination, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
@@ -64,13 +92,18 @@ pub(crate) struct Call {
 /// 6. The machine has the instructions the kernel was made for.
 pub(crate) type PicksFn = unsafe fn(&Call);
 
-/// The kernel, if the set has one, with stores past the cache or through it. The set must be one that this machine has.
-pub(crate) fn picks(set: InstructionSet, streams: bool) -> Option<PicksFn> {
-    match (set, streams) {
+/// The kernel, if the set has one, for elements of which so many are in a byte, with stores past the cache or through it. The set
+/// must be one that this machine has.
+pub(crate) fn picks(set: InstructionSet, in_byte: usize, streams: bool) -> Option<PicksFn> {
+    match (set, in_byte, streams) {
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, false) => Some(avx512::run::<false>),
+        (InstructionSet::Avx512, 1, false) => Some(avx512::run::<false>),
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, true) => Some(avx512::run::<true>),
+        (InstructionSet::Avx512, 1, true) => Some(avx512::run::<true>),
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512, 2, false) => Some(avx512::run_halves::<false>),
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512, 2, true) => Some(avx512::run_halves::<true>),
         _ => None,
     }
 }
