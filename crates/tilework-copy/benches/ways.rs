@@ -4,7 +4,7 @@
 //! cargo bench -p tilework-copy --bench ways -- FILE       lines with two layouts, each within single quotes
 //! ```
 //!
-//! For each way: how fast it is beside the copy (above 1 is faster), and what it was thought to cost for each line that is read
+//! The first is what is chosen; then comes what is done where each of the ways is taken wherever it can be. For each: how fast it is beside the copy (above 1 is faster), and what it was thought to cost for each line that is read
 //! or written.
 
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn main() {
         for (k, (name, cost, _)) in ways.drain(..).enumerate() {
             let ratio = times[0] / times[k + 1];
             let mark = if k > 0 && times[k + 1] == best { "*" } else { " " };
-            println!("  {mark} {name:12} {ratio:6.2}   cost {:7.2}", cost / lines);
+            println!("  {mark} {ratio:6.2}   cost {:7.2}   {name}", cost / lines);
         }
     }
 }

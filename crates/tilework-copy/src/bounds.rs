@@ -58,6 +58,10 @@ pub(crate) fn hold_unit(buffers: Buffers, work: &Work, place: Place) -> bool {
             holds(buffers.source_bytes, place.from + from.0, &[], from.1)
                 && holds(buffers.destination_bytes, place.to + to.0, &[], to.1)
         }
+        Work::Grid { size, from, to, .. } => {
+            read(&[(rows, from.0), (columns, from.1)], size)
+                && written(&[(rows, to.0), (columns, to.1)], size)
+        }
         Work::Line { size, from, to, .. } => read(&[(rows, from)], size) && written(&[(rows, to)], size),
         Work::Splat { size, .. } => read(&[], size) && written(&[], rows * size),
     }

@@ -28,6 +28,9 @@ use crate::step::{Cut, Outer, Part, Step, Store, Work};
 /// Rows of so many bytes are copied by the row kernel; shorter ones by one that has no call for each.
 const SHORT: usize = 64;
 
+/// Rows of so many bytes are copied as fast as can be.
+const LONG: usize = 1024;
+
 /// Bytes that a unit should move: large against the cost of finding its place, small against a share of the work.
 const UNIT: usize = 16 << 10;
 
@@ -46,6 +49,9 @@ pub(crate) const CANDIDATES: usize = 3;
 /// What a call of a kernel costs, in lines that are touched.
 const CALL: usize = 10;
 
+/// What a row costs that is copied by itself, beside its lines.
+const ROW: usize = 4;
+
 /// Bytes of a unit where everything is one long row.
 const WHOLE: usize = 256 << 10;
 
@@ -63,15 +69,18 @@ pub(crate) enum Way {
     Squares(usize),
     /// By a list.
     Picks,
+    /// Element by element, in two loops.
+    Grid,
 }
 
 impl Way {
     /// In the order in which they are looked at.
-    pub(crate) const ALL: [Way; 6] = [
+    pub(crate) const ALL: [Way; 7] = [
         Way::Units,
         Way::Network(LINE),
         Way::Squares(LINE),
         Way::Picks,
+        Way::Grid,
         Way::Network(LANE),
         Way::Squares(LANE),
     ];
@@ -84,6 +93,7 @@ impl Way {
             Way::Network(width) => net::blocks(nest, width, setting).map(one),
             Way::Squares(width) => net::squares(nest, width, setting).map(|step| (vec![step], Vec::new())),
             Way::Picks => picks::picks(nest, 1, setting),
+            Way::Grid => Some((vec![grid(nest.clone(), setting)?], Vec::new())),
         }
     }
 }
@@ -125,13 +135,11 @@ pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
 
 /// Whether nothing could be better.
 fn is_simple(steps: &[Step]) -> bool {
-    let simple = |step: &Step| {
-        matches!(
-            step.work,
-            Work::Splat { .. } | Work::Whole { .. } | Work::Copy { .. } | Work::Collect { .. }
-        )
-    };
-    steps.iter().all(simple)
+    steps.iter().all(|step| match step.work {
+        Work::Splat { .. } | Work::Whole { .. } => true,
+        Work::Copy { length, .. } => length >= LONG,
+        _ => false,
+    })
 }
 
 /// What a step costs, in lines that are touched: an estimate that tells good kernels from bad ones.
@@ -188,8 +196,19 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
         Work::Runs { length, from, to, .. } => {
             CALL + read(rows, length, from) + written(rows, length, to) + rows / 2
         }
+        Work::Copy { length, .. } => rows * (2 * length.div_ceil(LINE) + ROW),
+        Work::Collect { length, .. } => rows * columns * (3 * length.div_ceil(LINE) + ROW),
+        Work::Grid { size, from, to, .. } => {
+            let touched = |steps: (isize, isize)| {
+                let lines = |count: usize, step: isize| read(count, size, step);
+                (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
+            };
+            CALL + if setting.fetches { touched(from) + touched(to) } else { 0 }
+                + rows * columns / 2
+                + rows * 2
+        }
         Work::Line { size, from, to, .. } => {
-            CALL + read(rows, size, from) + written(rows, size, to) + rows / 4
+            CALL + read(rows, size, from) + written(rows, size, to) + rows / 2
         }
         // A call for each column of each row, and what it makes is put together first.
         Work::CollectApart { length, ways, .. } => {
@@ -485,6 +504,32 @@ fn lines(mut nest: ByteNest, setting: Setting) -> Step {
     let work = Work::Line { kernel, size: nest.size, from: inner.from, to: inner.to };
     let weight = piece.min(inner.extent) * nest.size;
     finish(nest, outer, work, weight)
+}
+
+/// Elements one by one, in the loop with the smallest step of the destination and that of the source; they may be runs that have
+/// the size of an element.
+fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
+    let size = nest.take_run();
+    let kernel = kernels::grid::grid(size)?;
+    let nearest = |turns: &Turns, side: fn(&Turn) -> isize| {
+        (0..turns.len()).filter(|&k| side(&turns[k]) != 0).min_by_key(|&k| side(&turns[k]).unsigned_abs())
+    };
+    let column = nearest(&nest.turns, |turn| turn.to)?;
+    let column = nest.turns.remove(column);
+    let row = match nearest(&nest.turns, |turn| turn.from) {
+        Some(row) => nest.turns.remove(row),
+        None => Turn { extent: 1, from: 0, to: 0 },
+    };
+    // The longer loop is the inner one.
+    let (row, column) = if row.extent > 4 * column.extent { (column, row) } else { (row, column) };
+    let side = if setting.fetches { 64 } else { 256 };
+    let (rows, columns) = (row.extent.min(side), column.extent.min(4 * side));
+    let mut outer = whole(&nest.turns);
+    outer.push(cut(row, rows, Part::Rows));
+    outer.push(cut(column, columns, Part::Columns));
+    sort(&mut outer, Store::Plain);
+    let work = Work::Grid { kernel, size, from: (row.from, column.from), to: (row.to, column.to) };
+    Some(finish(nest, outer, work, rows * columns * size))
 }
 
 fn finish(nest: ByteNest, outer: SmallVec<[Outer; 8]>, work: Work, weight: usize) -> Step {

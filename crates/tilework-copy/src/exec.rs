@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use crate::kernels::grid::Grid;
 use crate::kernels::rows::{self, Rows};
 use crate::kernels::splat::splat;
 use crate::kernels::vector::LINE;
@@ -232,6 +233,14 @@ unsafe fn one(
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
             Work::Network(_) | Work::Picks(_) => {} // by `run`, several units at a time
+            Work::Grid { kernel, from, to, .. } => kernel(&Grid {
+                rows: place.rows,
+                columns: place.columns,
+                source,
+                source_steps: from,
+                destination,
+                destination_steps: to,
+            }),
             Work::Line { kernel, from, to, .. } => kernel(&Line {
                 count: place.rows,
                 source,

@@ -139,6 +139,7 @@ mod clip;
 mod convert;
 mod elements;
 mod exec;
+mod explain;
 #[cfg(target_os = "linux")]
 mod fault;
 #[cfg(all(test, unix))]

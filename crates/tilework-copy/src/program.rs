@@ -117,6 +117,16 @@ impl Program {
         &mut self.phases[last]
     }
 
+    /// What is done, step by step, in words.
+    pub(crate) fn explained(&self) -> Vec<String> {
+        let explained = |piece: &Piece| match piece {
+            Piece::Bytes(step) if step.fills => format!("padding: {step}"),
+            Piece::Bytes(step) => step.to_string(),
+            Piece::Elements(step) => format!("elements by themselves; {} units", step.units()),
+        };
+        self.phases.iter().flatten().map(explained).collect()
+    }
+
     /// What the steps that move bytes are thought to cost, in lines that are touched.
     pub(crate) fn cost(&self, setting: Setting) -> f64 {
         let cost = |piece: &Piece| match piece {

@@ -115,7 +115,7 @@ impl Relayout {
         let made = all.map(|only| {
             let setting = Setting { only, ..setting };
             let program = Program::with(plan, None, setting);
-            let name = only.map_or_else(|| "chosen".to_owned(), |way| format!("{way:?}"));
+            let name = program.explained().join("\n                         ");
             let cost = program.cost(setting);
             (name, cost, Relayout { plan: plan.clone(), converter: None, program, trial: None })
         });

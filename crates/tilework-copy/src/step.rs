@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::kernels::grid::GridFn;
 use crate::kernels::{BlockFn, LineFn, RunsFn, ZipFn};
 use crate::nest::Turn;
 use crate::net::Blocks;
@@ -101,6 +102,8 @@ pub(crate) enum Work {
     Network(Arc<Blocks>),
     /// Blocks that are put together from a list.
     Picks(Arc<Picks>),
+    /// Elements in rows and columns, at any steps: those of a row and of a column.
+    Grid { kernel: GridFn, size: usize, from: (isize, isize), to: (isize, isize) },
     /// Elements at any steps.
     Line { kernel: LineFn, size: usize, from: isize, to: isize },
     /// One element repeated: `size` bytes.

@@ -12,8 +12,9 @@ use std::time::Instant;
 use crate::choose::CANDIDATES;
 use crate::program::Program;
 
-/// Turns that each program has at first. The first run of all does not count: it meets memory that was never touched.
-const TURNS: usize = 4;
+/// Runs that each program is measured in at first, unless it turns out to be much slower. The very first does not count: it
+/// meets memory that was never touched.
+const TURNS: u32 = 4;
 
 /// From then on, every so many runs are another's.
 const AGAIN: usize = 32;
@@ -35,6 +36,7 @@ struct Score {
     runs: AtomicU32,
     /// In nanoseconds; 0 where there was no run.
     times: [AtomicU64; MOST],
+    measured: [AtomicU32; MOST],
 }
 
 impl Trial {
@@ -63,22 +65,26 @@ impl Trial {
 impl Score {
     /// Which of so many programs the run of this number is done by, and whether it is measured.
     fn takes(&self, number: usize, count: usize) -> (usize, bool) {
-        if number <= TURNS * count {
-            return (number % count, number > 0);
-        }
         let time = |program: &usize| self.times[*program].load(Ordering::Relaxed);
+        let measured = |program: &usize| self.measured[*program].load(Ordering::Relaxed);
         let best = (0..count).min_by_key(time).unwrap_or(0);
-        // The others come in turn, and the best is measured as often as they are.
-        match number % AGAIN {
-            0 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
-            1 => (best, true),
-            _ => (best, false),
+        let limit = time(&best) + time(&best) / 4;
+        let close = (0..count).filter(|program| time(program) <= limit);
+        match close.min_by_key(measured) {
+            Some(program) if measured(&program) < TURNS => (program, number > 0),
+            // The others come in turn, and the best is measured as often as they are.
+            _ => match number % AGAIN {
+                0 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
+                1 => (best, true),
+                _ => (best, false),
+            },
         }
     }
 
     /// A shorter time counts at once, a longer one little by little and however long it is: a run can be disturbed, but not
     /// helped.
     fn record(&self, program: usize, took: u64) {
+        self.measured[program].fetch_add(1, Ordering::Relaxed);
         let time = &self.times[program];
         let before = time.load(Ordering::Relaxed);
         let longer = took.saturating_sub(before).min(before / 4);
@@ -107,13 +113,14 @@ mod tests {
     #[test]
     fn the_first_runs_take_turns_and_then_the_fastest_one_works() {
         let score = Score::default();
-        let turns = [0, 1, 0, 1, 0, 1, 0, 1, 0];
-        assert_eq!(runs(&score, 12, [100, 70]), [&turns[..], &[1; 3]].concat());
+        let turns = [0, 0, 1, 0, 1, 0, 1, 0, 1];
+        assert_eq!(runs(&score, 12, [80, 70]), [&turns[..], &[1; 3]].concat());
         let reverse = Score::default();
-        assert_eq!(runs(&reverse, 12, [70, 100]), [&turns[..], &[0; 3]].concat());
+        assert_eq!(runs(&reverse, 12, [70, 80]), [&turns[..], &[0; 3]].concat());
+        // What is much slower has one turn.
         let three = Score::default();
-        let turns = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0];
-        assert_eq!(runs(&three, 15, [100, 120, 70]), [&turns[..], &[2; 2]].concat());
+        assert_eq!(runs(&three, 9, [80, 120, 70]), [0, 0, 1, 2, 0, 2, 0, 2, 0]);
+        assert_eq!(runs(&three, 4, [80, 120, 70]), [2; 4]);
     }
 
     #[test]

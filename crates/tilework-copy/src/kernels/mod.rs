@@ -3,6 +3,7 @@
 //! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and
 //! extents; which instructions move it is decided once, by [`InstructionSet::detect`].
 
+pub(crate) mod grid;
 mod interleave;
 #[cfg(target_arch = "aarch64")]
 mod neon;

@@ -1,5 +1,6 @@
 //! The block that is moved at a time: some lines in a row on either side.
 
+use std::fmt;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -9,6 +10,7 @@ use super::network::{Network, Side, divisible, network, square};
 use super::run::MOST;
 use crate::choose::{cut, sort, whole};
 use crate::exec::STAGE;
+use crate::explain;
 use crate::kernels::net::{self, Pass, PassFn};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
@@ -76,6 +78,17 @@ pub(super) struct Staged {
     pub(super) lines: Vec<isize>,
     /// The places in the destination of the rows that a column has, from its own.
     pub(super) pieces: Vec<isize>,
+}
+
+impl fmt::Display for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = explain::lines(self.lines, self.width);
+        let what = if self.own.is_some() { "a network of" } else { "squares of" };
+        let passes = if self.passes.len() == 1 { "" } else { ", in two passes" };
+        let stored = explain::blocks_stored(self.streams, self.is_whole, self.staged.is_some());
+        let [rows, columns] = [&self.rows, &self.columns].map(|chain| chain.to.len());
+        write!(f, "{what} {lines}{passes}, in blocks of {rows} by {columns}, {stored}")
+    }
 }
 
 impl Blocks {

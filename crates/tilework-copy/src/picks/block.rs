@@ -1,22 +1,30 @@
 //! Which loops make up a block, and the step with its list.
 
+use std::fmt;
 use std::sync::Arc;
 
 pub(super) use super::table::Run;
 use super::table::{Hull, tables};
 use crate::choose::{sort, whole};
 use crate::exec::STAGE;
+use crate::explain;
 use crate::kernels::picks::{PicksFn, Table, picks as kernel};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn, Turns};
 use crate::setting::Setting;
 use crate::step::{Step, Work};
 
-/// Bytes that a block wants in a row on either side, as far as [`MOST`] allows.
-const WANTED: [usize; 4] = [512, 256, 128, 64];
+/// Bytes that a block wants in a row in the destination and in the source: the first for which there is room. Where stores go past
+/// the cache it is long rows of the destination that count.
+const WANTED: [(usize, usize); 4] = [(512, 512), (256, 256), (128, 128), (64, 64)];
+const WANTED_PAST: [(usize, usize); 7] =
+    [(1024, 512), (1024, 128), (512, 128), (512, 64), (256, 64), (128, 64), (64, 64)];
 
-/// The most bytes of a block.
+/// The most bytes of a block, in the nearest cache, and where stores go past it; and the most elements: it takes its time to write
+/// them down.
 const MOST: usize = 8 << 10;
+const MOST_PAST: usize = 24 << 10;
+const ELEMENTS: usize = 8 << 10;
 
 /// Bytes of a block that are worth a call.
 const ENOUGH: usize = 4 << 10;
@@ -56,6 +64,19 @@ pub(super) struct Staged {
     pub(super) bytes: usize,
 }
 
+impl fmt::Display for Picks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stored = explain::blocks_stored(self.streams, self.is_whole, self.staged.is_some());
+        f.write_str("lists of")?;
+        for (k, table) in self.tables.iter().enumerate() {
+            let (windows, picks) = (table.windows.len(), table.picks.len());
+            let then = if k == 0 { "" } else { ", then" };
+            write!(f, "{then} {windows} windows from {picks} picks")?;
+        }
+        write!(f, ", {stored}")
+    }
+}
+
 impl Picks {
     /// What a block costs, in lines that are touched.
     pub(crate) fn cost(&self, setting: Setting) -> usize {
@@ -81,7 +102,7 @@ impl Picks {
 /// Of elements of 4 bits, two are in a byte, and places count halves of bytes. Only whole bytes are written.
 pub(crate) fn picks(nest: &ByteNest, in_byte: usize, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
     kernel(setting.set, in_byte, false)?;
-    let pieces = pieces(nest, in_byte)?;
+    let pieces = pieces(nest, in_byte, setting.streams)?;
     let (mut steps, mut rest) = (Vec::new(), Vec::new());
     divide(nest.clone(), pieces, 0, (in_byte, setting), (&mut steps, &mut rest));
     if steps.is_empty() { None } else { Some((steps, rest)) }
@@ -196,7 +217,7 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
 
 /// How many turns of each loop are in a block: enough for as many bytes in a row on both sides as there is room for, and then for
 /// a block that is worth its call.
-fn pieces(nest: &ByteNest, in_byte: usize) -> Option<Vec<usize>> {
+fn pieces(nest: &ByteNest, in_byte: usize, streams: bool) -> Option<Vec<usize>> {
     let all = |pieces: &[usize]| pieces.iter().fold(nest.size, |bytes, &piece| bytes.saturating_mul(piece));
     let by = |side: fn(&Turn) -> isize| {
         let mut order: Vec<usize> = (0..nest.turns.len()).filter(|&k| side(&nest.turns[k]) != 0).collect();
@@ -204,9 +225,17 @@ fn pieces(nest: &ByteNest, in_byte: usize) -> Option<Vec<usize>> {
         order
     };
     let orders = [by(|turn| turn.to), by(|turn| turn.from)];
-    let in_a_row = |wanted: usize| {
+    let (wanted, most) = if streams { (&WANTED_PAST[..], MOST_PAST) } else { (&WANTED[..], MOST) };
+    // Elements that lie in a row on both sides are written down as one.
+    let row =
+        nest.turns.iter().position(|turn| (turn.from, turn.to) == (nest.size as isize, nest.size as isize));
+    let is_small = |pieces: &[usize]| {
+        let bytes = all(pieces);
+        bytes <= most && bytes / nest.size / row.map_or(1, |row| pieces[row]) <= ELEMENTS
+    };
+    let in_a_row = |wanted: (usize, usize)| {
         let mut pieces = vec![1; nest.turns.len()];
-        for order in &orders {
+        for (order, wanted) in orders.iter().zip([wanted.0, wanted.1]) {
             let mut bytes = nest.size;
             for &k in order {
                 if bytes >= wanted {
@@ -218,7 +247,7 @@ fn pieces(nest: &ByteNest, in_byte: usize) -> Option<Vec<usize>> {
         }
         pieces
     };
-    let mut pieces = WANTED.iter().map(|&wanted| in_a_row(wanted)).find(|pieces| all(pieces) <= MOST)?;
+    let mut pieces = wanted.iter().map(|&wanted| in_a_row(wanted)).find(|pieces| is_small(pieces))?;
     for &k in &orders[0] {
         let bytes = all(&pieces);
         if bytes >= ENOUGH {
@@ -226,8 +255,9 @@ fn pieces(nest: &ByteNest, in_byte: usize) -> Option<Vec<usize>> {
         }
         let extent = nest.turns[k].extent;
         let more = piece(extent, pieces[k].saturating_mul(ENOUGH.div_ceil(bytes)), in_byte);
-        if bytes / pieces[k] * more <= MOST {
-            pieces[k] = more;
+        let before = std::mem::replace(&mut pieces[k], more);
+        if !is_small(&pieces) {
+            pieces[k] = before;
         }
     }
     Some(pieces)

@@ -12,7 +12,7 @@ use crate::kernels::{InstructionSet, rows};
 use crate::step::{Place, Step, Walker};
 
 /// Bytes between two passes, at most.
-pub(super) const BETWEEN: usize = 16 << 10;
+pub(super) const BETWEEN: usize = 32 << 10;
 
 /// Lines between two passes.
 #[repr(align(64))]
