@@ -148,6 +148,7 @@ mod kernels;
 mod map;
 mod nest;
 mod net;
+mod past;
 mod picks;
 mod pool;
 mod program;

@@ -14,6 +14,7 @@ use crate::explain;
 use crate::kernels::net::{self, Pass, PassFn};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
+use crate::past::{self, FRONT};
 use crate::setting::Setting;
 use crate::step::{Part, Step, Work};
 
@@ -266,6 +267,9 @@ fn finish(
     outer.push(cut(row, row_piece, Part::Rows));
     outer.push(cut(column, column_piece, Part::Columns));
     sort(&mut outer, setting.rows());
+    if blocks.staged.is_some() && !blocks.is_whole {
+        past::along_rows(&mut outer, |outer| matches!(outer.part, Part::Rows(_)));
+    }
     Some(Step { starts: nest.starts, outer, work: Work::Network(blocks.into()), weight, fills: false })
 }
 
@@ -283,7 +287,7 @@ pub(crate) fn fetching(mut step: Step) -> Step {
 
 /// The places of a block whose rows have so many bytes, in a buffer.
 fn staged(blocks: &Blocks, bytes: usize) -> Option<Staged> {
-    let pitch = (bytes.div_ceil(LINE) | 1) * LINE;
+    let pitch = past::pitch(bytes);
     let (mut lines, mut pieces) = (vec![0], vec![0]);
     let steps = blocks.own.as_ref().map_or(&[][..], |own| &own.steps[1]);
     for &step in steps {
@@ -301,5 +305,10 @@ fn staged(blocks: &Blocks, bytes: usize) -> Option<Staged> {
     }
     let columns = blocks.columns.to.len();
     let columns: Vec<_> = (0..columns).map(|column| (column * pieces.len() * pitch) as isize).collect();
-    (columns.len() * pieces.len() * pitch <= STAGE).then_some(Staged { pitch, columns, lines, pieces })
+    (columns.len() * pieces.len() * pitch + FRONT <= STAGE).then_some(Staged {
+        pitch,
+        columns,
+        lines,
+        pieces,
+    })
 }

@@ -10,10 +10,11 @@ use super::blocks::{Blocks, Staged};
 use super::network::Side;
 use crate::bounds;
 use crate::exec::{Buffers, Scratch};
+use crate::kernels::InstructionSet;
 use crate::kernels::net::{Calls, LANE, Pass, PassFn, STAGES};
 use crate::kernels::vector::LINE;
-use crate::kernels::{InstructionSet, rows};
-use crate::step::{Place, Step, Walker};
+use crate::past::{FRONT, Pending, Row};
+use crate::step::{Step, Walker};
 
 /// Lines between two passes.
 #[repr(align(64))]
@@ -55,15 +56,6 @@ struct Block<'a> {
     column_places: &'a [isize],
 }
 
-/// A block that stands in a buffer: its place, the bytes of a row, how many rows there are, and how many were written.
-struct Pending {
-    place: Place,
-    bytes: usize,
-    count: usize,
-    done: usize,
-    buffer: *const u8,
-}
-
 /// Runs a range of units.
 ///
 /// # Safety
@@ -79,6 +71,8 @@ pub(crate) unsafe fn run(
     let mut between = Between(MaybeUninit::uninit());
     let mut walker = Walker::at(step, units.start);
     let mut pending: Option<Pending> = None;
+    let mut rows_of_pending = 0;
+    let mut bytes_of_pending = 0;
     let mut turn = 0;
     let zero: &[isize] = &[0];
     for unit in units.clone() {
@@ -111,46 +105,42 @@ pub(crate) unsafe fn run(
                 Some(staged) if !streams => {
                     let count = columns * staged.pieces.len();
                     turn = 1 - turn;
-                    block.destination = scratch.stage(count * staged.pitch, turn);
+                    let buffer = scratch.stage(count * staged.pitch + FRONT, turn);
+                    block.destination = buffer.add(FRONT);
                     (block.lines, block.column_places) = (&staged.lines, &staged.columns);
-                    let buffer = block.destination;
-                    let write = |share| write(set, blocks, staged, pending.as_mut(), share, buffers);
-                    block.run(&mut between, write);
-                    pending = Some(Pending { place, bytes, count, done: 0, buffer });
+                    let carries = pending.as_ref().is_some_and(|pending: &Pending| {
+                        pending.to + bytes_of_pending as isize == place.to && rows_of_pending == count
+                    });
+                    let next = carries.then_some(buffer);
+                    let row = staged.row(blocks, bytes_of_pending);
+                    block.run(&mut between, |(share, shares)| {
+                        if let Some(pending) = &mut pending {
+                            pending.write(set, &row, rows_of_pending * share / shares, next, buffers);
+                        }
+                    });
+                    pending = Some(Pending { to: place.to, buffer, done: 0, carries });
+                    (rows_of_pending, bytes_of_pending) = (count, bytes);
                 }
                 _ => block.run(&mut between, |_| ()),
             }
         }
     }
-    if let Some(staged) = &blocks.staged {
+    if let (Some(staged), Some(mut pending)) = (&blocks.staged, pending) {
         // SAFETY: as above.
-        unsafe { write(set, blocks, staged, pending.as_mut(), (1, 1), buffers) };
+        unsafe {
+            pending.write(set, staged.row(blocks, bytes_of_pending), rows_of_pending, None, buffers);
+        }
     }
 }
 
-/// Writes rows of a pending block, until so many of so many shares are written.
-///
-/// # Safety
-/// As for [`run`]; the buffer holds the block.
-unsafe fn write(
-    set: InstructionSet,
-    blocks: &Blocks,
-    staged: &Staged,
-    pending: Option<&mut Pending>,
-    (share, shares): (usize, usize),
-    buffers: Buffers,
-) {
-    let Some(pending) = pending else { return };
-    let end = pending.count * share / shares;
-    for row in pending.done..end {
-        let (column, piece) = (row / staged.pieces.len(), row % staged.pieces.len());
-        let to = pending.place.to + blocks.columns.to[column] + staged.pieces[piece];
-        let to = buffers.destination.wrapping_offset(to);
-        debug_assert!(bounds::hold_written(buffers, to, pending.bytes));
-        // SAFETY: a row of the destination within the block, and its bytes in the buffer.
-        unsafe { rows::stream_out(set, pending.buffer.add(row * staged.pitch), to, pending.bytes) };
+impl Staged {
+    /// The rows of a block, each of so many bytes.
+    fn row<'a>(&'a self, blocks: &'a Blocks, bytes: usize) -> impl Fn(usize) -> Row + 'a {
+        move |row| {
+            let (column, piece) = (row / self.pieces.len(), row % self.pieces.len());
+            Row { to: blocks.columns.to[column] + self.pieces[piece], at: FRONT + row * self.pitch, bytes }
+        }
     }
-    pending.done = end;
 }
 
 impl Block<'_> {

@@ -11,6 +11,7 @@ use crate::explain;
 use crate::kernels::picks::{PicksFn, Table, picks as kernel};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn, Turns};
+use crate::past::{self, FRONT, Row};
 use crate::setting::Setting;
 use crate::step::{Step, Work};
 
@@ -59,9 +60,10 @@ pub(crate) struct Picks {
 /// Rows of the destination in a buffer.
 #[derive(Debug)]
 pub(super) struct Staged {
-    /// Where a row goes, where it stands in the buffer, and its bytes.
-    pub(super) rows: Vec<(isize, usize, usize)>,
+    pub(super) rows: Vec<Row>,
+    /// Bytes of the buffer, and of each row if all have as many.
     pub(super) bytes: usize,
+    pub(super) each: Option<isize>,
 }
 
 impl fmt::Display for Picks {
@@ -210,8 +212,12 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
         read: span(hull),
         written: span(written),
     };
+    let each = picks.staged.as_ref().and_then(|staged| staged.each);
     let mut outer = whole(&outer);
     sort(&mut outer, setting.rows());
+    if each.is_some() {
+        past::along_rows(&mut outer, |outer| Some(outer.turn.to) == each);
+    }
     Some(Step { starts, outer, work: Work::Picks(Arc::new(picks)), weight: weight.max(1), fills: false })
 }
 
@@ -319,24 +325,26 @@ fn rows(runs: &[Run], in_byte: usize) -> Option<Vec<(isize, usize)>> {
 
 /// Sends runs to a buffer in which each row has lines of its own, if there is room.
 fn staged(rows: &[(isize, usize)], runs: &mut [Run], in_byte: usize) -> Option<Staged> {
-    let mut staged = Staged { rows: Vec::new(), bytes: 0 };
-    for row in rows {
-        staged.rows.push((row.0, staged.bytes, row.1));
-        // An odd number of lines, so that rows do not meet in one set of the cache.
-        staged.bytes += (row.1.div_ceil(LINE) | 1) * LINE;
+    let mut at = FRONT;
+    let mut staged = Vec::with_capacity(rows.len());
+    for &(to, bytes) in rows {
+        staged.push(Row { to, at, bytes });
+        at += past::pitch(bytes);
     }
-    if staged.bytes > STAGE {
+    if at > STAGE {
         return None;
     }
     let mut row = 0;
     let in_byte = in_byte as isize;
     for run in runs {
-        while run.to >= (staged.rows[row].0 + staged.rows[row].2 as isize) * in_byte {
+        while run.to >= (staged[row].to + staged[row].bytes as isize) * in_byte {
             row += 1;
         }
-        run.to += (staged.rows[row].1 as isize - staged.rows[row].0) * in_byte;
+        run.to += (staged[row].at as isize - staged[row].to) * in_byte;
     }
-    Some(staged)
+    let first = staged[0].bytes;
+    let each = staged.iter().all(|row| row.bytes == first).then_some(first as isize);
+    Some(Staged { rows: staged, bytes: at, each })
 }
 
 /// The lines of so many elements that runs are read from, wherever lines begin; as places in bytes.

@@ -3,13 +3,14 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::block::{Picks, Staged};
+use super::block::Picks;
 use crate::bounds;
 use crate::exec::{Buffers, Scratch};
+use crate::kernels::InstructionSet;
 use crate::kernels::picks::{Call, PicksFn, Table};
 use crate::kernels::vector::LINE;
-use crate::kernels::{InstructionSet, rows};
-use crate::step::{Place, Step, Walker};
+use crate::past::Pending;
+use crate::step::{Step, Walker};
 
 /// Bytes between two passes, at most.
 pub(super) const BETWEEN: usize = 32 << 10;
@@ -20,13 +21,6 @@ struct Between(MaybeUninit<[u8; BETWEEN]>);
 
 /// Windows that are moved before rows of the block before are written.
 const SHARE: usize = 16;
-
-/// A block that stands in a buffer: its place, and how many of its rows were written.
-struct Pending {
-    place: Place,
-    buffer: *const u8,
-    done: usize,
-}
 
 /// Runs a range of units.
 ///
@@ -60,10 +54,18 @@ pub(crate) unsafe fn run(
                 Some(staged) if !streams => {
                     turn = 1 - turn;
                     let buffer = scratch.stage(staged.bytes, turn);
-                    picks.block(picks.plain, source, buffer, next, between, |share| {
-                        write(set, staged, pending.as_mut(), share, buffers);
+                    let carries = pending.as_ref().is_some_and(|pending: &Pending| {
+                        staged.each.is_some_and(|bytes| pending.to + bytes == place.to)
                     });
-                    pending = Some(Pending { place, buffer, done: 0 });
+                    let following = carries.then_some(buffer);
+                    let count = staged.rows.len();
+                    picks.block(picks.plain, source, buffer, next, between, |(share, shares)| {
+                        if let Some(pending) = &mut pending {
+                            let row = |row: usize| staged.rows[row];
+                            pending.write(set, row, count * share / shares, following, buffers);
+                        }
+                    });
+                    pending = Some(Pending { to: place.to, buffer, done: 0, carries });
                 }
                 _ => {
                     let kernel = if streams { picks.stream } else { picks.plain };
@@ -72,32 +74,10 @@ pub(crate) unsafe fn run(
             }
         }
     }
-    if let Some(staged) = &picks.staged {
+    if let (Some(staged), Some(mut pending)) = (&picks.staged, pending) {
         // SAFETY: as above.
-        unsafe { write(set, staged, pending.as_mut(), (1, 1), buffers) };
+        unsafe { pending.write(set, |row| staged.rows[row], staged.rows.len(), None, buffers) };
     }
-}
-
-/// Writes rows of a pending block, until so many of so many shares are written.
-///
-/// # Safety
-/// As for [`run`]; the buffer holds the block.
-unsafe fn write(
-    set: InstructionSet,
-    staged: &Staged,
-    pending: Option<&mut Pending>,
-    (share, shares): (usize, usize),
-    buffers: Buffers,
-) {
-    let Some(pending) = pending else { return };
-    let end = staged.rows.len() * share / shares;
-    for &(to, at, bytes) in &staged.rows[pending.done..end] {
-        let to = buffers.destination.wrapping_offset(pending.place.to + to);
-        debug_assert!(bounds::hold_written(buffers, to, bytes));
-        // SAFETY: a row of the destination within the block, and its bytes in the buffer.
-        unsafe { rows::stream_out(set, pending.buffer.add(at), to, bytes) };
-    }
-    pending.done = end;
 }
 
 impl Picks {
