@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tilework::dialect::Known;
 use tilework::{Error, PlanOptions};
-use tilework_copy::{Buffer, Pool, Relayout, Threads};
+use tilework_copy::{Buffer, Pool, Relayout, Threads, Tried};
 use tilework_explain::size;
 use tilework_files::{available_memory, check_sample};
 
@@ -85,7 +85,9 @@ fn run(bench: &BenchArgs, args: &Args) -> Result<Measured, Failure> {
     let time = Duration::from_secs_f64(bench.seconds / widths.len() as f64);
     let measure = |width| buffers.measure(&relayout, &Threads::new(width), payload, time);
     let rows = widths.into_iter().map(measure).collect::<tilework::Result<Vec<Figures>>>()?;
-    Ok(Measured { from: from.said.to_string(), to: to.said.to_string(), payload, rows })
+    let widest = rows.last().map_or(1, |row| row.threads);
+    let ways = if bench.explain { Some(relayout.explain(widest)) } else { None };
+    Ok(Measured { from: from.said.to_string(), to: to.said.to_string(), payload, rows, ways })
 }
 
 /// Refuses what the memory does not hold, before it is asked for: the system would give it and end some process later.
@@ -204,6 +206,8 @@ struct Measured {
     to: String,
     payload: u128,
     rows: Vec<Figures>,
+    /// What is done, if that was asked for.
+    ways: Option<Vec<Tried>>,
 }
 
 /// The figures of a number of threads, in seconds.
@@ -221,6 +225,18 @@ struct Benched<'a> {
     to: &'a str,
     payload_bytes: u128,
     runs: Vec<Run>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ways: Option<Vec<TriedWay<'a>>>,
+}
+
+/// What is done, or was tried.
+#[derive(Serialize)]
+struct TriedWay<'a> {
+    steps: &'a [String],
+    /// Lines of memory that are thought to be touched for each line that is read or written.
+    estimate: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 /// The figures of a number of threads.
@@ -249,11 +265,15 @@ impl Measured {
                 copy_gigabytes_per_second: rate(row.copy),
                 ratio: row.copy / row.relayout,
             };
+            fn way(tried: &Tried) -> TriedWay<'_> {
+                TriedWay { steps: &tried.steps, estimate: tried.estimate, seconds: tried.seconds }
+            }
             return output.object(&Benched {
                 from: &self.from,
                 to: &self.to,
                 payload_bytes: self.payload,
                 runs: self.rows.iter().map(run).collect(),
+                ways: self.ways.as_ref().map(|ways| ways.iter().map(way).collect()),
             });
         }
         let mut page = output.new_page();
@@ -276,6 +296,23 @@ impl Measured {
             rows.push((threads, text));
         }
         page.rows(&rows);
+        let ways = self.ways.as_deref().unwrap_or_default();
+        let time = |way: &Tried| way.seconds.unwrap_or(f64::INFINITY);
+        let best = ways.iter().map(time).fold(f64::INFINITY, f64::min);
+        for way in ways {
+            let mut head = match time(way) <= best {
+                true => "What is done".to_owned(),
+                false => "Tried as well".to_owned(),
+            };
+            if way.estimate > 0.0 {
+                head.push_str(&format!(", thought to cost {:.2} times a copy", way.estimate));
+            }
+            if let Some(took) = way.seconds {
+                head.push_str(&format!(", took {}", seconds(took)));
+            }
+            page.heading(&head);
+            page.text(&way.steps.iter().map(|step| format!("  {step}")).collect::<Vec<_>>().join("\n"));
+        }
         output.page(&page)
     }
 }

@@ -43,7 +43,7 @@ fn main() {
                     if k == 0 {
                         out[..copied].copy_from_slice(&source[..copied]);
                     } else {
-                        ways[k - 1].2.run(&source, &mut out).unwrap();
+                        ways[k - 1].1.run(&source, &mut out).unwrap();
                     }
                     std::hint::black_box(&mut out);
                 }
@@ -52,12 +52,12 @@ fn main() {
             round += 1;
         }
         println!("{line}  {:.2} MiB, {made} us to make all", copied as f64 / f64::from(1 << 20));
-        let lines = 2.0 * copied as f64 / 64.0;
         let best = times[2..].iter().copied().fold(f64::INFINITY, f64::min);
-        for (k, (name, cost, _)) in ways.drain(..).enumerate() {
+        for (k, (tried, _)) in ways.drain(..).enumerate() {
             let ratio = times[0] / times[k + 1];
             let mark = if k > 0 && times[k + 1] == best { "*" } else { " " };
-            println!("  {mark} {ratio:6.2}   cost {:7.2}   {name}", cost / lines);
+            let steps = tried.steps.join("\n                         ");
+            println!("  {mark} {ratio:6.2}   cost {:7.2}   {steps}", tried.estimate);
         }
     }
 }

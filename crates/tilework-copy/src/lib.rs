@@ -166,7 +166,7 @@ pub use buffer::Buffer;
 pub use convert::Conversion;
 pub use map::{Mapped, MappedMut};
 pub use pool::{Inline, Pool, Threads};
-pub use relayout::{Plain, Relayout};
+pub use relayout::{Plain, Relayout, Tried};
 
 /// What the README of the project shows in Rust runs as well.
 #[cfg(doctest)]

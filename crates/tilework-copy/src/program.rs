@@ -31,6 +31,8 @@ pub(crate) struct Program {
     phases: Vec<Vec<Piece>>,
     /// The element that padding is filled with.
     fill: Box<[u8]>,
+    /// What the steps that move bytes are thought to cost, in lines that are touched.
+    cost: f64,
 }
 
 /// One nest with what moves it.
@@ -95,7 +97,8 @@ impl Program {
         converter: Option<Converter>,
         setting: Setting,
     ) -> Vec<Program> {
-        let empty = Program { set: setting.set, phases: vec![Vec::new()], fill: element(fill, bits) };
+        let empty =
+            Program { set: setting.set, phases: vec![Vec::new()], fill: element(fill, bits), cost: 0.0 };
         let mut programs = vec![empty];
         if fills_first {
             add(&mut programs, fills, bits, None, true, setting);
@@ -105,7 +108,10 @@ impl Program {
         if !fills_first {
             add(&mut programs, fills, bits, None, true, setting);
         }
-        programs.iter_mut().for_each(|program| program.phases.retain(|phase| !phase.is_empty()));
+        for program in &mut programs {
+            program.phases.retain(|phase| !phase.is_empty());
+            program.cost = program.cost_with(setting);
+        }
         programs
     }
 
@@ -128,7 +134,11 @@ impl Program {
     }
 
     /// What the steps that move bytes are thought to cost, in lines that are touched.
-    pub(crate) fn cost(&self, setting: Setting) -> f64 {
+    pub(crate) fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    fn cost_with(&self, setting: Setting) -> f64 {
         let cost = |piece: &Piece| match piece {
             Piece::Bytes(step) => choose::cost(step, setting),
             Piece::Elements(_) => 0.0,

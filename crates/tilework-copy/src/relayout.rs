@@ -10,6 +10,7 @@ use crate::clip::clip;
 use crate::convert::{Conversion, Converter, held_bits};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
+use crate::kernels::vector::LINE;
 use crate::pool::{Inline, Pool};
 use crate::program::Program;
 use crate::setting::Setting;
@@ -106,20 +107,38 @@ impl Relayout {
         Relayout { plan, converter, program, trial }
     }
 
-    /// Every way in which a plan can be moved, with what each is thought to cost, in lines of memory that are touched: for those
-    /// who measure whether the estimate is right.
+    /// Every way in which a plan can be moved, for those who measure whether the right one is chosen. The first is what is chosen.
     #[doc(hidden)]
-    pub fn ways(plan: &Plan) -> Vec<(String, f64, Relayout)> {
+    pub fn ways(plan: &Plan) -> Vec<(Tried, Relayout)> {
         let setting = Setting::new(InstructionSet::detect(), bytes_written(plan));
         let all = [None].into_iter().chain(Way::ALL.map(Some));
         let made = all.map(|only| {
-            let setting = Setting { only, ..setting };
-            let program = Program::with(plan, None, setting);
-            let name = program.explained().join("\n                         ");
-            let cost = program.cost(setting);
-            (name, cost, Relayout { plan: plan.clone(), converter: None, program, trial: None })
+            let program = Program::with(plan, None, Setting { only, ..setting });
+            let relayout = Relayout { plan: plan.clone(), converter: None, program, trial: None };
+            (relayout.tried(&relayout.program, 0), relayout)
         });
         made.collect()
+    }
+
+    /// What this relayout does, step by step; and what else it tries, where that may be faster. What is thought to be the best
+    /// comes first. The times are those of runs on one thread, or on several.
+    pub fn explain(&self, threads: usize) -> Vec<Tried> {
+        match &self.trial {
+            None => vec![self.tried(&self.program, 0)],
+            Some(trial) => {
+                let all = trial.all(&self.program, threads);
+                all.map(|(program, time)| self.tried(program, time)).collect()
+            }
+        }
+    }
+
+    fn tried(&self, program: &Program, nanoseconds: u64) -> Tried {
+        let lines = 2.0 * bytes_written(&self.plan) as f64 / LINE as f64;
+        Tried {
+            steps: program.explained(),
+            estimate: program.cost() / lines.max(1.0),
+            seconds: (nanoseconds > 0).then_some(nanoseconds as f64 * 1e-9),
+        }
     }
 
     /// The plan.
@@ -283,6 +302,19 @@ impl Relayout {
         }
         Ok(())
     }
+}
+
+/// One way to move a plan's data.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tried {
+    /// What is done, step by step.
+    pub steps: Vec<String>,
+    /// What it is thought to cost, as lines of memory that are touched for each line that is read or written: 1 is a copy. Steps
+    /// that convert, or move single bits, are not counted.
+    pub estimate: f64,
+    /// What a run took, if there was one that was measured.
+    pub seconds: Option<f64>,
 }
 
 /// Bytes that a plan writes, about.

@@ -46,6 +46,16 @@ impl Trial {
         Trial { others, scores: Default::default() }
     }
 
+    /// All programs, with the nanoseconds that each took so far on so many threads; 0 where it did not run.
+    pub(crate) fn all<'a>(
+        &'a self,
+        first: &'a Program,
+        width: usize,
+    ) -> impl Iterator<Item = (&'a Program, u64)> {
+        let times = self.scores[usize::from(width > 1)].times.iter();
+        [first].into_iter().chain(&self.others).zip(times.map(|time| time.load(Ordering::Relaxed)))
+    }
+
     /// Does all of the work with one of the programs. Threads may call this at the same time; they only disturb each
     /// other's measurements.
     pub(crate) fn run(&self, first: &Program, width: usize, run: impl FnOnce(&Program)) {

@@ -15,7 +15,8 @@ system has available.
 Examples:
   tilework bench 'f32[4096,4096]' '{0,1}'
   tilework bench 'bf16[4096,4096]' '{1,0:T(8,128)(2,1)}' --seconds 1
-  tilework bench 'u8[32,3,224,224]' '{1,3,2,0}' --threads 1 --json";
+  tilework bench 'u8[32,3,224,224]' '{1,3,2,0}' --threads 1 --json
+  tilework bench 'f32[32,64,56,56]' '{1,3,2,0}' --threads 1 --explain";
 
 #[derive(clap::Args)]
 pub struct BenchArgs {
@@ -38,6 +39,10 @@ pub struct BenchArgs {
     /// How long it is measured, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "2", allow_negative_numbers = true, value_parser = seconds)]
     pub seconds: f64,
+
+    /// Say what is done, step by step, and what else was tried
+    #[arg(long)]
+    pub explain: bool,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
