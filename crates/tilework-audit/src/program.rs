@@ -34,8 +34,12 @@ pub(crate) struct Program {
     pub(crate) fused_by_name: Map<u32, ()>,
     /// Which computation calls which.
     pub(crate) calls: Vec<Call>,
-    /// What a condition compares a counter with, by the hash of the computation's name.
-    pub(crate) limits: Map<u64, u64>,
+    /// What the program is given, in the order in which it stands there.
+    pub(crate) parameters: Vec<Parameter>,
+    /// The shapes of its results.
+    pub(crate) results: Vec<ShapeId>,
+    /// Which results lie in the place of which parameters.
+    pub(crate) aliases: Vec<Alias>,
     /// The program's argument that a fusion is given, by the hash of what it calls and the number of the operand.
     pub(crate) given: Map<(u64, u32), Text>,
     /// Where instructions come from, by the hash of the name.
@@ -94,8 +98,49 @@ pub(crate) struct Value {
 pub(crate) struct Allocation {
     pub(crate) size: u64,
     pub(crate) space: i64,
+    pub(crate) class: Class,
+}
+
+impl Allocation {
     /// Whether it exists only while buffers in it live; all others exist throughout.
-    pub(crate) temporary: bool,
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.class == Class::Temporary
+    }
+}
+
+/// What memory is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// What the program is given.
+    Argument,
+    /// What it gives back, in the place of what it is given.
+    Alias,
+    /// What it gives back.
+    Result,
+    /// What never changes.
+    Constant,
+    /// What is there while parts of the program run.
+    #[default]
+    Temporary,
+    /// What a kernel takes for itself while it runs, and registers that are spilled there.
+    Scoped,
+    /// What the smallest computations work with.
+    Local,
+}
+
+impl Class {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Argument => "argument",
+            Class::Alias => "argument and result",
+            Class::Result => "result",
+            Class::Constant => "constant",
+            Class::Temporary => "temporary",
+            Class::Scoped => "scoped",
+            Class::Local => "local",
+        }
+    }
 }
 
 /// A memory space that a report names.
@@ -123,8 +168,29 @@ pub(crate) enum Times {
     Within,
     /// Once.
     Once,
-    /// As often as a loop runs: what the dump says, or what the condition with this hash of its name compares with.
-    Loop { says: Option<u64>, condition: u64 },
+    /// As often as a loop runs, if that is known.
+    Loop(Option<u64>),
+}
+
+/// Something that the program is given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    /// The name of the instruction.
+    pub(crate) name: Text,
+    pub(crate) number: u32,
+    pub(crate) shape: ShapeId,
+    /// Where it says it comes from, which is what the program calls it.
+    pub(crate) source: u32,
+    /// How many instructions read it.
+    pub(crate) reads: u32,
+}
+
+/// A result that lies in the place of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Alias {
+    /// The number of the result; none if only the parameter is known.
+    pub(crate) result: Option<u32>,
+    pub(crate) parameter: u32,
 }
 
 /// Where an instruction comes from.
@@ -156,6 +222,23 @@ pub(crate) struct MoveKey {
     pub(crate) parameter: Text,
     /// Which parameter of a computation that is not the program is moved, counted from 1; 0 if none is.
     pub(crate) operand: u32,
+    /// Which result of the program it makes, counted from 1; 0 if it makes none.
+    pub(crate) result: u32,
+    /// Where the nearest neighbour comes from that says so, if it does not say where it comes from itself.
+    pub(crate) near: Near,
+    pub(crate) near_source: u32,
+}
+
+/// What is next to an instruction that the compiler made by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Near {
+    /// It says itself where it comes from, or no neighbour does either.
+    #[default]
+    Nothing,
+    /// What reads it.
+    Read,
+    /// What makes its operand.
+    Made,
 }
 
 /// What may change a layout.

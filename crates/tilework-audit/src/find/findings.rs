@@ -6,7 +6,7 @@ use tilework::xla::Shape;
 use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
-use crate::program::{Message, Operation};
+use crate::program::{Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
 use crate::unread::Unread;
 
@@ -224,6 +224,10 @@ pub struct Moved {
     pub between_spaces: u64,
     /// Their bytes.
     pub between_spaces_bytes: u64,
+    /// Copies that change neither the layout nor the memory.
+    pub again: u64,
+    /// Their bytes.
+    pub again_bytes: u64,
     /// Of those that change a layout, within fusions or not, those that move an argument of the program.
     pub arguments: u64,
     /// Their bytes.
@@ -232,7 +236,7 @@ pub struct Moved {
     pub unknown_loops: u64,
 }
 
-/// An instruction that changes a layout.
+/// An instruction that changes a layout, or makes a second copy of the same.
 #[derive(Clone, Debug)]
 pub struct Move {
     /// Which.
@@ -241,8 +245,11 @@ pub struct Move {
     pub name: String,
     /// How many are alike.
     pub count: u64,
-    /// How often each runs while the program does: in loops, as often as their conditions say, counted from 0.
+    /// How often each runs while the program does: in loops, as often as their conditions say.
     pub runs: u64,
+    /// Whether it runs as often for certain; else it is in a loop for which nothing says how often it runs, which is counted
+    /// as one run.
+    pub runs_known: bool,
     /// What is read.
     pub from: Arc<Shape>,
     /// What is written.
@@ -251,16 +258,35 @@ pub struct Move {
     pub bytes: u64,
     /// How they move; none if that is not decided.
     pub how: Option<How>,
-    /// The program's argument that is moved, if it is one.
+    /// Whether the layout changes; else it is a copy of the same layout in the same memory.
+    pub changes_layout: bool,
+    /// The program's argument that is moved, if it is one, as the program calls it.
     pub argument: Option<String>,
+    /// What donating that argument would do to such a copy; none if nothing.
+    pub donation: Option<Donation>,
     /// Whether it is part of a fused computation.
     pub fused: bool,
     /// The computation.
     pub computation: Option<String>,
     /// Where it comes from.
     pub place: Place,
+    /// Of one that does not say which line it is from, which neighbour does.
+    pub near: Near,
+    /// Where that neighbour comes from.
+    pub near_place: Place,
     /// The line of the dump; 0 of a serialised one.
     pub line: u64,
+}
+
+/// What it would do to a copy if an argument were donated: its memory could then hold the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Donation {
+    /// Nothing else reads the argument, so the copy is not needed any more.
+    Removes,
+    /// Something else reads the argument as well, so it depends on the order in which that happens.
+    MayRemove,
+    /// It is donated, and copied all the same.
+    InVain,
 }
 
 /// How elements move.

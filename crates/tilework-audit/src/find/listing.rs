@@ -92,7 +92,10 @@ impl<K: Listed> Listed for Keyed<K> {
 impl Listed for Move {
     fn text_bytes(&self) -> usize {
         let own = self.name.len() + printed(&*self.from) + printed(&*self.to);
-        own + of(&self.argument) + of(&self.computation) + self.place.text_bytes()
+        own + of(&self.argument)
+            + of(&self.computation)
+            + self.place.text_bytes()
+            + self.near_place.text_bytes()
     }
 }
 

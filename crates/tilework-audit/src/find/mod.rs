@@ -1,5 +1,6 @@
 //! Conclusions: buffers, sums, the peak, moves, contradictions.
 
+mod donation;
 mod entry;
 pub(crate) mod findings;
 pub(crate) mod listing;

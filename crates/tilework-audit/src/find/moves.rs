@@ -1,4 +1,4 @@
-//! Instructions that change a layout: which do, and what moves.
+//! Instructions that change a layout or make a second copy of the same: which do, and what moves.
 
 use std::cmp::Reverse;
 
@@ -20,8 +20,10 @@ enum Effect {
     Changes,
     /// Every element finds its place by itself.
     Nothing,
-    /// The same layout in another memory, or at another place of the same.
+    /// The same layout in another memory.
     Space,
+    /// The same layout in the same memory once more.
+    Again,
 }
 
 /// Instructions that change a layout in the same way at the same place.
@@ -31,9 +33,11 @@ struct Found<'a> {
     tally: &'a Tally,
     /// The program's argument that is moved.
     argument: Option<Text>,
+    effect: Effect,
     runs: u64,
     bytes: u64,
     fused: bool,
+    certain: bool,
 }
 
 impl Audit {
@@ -60,10 +64,11 @@ impl Audit {
             let each = self.store.shapes.known(key.from).leaves.map_or(0, |cost| cost.data);
             let runs = calls.runs(key.computation);
             let bytes = each.saturating_mul(tally.count).saturating_mul(runs);
-            // A fusion in which nothing is computed only wraps what it moves for a kernel.
-            let computes = program.computes.get(key.computation as usize).copied().unwrap_or(true);
-            let fused = calls.is_inner(key.computation) && computes;
+            let fused = calls.is_fused(key.computation);
             let sums = match effect {
+                // What is read and written on the way of something else is not there twice.
+                Effect::Again if fused => continue,
+                Effect::Again => (&mut moved.again, &mut moved.again_bytes),
                 Effect::Nothing => {
                     moved.free += tally.count;
                     continue;
@@ -74,42 +79,51 @@ impl Audit {
             };
             *sums.0 += tally.count;
             *sums.1 = sums.1.saturating_add(bytes);
-            if effect == Effect::Changes {
+            if matches!(effect, Effect::Changes | Effect::Again) {
                 let given =
                     || program.given.get(&(*hashes.get(&key.computation)?, key.operand.checked_sub(1)?));
                 let argument = Some(key.parameter).filter(|&own| own != NONE).or_else(|| given().copied());
-                if argument.is_some() {
+                if argument.is_some() && effect == Effect::Changes {
                     moved.arguments += tally.count;
                     moved.arguments_bytes = moved.arguments_bytes.saturating_add(bytes);
                 }
-                found.push(Found { key, tally, argument, runs, bytes, fused });
+                let certain = calls.is_certain(key.computation);
+                found.push(Found { key, tally, argument, effect, runs, bytes, fused, certain });
             }
         }
         found.sort_by_key(|found| (found.fused, Reverse(found.bytes), found.tally.line));
         let told = |(place, found): (usize, &Found<'_>)| self.told(program, found, place < PLANNED);
         let moves = listing.of(found.iter().take(top).enumerate().map(told));
         // Whether within a fusion or not, an argument is not as it is needed.
-        found.retain(|found| found.argument.is_some());
+        found.retain(|found| found.argument.is_some() && found.effect == Effect::Changes);
         found.sort_by_key(|found| (Reverse(found.bytes), found.tally.line));
         let arguments = listing.of(found.iter().take(top).enumerate().map(told));
         (moves, arguments, moved)
     }
 
     fn told(&self, program: &Program, found: &Found<'_>, planned: bool) -> Move {
-        let Found { key, tally, argument, runs, bytes, fused } = *found;
+        let Found { key, tally, argument, effect, runs, bytes, fused, certain } = *found;
+        let is_again = effect == Effect::Again;
         Move {
             operation: key.operation,
             name: self.store.texts.text(tally.name).to_owned(),
             count: tally.count,
             runs,
+            runs_known: certain,
             from: self.shape(key.from),
             to: self.shape(key.to),
             bytes,
+            changes_layout: !is_again,
             how: planned.then(|| self.how(key)).flatten(),
-            argument: argument.and_then(|argument| self.name(argument)),
+            argument: argument.and_then(|argument| self.argument_name(program, argument)),
+            donation: argument
+                .filter(|_| is_again)
+                .and_then(|argument| self.donation(program, key, tally, argument)),
             fused,
             computation: self.computation(program, key.computation),
             place: self.place(key.source),
+            near: key.near,
+            near_place: self.place(key.near_source),
             line: program.line(tally.line),
         }
     }
@@ -126,7 +140,10 @@ impl Audit {
         };
         match key.operation {
             Operation::Bitcast => Effect::Nothing,
-            Operation::Copy | Operation::CopyStart if from == to => Effect::Space,
+            Operation::Copy | Operation::CopyStart if from == to => {
+                let space = |shape| self.store.shapes.known(shape).cost.map(|cost| cost.space);
+                if space(key.from) == space(key.to) { Effect::Again } else { Effect::Space }
+            }
             Operation::Copy | Operation::CopyStart => Effect::Changes,
             Operation::Transpose | Operation::Reshape => match self.same_index(key, from, &to) {
                 Some(from) if from == to => Effect::Nothing,

@@ -11,7 +11,7 @@ use crate::audit::Audit;
 use crate::find::entry::Entry;
 use crate::find::findings::{Peak, Sum};
 use crate::hash::Map;
-use crate::program::Program;
+use crate::program::{Allocation, Program};
 
 /// The moment at which each memory space holds the most.
 #[derive(Debug, Default)]
@@ -188,7 +188,7 @@ fn parts(program: &Program, mut places: Vec<usize>) -> Vec<usize> {
 
 fn temporary(program: &Program, place: usize) -> bool {
     let allocation = program.values[place].allocation;
-    program.allocations.get(allocation as usize).is_none_or(|allocation| allocation.temporary)
+    program.allocations.get(allocation as usize).is_none_or(Allocation::is_temporary)
 }
 
 fn at(program: &Program, place: usize) -> Where {

@@ -8,7 +8,7 @@
 use memchr::memmem;
 
 use crate::budget::CONCLUDING;
-use crate::program::{Allocation, Program, Value};
+use crate::program::{Allocation, Class, Program, Value};
 use crate::read::bytes::{number, number_after, split};
 use crate::store::Store;
 
@@ -28,11 +28,19 @@ impl Store {
                 return self.complaints.add(number, "an allocation without a size");
             };
             let space = number_after(allocation, b"color ").map_or(0, |color| color as i64);
-            let temporary = memmem::find(allocation, b"preallocated-temp").is_some();
+            let has = |mark: &[u8]| memmem::find(allocation, mark).is_some();
+            let class = match (has(b", parameter "), has(b"maybe-live-out")) {
+                _ if has(b"preallocated-temp") => Class::Temporary,
+                (true, true) => Class::Alias,
+                (true, false) => Class::Argument,
+                (false, true) => Class::Result,
+                _ if has(b", constant") => Class::Constant,
+                _ => Class::Local,
+            };
             if program.allocations.len() >= LIMIT || !self.budget.for_one(&mut program.allocations) {
                 return program.overflowed = true;
             }
-            program.allocations.push(Allocation { size, space, temporary });
+            program.allocations.push(Allocation { size, space, class });
         } else if !text.is_empty() && !text.starts_with(b"Total bytes used:") {
             self.complaints.add(number, "a line that is no part of a buffer assignment");
         }

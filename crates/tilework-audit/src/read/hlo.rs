@@ -14,10 +14,13 @@
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::lists::{EMPTY, List};
-use crate::program::{Program, Times};
-use crate::read::bytes::{after, end_of_shape, number};
+use crate::program::{Alias, Program, Times};
+use crate::read::bytes::{after, end_of_shape, number, split};
 use crate::read::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
 use crate::read::metadata::Tables;
+use crate::read::numbers::Loop;
+use crate::read::trips::{self, Does, Way};
+use crate::shapes::ShapeId;
 use crate::store::Store;
 use crate::texts::NONE;
 
@@ -45,6 +48,7 @@ impl Store {
     pub(crate) fn hlo(&mut self, program: &mut Program, line: &[u8]) -> Hlo {
         let name = line.strip_prefix(b"HloModule ").unwrap_or(line);
         let name = name[..memchr2(b',', b' ', name).unwrap_or(name.len())].trim_ascii();
+        self.aliases(program, line);
         Hlo {
             tables: Tables::within(&self.budget),
             inside: false,
@@ -55,10 +59,31 @@ impl Store {
         }
     }
 
+    /// Notes which results lie in the place of which parameters:
+    /// `input_output_alias={ {0}: (1, {}, may-alias), {1}: (0, {}, must-alias) }`.
+    fn aliases(&self, program: &mut Program, line: &[u8]) {
+        let Some(mut rest) = after(line, b"input_output_alias={") else { return };
+        while let Some(entry) = rest.trim_ascii_start().strip_prefix(b"{") {
+            let Some((result, entry)) = split(entry, b"}: (") else { return };
+            let Some((parameter, end)) = number(entry).zip(memchr(b')', entry)) else { return };
+            // A result that is no tuple has no number.
+            let result = number(result.trim_ascii()).unwrap_or(0);
+            let alias =
+                |result| Some(Alias { result: Some(result), parameter: u32::try_from(parameter).ok()? });
+            if let Some(alias) = u32::try_from(result).ok().and_then(alias)
+                && self.budget.for_one(&mut program.aliases)
+            {
+                program.aliases.push(alias);
+            }
+            rest = &entry[end + 1..];
+            rest = rest.strip_prefix(b",").unwrap_or(rest);
+        }
+    }
+
     /// Ends a module.
-    pub(crate) fn hlo_ends(&mut self, hlo: &Hlo) {
+    pub(crate) fn hlo_ends(&mut self, program: &mut Program, hlo: &mut Hlo) {
         hlo.tables.end();
-        self.module_ends(&hlo.body);
+        self.module_ends(program, &mut hlo.body);
     }
 
     /// Reads a line of a module.
@@ -66,8 +91,8 @@ impl Store {
     pub(crate) fn hlo_line(&mut self, program: &mut Program, hlo: &mut Hlo, number: u64, line: &[u8]) {
         let text = line.trim_ascii();
         if text.first() == Some(&b'}') {
-            (hlo.inside, hlo.body.entry) = (false, false);
-            return;
+            hlo.inside = false;
+            return self.computation_ends(program, &mut hlo.body);
         }
         if text.last() == Some(&b'{') {
             return self.computation_line(program, hlo, text);
@@ -125,28 +150,19 @@ impl Store {
         self.calls(program, hlo, meaning.calls, rest);
         let operand = if meaning.asks_for_operand() { self.operand(&hlo.body, rest) } else { None };
         let hash = self.seed.of(name);
-        match operation {
-            b"constant" => {
-                // Of an array it is `{1, 2}`, and of a fraction it goes on.
-                if let Some(end) = memchr(b')', &rest[..rest.len().min(24)])
-                    && rest[..end].iter().all(u8::is_ascii_digit)
-                    && let Some(number) = number(rest)
-                {
-                    hlo.body.is_number(hash, number);
-                }
-            }
-            b"compare" if is_root => self.condition(program, &hlo.body, rest),
-            _ => {}
-        }
+        self.number(&mut hlo.body, program, (hash, shape, is_root), operation, rest);
         let parameter = match meaning.makes {
-            Makes::Parameter if !hlo.body.entry => number(rest),
+            Makes::Parameter => number(rest),
             _ => None,
         };
         let parameter = parameter.and_then(|place| u32::try_from(place).ok()?.checked_add(1)).unwrap_or(0);
-        let instruction = Instruction { name, hash, key: hash, meaning, shape, operand, parameter, line };
+        let instruction =
+            Instruction { name, hash, key: hash, meaning, shape, operand, parameter, is_root, line };
         let Hlo { tables, metadata, body, .. } = hlo;
         let source = |store: &mut Store| store.source(tables, metadata, rest);
-        self.instruction(program, body, &instruction, |store| store.order(rest), source)
+        let seed = self.seed;
+        let operands = |each: &mut dyn FnMut(u64)| operands(rest).for_each(|name| each(seed.of(name)));
+        self.instruction(program, body, &instruction, |store| store.order(rest), source, operands)
     }
 
     fn source(&mut self, tables: &Tables, metadata: &memmem::Finder<'_>, rest: &[u8]) -> u32 {
@@ -184,15 +200,61 @@ impl Store {
                 }
             }
             Called::Once => self.calls_once(program, hlo, rest),
-            Called::Loop => {
-                let says = after(rest, b"known_trip_count").and_then(|rest| after(rest, b"\"n\":\""));
-                let says = says.and_then(number);
-                let named = |mark| after(rest, mark).map(|name| self.seed.of(computation_name(name)));
-                if let (Some(condition), Some(callee)) = (named(b"condition="), named(b"body=")) {
-                    self.call(program, hlo.body.computation, callee, Times::Loop { says, condition });
-                }
-            }
+            // What a loop is called with must be known first.
+            Called::Loop => {}
         }
+    }
+
+    /// Follows whole numbers, and counts the turns of loops.
+    fn number(
+        &self,
+        body: &mut Body,
+        program: &mut Program,
+        (key, shape, is_root): (u64, ShapeId, bool),
+        operation: &[u8],
+        rest: &[u8],
+    ) {
+        let is_whole = |number: &[u8]| match number.strip_prefix(b"-") {
+            Some(digits) => digits.iter().all(u8::is_ascii_digit),
+            None => number.iter().all(u8::is_ascii_digit),
+        };
+        let constant = || {
+            let text = &rest[..memchr(b')', &rest[..rest.len().min(48)])?];
+            std::str::from_utf8(text).ok().filter(|text| is_whole(text.as_bytes()))?.parse().ok()
+        };
+        let direction = || {
+            let direction = after(rest, b"direction=")?;
+            Way::of(direction.get(..2)?)
+        };
+        let place = |text: Option<&[u8]>| number(text?).and_then(|place| u32::try_from(place).ok());
+        let does = match operation {
+            b"constant" => constant().map(Does::Constant),
+            b"parameter" => place(Some(rest)).map(Does::Parameter),
+            b"get-tuple-element" => place(after(rest, b", index=")).map(Does::Element),
+            b"compare" => direction().map(Does::Compare),
+            b"while" => Some(Does::While),
+            _ => Does::of(operation),
+        };
+        let Some(does) = does else { return };
+        if does != Does::While && !self.is_number(shape) {
+            return;
+        }
+        let named = |mark: &[u8]| after(rest, mark).map(|name| self.seed.of(computation_name(name)));
+        let operands = || operands(rest).map(|name| self.seed.of(name)).take(trips::ELEMENTS);
+        let called = match does {
+            Does::Calls => named(b"calls=").or_else(|| named(b"to_apply=")),
+            _ => None,
+        };
+        if does == Does::While {
+            let says = after(rest, b"known_trip_count").and_then(|rest| after(rest, b"\"n\":\""));
+            let says = says.and_then(number);
+            if let (Some(condition), Some(callee)) = (named(b"condition="), named(b"body=")) {
+                let init = operands().next();
+                self.turns(program, body, Loop { key, condition, callee, init, says });
+            }
+            return;
+        }
+        self.follow(body, (key, shape, is_root), does, called, operands);
     }
 
     /// Notes what a call, an asynchronous operation or a choice calls.
@@ -219,29 +281,10 @@ impl Store {
     }
 
     /// Notes which operands of a fusion are arguments of the program.
-    fn arguments(&self, program: &mut Program, body: &Body, callee: u64, mut rest: &[u8]) {
-        let mut place = 0;
-        while let Some((name, end)) = first_operand(rest) {
+    fn arguments(&self, program: &mut Program, body: &Body, callee: u64, rest: &[u8]) {
+        for (place, name) in (0..).zip(operands(rest)) {
             let argument = body.operand(self.seed.of(name)).map_or(NONE, |operand| operand.parameter);
             self.given(program, callee, place, argument);
-            if rest.get(end) != Some(&b',') {
-                break;
-            }
-            rest = rest[end + 1..].trim_ascii_start();
-            place += 1;
-        }
-    }
-
-    /// Notes what a condition such as `compare(%i, %constant), direction=LT` compares with.
-    fn condition(&self, program: &mut Program, body: &Body, rest: &[u8]) {
-        if after(rest, b"direction=").is_none_or(|direction| !direction.starts_with(b"LT")) {
-            return;
-        }
-        let Some((_, end)) = first_operand(rest) else { return };
-        let second = rest.get(end + 1..).unwrap_or_default().trim_ascii_start();
-        let limit = first_operand(second).and_then(|(name, _)| body.number(self.seed.of(name)));
-        if let Some(limit) = limit {
-            self.counts_to(program, body.hash, limit);
         }
     }
 
@@ -263,6 +306,21 @@ fn computation_name(text: &[u8]) -> &[u8] {
     let text = text.strip_prefix(b"%").unwrap_or(text);
     let end = text.iter().position(|byte| matches!(byte, b',' | b'}' | b' ')).unwrap_or(text.len());
     &text[..end]
+}
+
+/// The names of all operands.
+fn operands(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut is_next = true;
+    std::iter::from_fn(move || {
+        let (name, end) = first_operand(rest).filter(|_| is_next)?;
+        is_next = rest.get(end) == Some(&b',');
+        rest = rest.get(end + 1..).unwrap_or_default().trim_ascii_start();
+        // `/*index=5*/%x`
+        if let Some(behind) = rest.strip_prefix(b"/*").and_then(|rest| after(rest, b"*/")) {
+            rest = behind.trim_ascii_start();
+        }
+        Some(name)
+    })
 }
 
 /// The name of the first operand, and where it ends: `%x` of `%x, %y)`, of `f32[2]{0} %x)` and of `x)`.

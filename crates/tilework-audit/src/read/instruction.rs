@@ -4,7 +4,9 @@
 use crate::budget::CONCLUDING;
 use crate::hash::Map;
 use crate::lists::{EMPTY, List};
-use crate::program::{Made, MoveKey, Operation, Origin, Program};
+use crate::program::{Made, MoveKey, Near, Operation, Origin, Parameter, Program};
+use crate::read::trips::{Scalar, Turns};
+use crate::read::waiting::Waiting;
 use crate::shapes::ShapeId;
 use crate::store::Store;
 use crate::texts::{NONE, Text};
@@ -18,8 +20,8 @@ const ORIGINS: usize = 1 << 18;
 /// The most instructions of one computation that are known as operands.
 const NAMES: usize = 1 << 23;
 
-/// The most numbers of one computation that are known as operands: a condition has a few.
-const NUMBERS: usize = 16;
+/// The most parameters and results of a program that are kept.
+const GIVEN: usize = 1 << 16;
 
 /// The most computations of a program.
 const COMPUTATIONS: usize = 1 << 20;
@@ -89,7 +91,8 @@ impl Meaning {
             }
             b"bitcast" => Meaning { moves: Some(Operation::Bitcast), passes: true, ..nothing },
             b"copy-done" | b"get-tuple-element" => Meaning { passes: true, ..nothing },
-            b"fusion" => Meaning { calls: Called::Fused, ..plain },
+            // Whether it computes, what it calls says.
+            b"fusion" => Meaning { calls: Called::Fused, computes: false, ..plain },
             b"reduce"
             | b"reduce-window"
             | b"scatter"
@@ -125,8 +128,20 @@ pub(crate) struct Body {
     pub(crate) entry: bool,
     /// What its instructions are, by what operands are written as: a number, or the hash of a name.
     names: Map<u64, Named>,
-    /// Numbers of the computation, by what operands are written as.
-    numbers: Map<u64, u64>,
+    /// Whole numbers of the computation, by what operands are written as.
+    pub(super) numbers: Map<u64, Scalar>,
+    /// What the computations that were read are, by the hashes of their names.
+    pub(super) roots: Map<u64, Scalar>,
+    /// Loops whose turns depend on what their computation is given, by the hash of the name of that computation: the
+    /// places of the calls.
+    pub(super) open: Map<u64, Vec<(usize, Turns)>>,
+    /// Bytes of tuples among the numbers, and among the roots.
+    pub(super) tuples: usize,
+    pub(super) rooted: usize,
+    /// The moves of the computation.
+    waiting: Waiting,
+    /// The places of the program's parameters in the list of them, by their names.
+    parameters: Map<Text, u32>,
     /// The hashes of the names of instructions that make buffers, if that is known beforehand.
     wanted: Option<Map<u64, ()>>,
     /// The element of a tuple that an asynchronous operation makes, by the tuple and the number.
@@ -141,6 +156,8 @@ pub(crate) struct Named {
     pub(crate) parameter: Text,
     /// Which parameter of another computation it is, counted from 1; 0 if it is none.
     pub(crate) operand: u32,
+    /// Where it comes from, if that was looked at.
+    pub(crate) source: u32,
 }
 
 /// An instruction that was read.
@@ -157,6 +174,8 @@ pub(crate) struct Instruction<'a> {
     pub(crate) operand: Option<Named>,
     /// Which parameter of the computation it is, counted from 1; 0 if it is none or that is not known.
     pub(crate) parameter: u32,
+    /// Whether its value is that of the computation.
+    pub(crate) is_root: bool,
     /// Where it stands.
     pub(crate) line: u64,
 }
@@ -167,23 +186,15 @@ impl Body {
     pub(crate) fn operand(&self, key: u64) -> Option<Named> {
         self.names.get(&key).copied()
     }
-
-    /// Notes that an instruction is this number, and nothing else.
-    pub(crate) fn is_number(&mut self, key: u64, number: u64) {
-        if self.numbers.len() < NUMBERS {
-            self.numbers.insert(key, number);
-        }
-    }
-
-    /// The number that is written so, if it is one.
-    pub(crate) fn number(&self, key: u64) -> Option<u64> {
-        self.numbers.get(&key).copied()
-    }
 }
 
 impl Store {
     /// Gives back what was held of a module's computations.
-    pub(crate) fn module_ends(&mut self, body: &Body) {
+    pub(crate) fn module_ends(&mut self, program: &mut Program, body: &mut Body) {
+        self.computation_ends(program, body);
+        body.waiting.give(&self.budget);
+        self.budget.give_map(&body.parameters);
+        body.give_numbers(&self.budget);
         self.budget.give_map(&body.names);
         self.budget.give_map(&body.elements);
         if let Some(wanted) = &body.wanted {
@@ -222,6 +233,7 @@ impl Store {
         name: &[u8],
         entry: bool,
     ) {
+        self.computation_ends(program, body);
         let hash = self.seed.of(name);
         let is_fused = !entry
             && (name.starts_with(b"fused_")
@@ -245,7 +257,6 @@ impl Store {
             program.fused_by_name.insert(place, ());
         }
         body.names.clear();
-        body.numbers.clear();
         if body.names.capacity() > 1 << 16 {
             self.budget.give_map(&body.names);
             body.names = Map::default();
@@ -253,8 +264,27 @@ impl Store {
         (body.computation, body.hash, body.entry) = (place, hash, entry);
     }
 
-    /// Notes an instruction: what it makes and what it moves. The order of a transpose, and where the instruction comes
-    /// from, are read only if they are kept.
+    /// Ends a computation: its moves are near to what is known by now.
+    pub(crate) fn computation_ends(&mut self, program: &mut Program, body: &mut Body) {
+        body.end_numbers(&self.budget);
+        let Store { budget, sources, .. } = self;
+        let is_line = |source: u32| sources.source(source).line > 0;
+        body.waiting.end(is_line, |waits| {
+            let is_held = program.moves.contains_key(&waits.key)
+                || program.moves.len() < PLACES
+                    && budget.for_entry(&mut program.moves)
+                    && budget.take(CONCLUDING);
+            if is_held {
+                program.moves.entry(waits.key).or_default().add(waits.line, || waits.name);
+            } else {
+                program.overflowed = true;
+            }
+        });
+        (body.entry, body.hash) = (false, 0);
+    }
+
+    /// Notes an instruction: what it makes and what it moves. The order of a transpose, where the instruction comes
+    /// from and its operands are read only if they are needed.
     #[inline]
     pub(crate) fn instruction(
         &mut self,
@@ -263,8 +293,9 @@ impl Store {
         instruction: &Instruction<'_>,
         order: impl FnOnce(&mut Store) -> List,
         source: impl Fn(&mut Store) -> u32,
+        operands: impl Fn(&mut dyn FnMut(u64)),
     ) -> Result<(), &'static str> {
-        let Instruction { name, hash, key, meaning, shape, operand, line, .. } = *instruction;
+        let Instruction { name, hash, key: key_of, meaning, shape, operand, line, .. } = *instruction;
         program.instructions += 1;
         if meaning.computes
             && let Some(computes) = program.computes.get_mut(body.computation as usize)
@@ -288,7 +319,10 @@ impl Store {
                 Makes::Element(number) => self.element(body, shape, number).unwrap_or(shape),
                 _ => shape,
             };
-            if operand.shape != to {
+            // A copy is one even if nothing differs; its table of pointers is all that is copied of a tuple.
+            let copies = matches!(operation, Operation::Copy | Operation::CopyStart)
+                && !self.shapes.known(to).shape.is_tuple();
+            if operand.shape != to || copies {
                 let order = match operation {
                     Operation::Transpose => order(self),
                     _ => EMPTY,
@@ -296,32 +330,42 @@ impl Store {
                 let source = *found.insert(source(self));
                 let computation = body.computation;
                 let from = operand.shape;
-                let Named { parameter, operand, .. } = operand;
-                let key = MoveKey { operation, from, to, order, computation, source, parameter, operand };
-                let Store { texts, budget, .. } = self;
-                let is_held = program.moves.contains_key(&key)
-                    || program.moves.len() < PLACES
-                        && budget.for_entry(&mut program.moves)
-                        && budget.take(CONCLUDING);
-                if is_held {
-                    program.moves.entry(key).or_default().add(line, || texts.number(name));
-                } else {
+                let Named { parameter, operand, source: made, .. } = operand;
+                let key = MoveKey {
+                    operation,
+                    from,
+                    to,
+                    order,
+                    computation,
+                    source,
+                    parameter,
+                    operand,
+                    result: 0,
+                    near: Near::Nothing,
+                    near_source: 0,
+                };
+                let name = self.texts.number(name);
+                if !body.waiting.add(&self.budget, key_of, key, line, name, made) {
                     program.overflowed = true;
                 }
             }
         }
-        if body.names.len() < NAMES && self.budget.for_entry(&mut body.names) {
-            body.names.insert(key, Named { shape, parameter, operand: number });
+        if body.entry || body.waiting.is_any() {
+            self.neighbours(program, body, instruction, &mut found, &source, &operands);
         }
-        match &body.wanted {
+        if body.names.len() < NAMES && self.budget.for_entry(&mut body.names) {
+            body.names.insert(key_of, Named { shape, parameter, operand: number, source: 0 });
+        }
+        let known = match &body.wanted {
             Some(wanted) => {
                 if wanted.contains_key(&hash) {
-                    let source = found.unwrap_or_else(|| source(self));
+                    let source = *found.get_or_insert_with(|| source(self));
                     let origin = Origin { computation: body.computation, source };
                     if self.budget.for_entry(&mut program.origins) {
                         program.origins.insert(hash, origin);
                     }
                 }
+                found
             }
             None => {
                 let source = found.unwrap_or_else(|| source(self));
@@ -332,9 +376,93 @@ impl Store {
                     Makes::Nothing => None,
                 };
                 self.made(program, body, instruction, made, source);
+                Some(source)
             }
+        };
+        // What is passed on comes from where it was made, if nothing else is said.
+        let passed = || operand.filter(|_| meaning.passes).map_or(0, |operand| operand.source);
+        let known = known.filter(|&source| source != 0).unwrap_or_else(passed);
+        if known != 0
+            && let Some(named) = body.names.get_mut(&key_of)
+        {
+            named.source = known;
         }
         Ok(())
+    }
+
+    /// Notes what the operands of an instruction are near to, what of the program's parameters they are, and which of its
+    /// results.
+    fn neighbours(
+        &mut self,
+        program: &mut Program,
+        body: &mut Body,
+        instruction: &Instruction<'_>,
+        found: &mut Option<u32>,
+        source: &impl Fn(&mut Store) -> u32,
+        operands: &impl Fn(&mut dyn FnMut(u64)),
+    ) {
+        let Instruction { key, meaning, is_root, .. } = *instruction;
+        let is_result = is_root && body.entry;
+        let is_tuple = meaning.makes == Makes::Nothing && meaning.calls == Called::Nothing && !meaning.passes;
+        let mut place = 0_u32;
+        let mut moved: Vec<(u32, u32)> = Vec::new();
+        operands(&mut |operand| {
+            if let Some(number) = body.waiting.of(operand) {
+                moved.push((number, place));
+            }
+            if body.entry && !meaning.passes {
+                let parameter = body.names.get(&operand).map_or(NONE, |named| named.parameter);
+                if parameter != NONE
+                    && let Some(&parameter) = body.parameters.get(&parameter)
+                    && let Some(parameter) = program.parameters.get_mut(parameter as usize)
+                {
+                    parameter.reads = parameter.reads.saturating_add(1);
+                }
+            }
+            place = place.saturating_add(1);
+        });
+        for &(number, place) in &moved {
+            if is_result {
+                body.waiting.is_result(number, if is_tuple { place } else { 0 });
+            }
+            if body.waiting.is_open(number) {
+                let read = *found.get_or_insert_with(|| source(self));
+                let is_line = self.sources.source(read).line > 0;
+                body.waiting.is_read(number, read, is_line);
+                if !is_line {
+                    body.waiting.is_passed(&self.budget, number, key);
+                }
+            }
+            if meaning.passes {
+                body.waiting.is_passed(&self.budget, number, key);
+            }
+        }
+        if is_result {
+            if let Some(number) = body.waiting.of(key) {
+                body.waiting.is_result(number, 0);
+            }
+            let shape = instruction.shape;
+            let results: Vec<ShapeId> = match self.shapes.known(shape).shape.is_tuple() {
+                true => self.shapes.parts(shape).to_vec(),
+                false => vec![shape],
+            };
+            if results.len() <= GIVEN && self.budget.take(results.len() * size_of::<ShapeId>()) {
+                program.results = results;
+            }
+        }
+        if meaning.makes == Makes::Parameter && body.entry && instruction.parameter > 0 {
+            let source = *found.get_or_insert_with(|| source(self));
+            let name = self.texts.number(instruction.name);
+            let (number, shape) = (instruction.parameter - 1, instruction.shape);
+            let Program { parameters, .. } = program;
+            if parameters.len() < GIVEN
+                && self.budget.for_one(parameters)
+                && self.budget.for_entry(&mut body.parameters)
+            {
+                body.parameters.insert(name, parameters.len() as u32);
+                parameters.push(Parameter { name, number, shape, source, reads: 0 });
+            }
+        }
     }
 
     /// Notes an instruction that makes a buffer, where no buffer assignment says which do.

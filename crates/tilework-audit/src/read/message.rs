@@ -34,7 +34,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use crate::budget::CONCLUDING;
-use crate::program::{Allocation, Value};
+use crate::program::{Allocation, Class, Value};
 use crate::read::Reading;
 use crate::read::bytes::{after, end_of_shape, rounded_bytes, split};
 use crate::texts::{NONE, Text};
@@ -179,7 +179,7 @@ impl Reading<'_> {
         }
         entry.value = Some(program.values.len());
         let allocation = program.allocations.len() as u32;
-        program.allocations.push(Allocation { size, space: memory, temporary: true });
+        program.allocations.push(Allocation { size, space: memory, class: Class::Temporary });
         program.values.push(Value {
             name,
             index: NONE,

@@ -11,14 +11,17 @@ pub(crate) mod live;
 pub(crate) mod message;
 pub(crate) mod metadata;
 pub(crate) mod mlir;
+pub(crate) mod numbers;
 mod reading;
 pub(crate) mod recognise;
 pub(crate) mod scan;
 pub(crate) mod select;
 #[cfg(feature = "proto")]
 pub(crate) mod serial;
+pub(crate) mod trips;
 pub(crate) mod usage;
 pub(crate) mod utf16;
+pub(crate) mod waiting;
 
 use std::io::{self, BufRead, Read};
 
@@ -292,12 +295,12 @@ impl Reading<'_> {
             let text = line.text;
             self.bytes += text.len() as u64 + 1;
             if let Some(header) = Header::of(text) {
-                match &section {
+                match &mut section {
                     Section::Message(_) => {
                         self.programs.merge_message(&mut self.program);
                         self.another();
                     }
-                    Section::Hlo(hlo) => self.store.hlo_ends(hlo),
+                    Section::Hlo(hlo) => self.store.hlo_ends(&mut self.program, hlo),
                     _ => {}
                 }
                 section = self.section(header, text);
@@ -325,12 +328,12 @@ impl Reading<'_> {
                 }
             }
         };
-        match &section {
+        match &mut section {
             Section::Hlo(hlo) => {
                 if outcome.is_ok() && hlo.is_open() {
                     self.store.complaints.add(lines.number, "the file ends within a computation");
                 }
-                self.store.hlo_ends(hlo);
+                self.store.hlo_ends(&mut self.program, hlo);
             }
             Section::Message(_) => self.programs.merge_message(&mut self.program),
             _ => {}

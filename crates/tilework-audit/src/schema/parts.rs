@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use buffa::Message;
+use buffa::encoding::decode_varint;
 
 use super::fields::Fields;
 use super::generated::xla_hlo as raw;
@@ -21,6 +22,8 @@ pub(crate) struct HloParts<'b> {
     buffers: Repeated<'b>,
     allocations: Repeated<'b>,
     breaks_off: Option<usize>,
+    /// Which results lie in the place of which parameters.
+    aliases: Vec<(u32, u32)>,
     /// What the module takes without its computations.
     taken: usize,
 }
@@ -94,18 +97,24 @@ impl<'b> HloParts<'b> {
         }
         let computations = Repeated { bytes, within, field: COMPUTATIONS, memory };
         let (others, breaks_off) = computations.others()?;
-        let taken = most_memory(&others, &[]);
+        let aliases = aliases(&others).unwrap_or_default();
+        let taken = most_memory(&others, &[]) + size_of_val(&aliases[..]);
         let mut module: raw::HloModuleProto = decode_within(&others, &[], memory)?;
         let frames = std::mem::take(&mut module.stack_frame_index).into_option().unwrap_or_default();
         let nothing = Repeated { bytes, within: 0..0, field: 0, memory };
         let (buffers, allocations) = (nothing.clone(), nothing);
         let module = HloModule::from_raw(module);
-        Ok(HloParts { module, frames, computations, buffers, allocations, breaks_off, taken })
+        Ok(HloParts { module, frames, computations, buffers, allocations, breaks_off, aliases, taken })
     }
 
     /// The module, without its computations.
     pub(crate) fn module(&self) -> &HloModule {
         &self.module
+    }
+
+    /// Which results lie in the place of which parameters, by their numbers.
+    pub(crate) fn aliases(&self) -> &[(u32, u32)] {
+        &self.aliases
     }
 
     /// The byte from which on nothing can be read: where they end within a message, or are none.
@@ -200,6 +209,43 @@ fn decode_within<M: Message>(bytes: &[u8], plain: &[u32], memory: usize) -> Resu
         return Err(Bad::Memory);
     }
     decode(bytes).map_err(|_| Bad::Bytes)
+}
+
+/// The numbers of results and parameters in `HloInputOutputAliasProto`, which is field 8 of a module: its entries are
+/// field 1, and of these the result is field 1, a list, and the parameter field 2.
+fn aliases(module: &[u8]) -> Option<Vec<(u32, u32)>> {
+    const ALIASES: u32 = 8;
+    let contents = |within: Range<usize>, number: u32| {
+        let mut fields = Fields::within(module, within);
+        let own = move || loop {
+            let field = fields.next().ok()??;
+            if field.number == number {
+                return field.content;
+            }
+        };
+        std::iter::from_fn(own)
+    };
+    let mut found = Vec::new();
+    for all in contents(0..module.len(), ALIASES) {
+        for entry in contents(all, 1) {
+            let result = contents(entry.clone(), 1).next();
+            let result = match result {
+                Some(list) if !list.is_empty() => decode_varint(&mut &module[list]).ok()?,
+                _ => 0,
+            };
+            let mut fields = Fields::within(module, entry);
+            let mut parameter = 0;
+            while let Ok(Some(field)) = fields.next() {
+                if field.number == 2 && field.content.is_none() {
+                    parameter =
+                        decode_varint(&mut module.get(field.whole.start + 1..field.whole.end)?).ok()?;
+                }
+            }
+            found.try_reserve(1).ok()?;
+            found.push((u32::try_from(result).ok()?, u32::try_from(parameter).ok()?));
+        }
+    }
+    Some(found)
 }
 
 impl<'b> Repeated<'b> {

@@ -1,6 +1,6 @@
 //! HLO modules in the ways in which they are written.
 
-use tilework_audit::{Audit, Audited, Operation};
+use tilework_audit::{Audit, Audited, Donation, Near, Operation};
 
 fn read(text: &str) -> Audited {
     let mut audit = Audit::new();
@@ -55,6 +55,52 @@ fn a_fusion_that_computes_nothing_is_what_it_moves() {
     assert_eq!((wrapping.total.buffers, computing.total.buffers), (2, 2));
 }
 
+/// A copy in a fusion that only wraps it, which is called from another computation by `call`, and that from the program.
+fn wrapped(called_by: &str, then: &str) -> String {
+    format!(
+        "HloModule m
+
+%wrapped_copy (p: f32[64,32]) -> f32[64,32] {{
+  %p = f32[64,32]{{1,0}} parameter(0)
+  ROOT %c = f32[64,32]{{0,1}} copy(%p)
+}}
+
+%middle (p: f32[64,32]) -> f32[64,32] {{
+  %q = f32[64,32]{{1,0}} parameter(0)
+  ROOT %f = f32[64,32]{{0,1}} {called_by}
+}}
+
+%outer (p: f32[64,32]) -> f32[64,32] {{
+  %r = f32[64,32]{{1,0}} parameter(0)
+  %m = f32[64,32]{{0,1}} fusion(%r), kind=kLoop, calls=%middle
+  ROOT %n = f32[64,32]{{0,1}} {then}(%m)
+}}
+
+ENTRY %main (x: f32[64,32]) -> f32[64,32] {{
+  %x = f32[64,32]{{1,0}} parameter(0)
+  ROOT %o = f32[64,32]{{0,1}} fusion(%x), kind=kLoop, calls=%outer
+}}
+"
+    )
+}
+
+#[test]
+fn what_is_nested_in_a_fusion_moves_on_its_way_however_deep() {
+    for called_by in [
+        "fusion(%q), kind=kLoop, calls=%wrapped_copy",
+        "call(%q), to_apply=%wrapped_copy",
+        "async-start(%q), calls=%wrapped_copy",
+        "conditional(%q, %q), true_computation=%wrapped_copy, false_computation=%wrapped_copy",
+    ] {
+        let moved = read(&wrapped(called_by, "negate")).moved;
+        assert_eq!((moved.changes, moved.bytes, moved.fused), (0, 0, 1), "{called_by}");
+        // Where nothing is computed on any level, all of it is that one copy.
+        let wrapping = read(&wrapped(called_by, "bitcast"));
+        assert_eq!((wrapping.moved.changes, wrapping.moved.fused), (1, 0), "{called_by}");
+        assert_eq!(wrapping.total.buffers, 2, "{called_by}");
+    }
+}
+
 /// A copy in the body of a loop within the body of a loop, and one in a fusion of an argument.
 fn nested(outer: &str, inner: &str) -> String {
     format!(
@@ -72,7 +118,10 @@ fn nested(outer: &str, inner: &str) -> String {
   %t = (s32[], f32[64,32]{{1,0}}) parameter(0)
   %x = f32[64,32]{{1,0}} get-tuple-element(%t), index=1
   %y = f32[64,32]{{0,1}} copy(%x)
-  ROOT %r = (s32[], f32[64,32]{{1,0}}) tuple(%x, %y)
+  %one = s32[] constant(1)
+  %j = s32[] get-tuple-element(%t), index=0
+  %next = s32[] add(%j, %one)
+  ROOT %r = (s32[], f32[64,32]{{1,0}}) tuple(%next, %y)
 }}
 
 %inner_condition (t: (s32[], f32[64,32])) -> pred[] {{
@@ -89,7 +138,12 @@ fn nested(outer: &str, inner: &str) -> String {
 
 %outer_body (t: (s32[], f32[64,32])) -> (s32[], f32[64,32]) {{
   %t = (s32[], f32[64,32]{{1,0}}) parameter(0)
-  ROOT %w = (s32[], f32[64,32]{{1,0}}) while(%t), condition=%inner_condition, body=%inner_body
+  %x = f32[64,32]{{1,0}} get-tuple-element(%t), index=1
+  %n = s32[] get-tuple-element(%t), index=0
+  %u = (s32[], f32[64,32]{{1,0}}) tuple(%n, %x)
+  %w = (s32[], f32[64,32]{{1,0}}) while(%u), condition=%inner_condition, body=%inner_body
+  %v = f32[64,32]{{1,0}} get-tuple-element(%w), index=1
+  ROOT %r = (s32[], f32[64,32]{{1,0}}) tuple(%n, %v)
 }}
 
 ENTRY %main (a: f32[64,32], b: f32[64,32]) -> f32[64,32] {{
@@ -116,9 +170,161 @@ fn a_copy_in_a_loop_moves_its_bytes_as_often_as_the_loop_runs() {
         (moved.bytes / 8192, moved.unknown_loops)
     };
     assert_eq!(runs("", "LT"), (5, 1));
-    assert_eq!(runs(counted, "NE"), (3, 1));
+    assert_eq!(runs(counted, "NE"), (15, 0));
+    assert_eq!(runs(counted, "EQ"), (0, 0));
+    assert_eq!(runs(counted, "LE"), (18, 0));
+    assert_eq!(runs(counted, "GE"), (0, 0));
     // One buffer is made, however often.
-    assert_eq!(program.total.buffers, read(&nested("", "NE")).total.buffers);
+    assert_eq!(program.total.buffers, read(&nested("", "GE")).total.buffers);
+}
+
+/// A loop whose counter begins with `first`, is made the next one by `step`, and goes on while `root` says so; the copy in it.
+fn counted(first: &str, step: &str, root: &str, inits: &str) -> (u64, bool, u64) {
+    let program = read(&format!(
+        "HloModule m
+
+%add_one (p: s32[], q: s32[]) -> s32[] {{
+  %ap = s32[]{{:T(128)}} parameter(0)
+  %aq = s32[] parameter(1)
+  %one = s32[] constant(1)
+  %sum = s32[] add(%ap, %aq)
+  ROOT %more = s32[] add(%sum, %one)
+}}
+
+%is_below (p: s32[], q: s32[]) -> pred[] {{
+  %bq = s32[] parameter(1)
+  %bp = s32[] parameter(0)
+  ROOT %less = pred[] compare(%bp, %bq), direction=LT, type=SIGNED
+}}
+
+%body (t: (s32[], s32[], f32[64,32])) -> (s32[], s32[], f32[64,32]) {{
+  %t = (s32[], s32[], f32[64,32]{{1,0}}) parameter(0)
+  %i = s32[] get-tuple-element(%t), index=0
+  %n = s32[] get-tuple-element(%t), index=1
+  %x = f32[64,32]{{1,0}} get-tuple-element(%t), index=2
+  %y = f32[64,32]{{0,1}} copy(%x)
+  %c10 = s32[] constant(10)
+  %c1 = s32[] constant(1)
+  %c3 = s32[] constant(-3)
+  %next = {step}
+  ROOT %r = (s32[], s32[], f32[64,32]{{1,0}}) tuple(%next, %n, /*index=2*/%y)
+}}
+
+%condition (t: (s32[], s32[], f32[64,32])) -> pred[] {{
+  %ct = (s32[], s32[], f32[64,32]{{1,0}}) parameter(0)
+  %ci = s32[] get-tuple-element(%ct), index=0
+  %cn = s32[] get-tuple-element(%ct), index=1
+  %hundred = s32[] constant(100)
+  %zero = s32[] constant(0)
+  ROOT {root}
+}}
+
+ENTRY %main (a: f32[64,32], k: s32[]) -> f32[64,32] {{
+  %a = f32[64,32]{{1,0}} parameter(0)
+  %k = s32[] parameter(1)
+  %start = {first}
+  %started = s32[] copy(%start)
+  %limit = s32[] constant(70)
+  %init = (s32[], s32[], f32[64,32]{{1,0}}) tuple({inits}, %a)
+  %w = (s32[], s32[], f32[64,32]{{1,0}}) while(%init), condition=%condition, body=%body
+  ROOT %o = f32[64,32]{{1,0}} get-tuple-element(%w), index=2
+}}
+"
+    ));
+    let copy = program.moves.iter().find(|change| change.name == "y").expect("the copy in the loop");
+    assert_eq!(copy.bytes, copy.runs * 8192);
+    (copy.runs, copy.runs_known, program.moved.unknown_loops)
+}
+
+#[test]
+fn a_loop_runs_from_where_it_starts_by_what_it_adds_to_where_it_ends() {
+    const NUMBER: &str = "s32[] constant";
+    let by_one = "s32[] add(%i, %c1)";
+    let below = "%lt = pred[] compare(%ci, %hundred), direction=LT";
+    for (first, step, root, runs) in [
+        (90, by_one, below, 10),
+        (0, "s32[] add(%i, %c10)", below, 10),
+        (-5, "s32[] add(%c10, %i)", below, 11),
+        (0, by_one, "%le = pred[] compare(%ci, %hundred), direction=LE", 101),
+        (0, by_one, "%gt = pred[] compare(%hundred, %ci), direction=GT", 100),
+        (20, "s32[] add(%i, %c3)", "%gt = pred[] compare(%ci, %zero), direction=GT", 7),
+        (20, "s32[] subtract(%i, %c10)", "%ge = pred[] compare(%ci, %zero), direction=GE", 3),
+        (50, "s32[] add(%i, %c10)", "%ne = pred[] compare(%ci, %hundred), direction=NE", 5),
+        // The limit is carried along, and the root is within a fusion.
+        (7, by_one, "%f = pred[] fusion(%ci, %cn), kind=kLoop, calls=%is_below", 63),
+        (
+            7,
+            "s32[] fusion(%i, %c10), kind=kLoop, calls=%add_one",
+            "%c = pred[] call(%ci, %cn), to_apply=%is_below",
+            6,
+        ),
+        (100, by_one, below, 0),
+    ] {
+        let found = counted(&format!("{NUMBER}({first})"), step, root, "%started, %limit");
+        assert_eq!(found, (runs, true, 0), "from {first} by {step} while {root}");
+    }
+    for (first, step, root, inits) in [
+        ("s32[] constant(0)", "s32[] multiply(%i, %c10)", below, "%started, %limit"),
+        ("s32[] constant(0)", "s32[] add(%n, %c1)", below, "%started, %limit"),
+        ("s32[] constant(0)", "s32[] add(%i, %c3)", below, "%started, %limit"),
+        (
+            "s32[] constant(1)",
+            "s32[] add(%i, %c10)",
+            "%ne = pred[] compare(%ci, %hundred), direction=NE",
+            "%k, %k",
+        ),
+        ("s32[] add(%k, %k)", by_one, below, "%started, %limit"),
+        ("s32[] constant(0)", by_one, below, "%k, %limit"),
+        (
+            "s32[] constant(0)",
+            by_one,
+            "%f = pred[] fusion(%ci, %cn), kind=kLoop, calls=%is_below",
+            "%started, %k",
+        ),
+        ("s32[] constant(0)", by_one, "%t = pred[] constant(true)", "%started, %limit"),
+    ] {
+        assert_eq!(counted(first, step, root, inits), (1, false, 1), "{first} {step} {root} {inits}");
+    }
+}
+
+#[test]
+fn a_copy_of_an_argument_that_is_not_donated_is_a_copy_all_the_same() {
+    let text = |alias: &str, more: &str, result: &str| {
+        format!(
+            "HloModule m, is_scheduled=true, {alias}entry_computation_layout={{}}
+
+%fused (p: f32[64,128]) -> f32[64,128] {{
+  %p = f32[64,128]{{1,0:T(8,128)}} parameter(0)
+  %q = f32[64,128]{{1,0:T(8,128)}} copy(%p)
+  ROOT %n = f32[64,128]{{1,0:T(8,128)}} negate(%q)
+}}
+
+ENTRY %main (p: f32[64,128]) -> {result} {{
+  %cache.1 = f32[64,128]{{1,0:T(8,128)}} parameter(0), metadata={{op_name=\"state[\\'cache\\']\"}}
+  %copy.3 = f32[64,128]{{1,0:T(8,128)}} copy(%cache.1)
+  %bitcast = f32[64,128]{{1,0:T(8,128)}} bitcast(%copy.3){more}
+  ROOT %f = {result}{{1,0:T(8,128)}} fusion(%bitcast), kind=kLoop, calls=%fused, metadata={{op_name=\"jit(f)/neg\" \
+             source_file=\"a.py\" source_line=9}}
+}}
+"
+        )
+    };
+    let found = |alias: &str, more: &str, result: &str| {
+        let program = read(&text(alias, more, result));
+        assert_eq!((program.moved.again, program.moved.again_bytes, program.moved.changes), (1, 1 << 15, 0));
+        let copy = program.moves[0].clone();
+        assert!(!copy.changes_layout && copy.argument.as_deref() == Some("state['cache']"), "{copy:?}");
+        // The compiler made it for what reads it.
+        assert_eq!((copy.near, copy.near_place.line), (Near::Read, Some(9)));
+        copy.donation
+    };
+    let same = "f32[64,128]";
+    assert_eq!(found("", "", same), Some(Donation::Removes));
+    let other = "\n  %other = f32[64,128]{1,0:T(8,128)} negate(%cache.1)";
+    assert_eq!(found("", other, same), Some(Donation::MayRemove));
+    assert_eq!(found("input_output_alias={ {}: (0, {}, may-alias) }, ", "", same), Some(Donation::InVain));
+    // No result could lie in its place.
+    assert_eq!(found("", "", "f32[64,256]"), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 use tilework_picture::svg::escaped;
 
 use super::pictures::{map, time};
-use super::report::{assumption, how_words, told_of, where_unread};
+use super::report::{assumption, donation_words, how_words, near_words, runs_words, told_of, where_unread};
 use super::sentence::{audit_sentence, name_of, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
 use crate::{Look, explain};
@@ -108,7 +108,7 @@ fn section(page: &mut String, program: &Audited, top: usize) {
         }
     }
     worst(page, program, top);
-    moves(page, "Instructions that change a layout", &program.moves, top);
+    moves(page, "Instructions that change a layout, and copies of the same", &program.moves, top);
     moves(page, "Arguments that are moved because of their layouts", &program.arguments, top);
     sums(page, "Padding by line of the program", &program.sources, name_of, top);
     sums(page, "Padding by computation", &program.computations, String::clone, top);
@@ -181,10 +181,16 @@ fn moves(page: &mut String, heading: &str, moves: &[Move], top: usize) {
         let mut about = vec![escaped(&change.name)];
         about.extend(change.argument.iter().map(|argument| format!("the argument {}", escaped(argument))));
         about.extend((change.count > 1).then(|| format!("{} like it", change.count)));
-        about.extend((change.runs > 1).then(|| format!("run {} times", change.runs)));
+        about.extend(
+            Some(runs_words(change)).filter(|runs| !runs.is_empty()).map(|runs| runs[2..].to_owned()),
+        );
         about.extend(change.fused.then(|| "within a fusion".to_owned()));
-        let from = place(&change.place).unwrap_or_default();
-        let how = change.how.as_ref().map_or(String::new(), how_words);
+        let from = place(&change.place).unwrap_or_default() + &near_words(change);
+        let how = match donation_words(change) {
+            _ if change.changes_layout => change.how.as_ref().map_or(String::new(), how_words),
+            Some(words) => format!("the same layout in the same memory; {words}"),
+            None => "the same layout in the same memory".to_owned(),
+        };
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td class=\"left\">{}<br><span class=\"faint\">{}</span></td>\

@@ -1,7 +1,7 @@
 //! The objects of instructions that change a layout.
 
 use serde::Serialize;
-use tilework_audit::{Move, Moved};
+use tilework_audit::{Donation, Move, Moved, Near, Place};
 
 /// An instruction that changes a layout.
 #[derive(Serialize)]
@@ -10,18 +10,51 @@ pub(super) struct MoveObject {
     name: String,
     count: u64,
     runs: u64,
+    runs_known: bool,
     from: String,
     to: String,
     bytes: u64,
     kind: Option<String>,
     run_bytes: Option<u64>,
     nests: Option<usize>,
+    changes_layout: bool,
     argument: Option<String>,
+    donation: Option<&'static str>,
     fused: bool,
     computation: Option<String>,
     #[serde(flatten)]
     place: MovePlace,
+    near: Option<NearObject>,
     dump_line: u64,
+}
+
+/// The neighbour that says which line an instruction of the compiler is for.
+#[derive(Serialize)]
+struct NearObject {
+    side: &'static str,
+    operation: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+impl NearObject {
+    fn new(near: Near, place: &Place) -> Option<NearObject> {
+        let side = match near {
+            Near::Nothing => return None,
+            Near::Read => "read by",
+            Near::Made => "made by",
+        };
+        let Place { operation, file, line } = place.clone();
+        Some(NearObject { side, operation, file, line })
+    }
+}
+
+fn donation(donation: Donation) -> &'static str {
+    match donation {
+        Donation::Removes => "removes",
+        Donation::MayRemove => "may remove",
+        Donation::InVain => "in vain",
+    }
 }
 
 /// A place whose operation is not that of the instruction.
@@ -40,13 +73,16 @@ impl MoveObject {
             name: change.name.clone(),
             count: change.count,
             runs: change.runs,
+            runs_known: change.runs_known,
             from: change.from.to_string(),
             to: change.to.to_string(),
             bytes: change.bytes,
             kind: how.map(|how| how.kind.to_string()),
             run_bytes: how.map(|how| how.run_bytes),
             nests: how.map(|how| how.nests),
+            changes_layout: change.changes_layout,
             argument: change.argument.clone(),
+            donation: change.donation.map(donation),
             fused: change.fused,
             computation: change.computation.clone(),
             place: MovePlace {
@@ -54,6 +90,7 @@ impl MoveObject {
                 file: change.place.file.clone(),
                 line: change.place.line,
             },
+            near: NearObject::new(change.near, &change.near_place),
             dump_line: change.line,
         }
     }
@@ -69,6 +106,8 @@ pub(super) struct MovedObject {
     free: u64,
     between_spaces: u64,
     between_spaces_bytes: u64,
+    again: u64,
+    again_bytes: u64,
     arguments: u64,
     arguments_bytes: u64,
     unknown_loops: u64,
@@ -84,6 +123,8 @@ impl MovedObject {
             free: moved.free,
             between_spaces: moved.between_spaces,
             between_spaces_bytes: moved.between_spaces_bytes,
+            again: moved.again,
+            again_bytes: moved.again_bytes,
             arguments: moved.arguments,
             arguments_bytes: moved.arguments_bytes,
             unknown_loops: moved.unknown_loops,

@@ -1,7 +1,9 @@
 //! The page of an audit.
 
 use tilework::Kind;
-use tilework_audit::{Assumed, Audited, Basis, Findings, How, Keyed, Move, Shared, SpaceSum, Sum, Unread};
+use tilework_audit::{
+    Assumed, Audited, Basis, Donation, Findings, How, Keyed, Move, Near, Shared, SpaceSum, Sum, Unread,
+};
 use tilework_picture::{Line, Look};
 
 use super::sentence::{audit_sentence, name_of, parts, place, share, short, space_name};
@@ -10,6 +12,9 @@ use crate::size;
 
 /// The most causes of one shape that are told.
 const CAUSES: usize = 4;
+
+/// Copies of fewer bytes together get no list of their own: counters of loops, mostly.
+const WORTH: u64 = 1 << 12;
 
 /// What an audit found, the sentence that matters first; no line is wider than `width` columns. `top` is how many of each
 /// kind are told; of 0 only the sentences.
@@ -174,6 +179,82 @@ pub(super) fn told_of(program: &Audited, shape: &Shared) -> (Sum, Option<String>
 }
 
 fn moves(page: &mut Page, program: &Audited, top: usize) {
+    again(page, program, top);
+    changes(page, program, top);
+    let moved = &program.moved;
+    let mut rest = Vec::new();
+    if moved.free > 0 {
+        rest.push(match moved.free {
+            1 => "1 bitcast, reshape or transpose moves nothing".to_owned(),
+            count => format!("{count} bitcasts, reshapes and transposes move nothing"),
+        });
+    }
+    if moved.between_spaces > 0 {
+        let copies = match moved.between_spaces {
+            1 => "1 copy only changes".to_owned(),
+            count => format!("{count} copies only change"),
+        };
+        rest.push(format!("{copies} the memory ({})", short(moved.between_spaces_bytes)));
+    }
+    if moved.again > 0 && moved.again_bytes < WORTH {
+        let copies = match moved.again {
+            1 => "1 copy changes".to_owned(),
+            count => format!("{count} copies change"),
+        };
+        rest.push(format!("{copies} neither layout nor memory ({})", short(moved.again_bytes)));
+    }
+    if moved.unknown_loops > 0 {
+        rest.push(match moved.unknown_loops {
+            1 => "what is in 1 loop counts once, as nothing says how often it runs".to_owned(),
+            count => format!("what is in {count} loops counts once, as nothing says how often they run"),
+        });
+    }
+    if !rest.is_empty() && moved.changes + moved.fused + moved.again > 0 {
+        page.paragraph(&format!("{}.", rest.join("; ")));
+    }
+    arguments(page, program, top);
+}
+
+/// Copies of what is there already.
+fn again(page: &mut Page, program: &Audited, top: usize) {
+    let moved = &program.moved;
+    if moved.again_bytes < WORTH {
+        return;
+    }
+    let bytes = short(moved.again_bytes);
+    page.heading(&match moved.again {
+        1 => format!("1 copy changes neither the layout nor the memory: {bytes}"),
+        count => format!("{count} copies change neither the layout nor the memory: {bytes}"),
+    });
+    let own = program.moves.iter().filter(|change| !change.changes_layout).take(top);
+    page.text(&own.map(copy).collect::<Vec<String>>().join("\n"));
+}
+
+fn copy(change: &Move) -> String {
+    let mut lines =
+        vec![format!("  {} {}", short(change.bytes), name(change)), format!("      {}", change.to)];
+    lines.extend(donation_words(change).map(|words| format!("      {words}")));
+    lines.join("\n")
+}
+
+/// What donating the argument would do to a copy of it.
+pub(super) fn donation_words(change: &Move) -> Option<String> {
+    let argument = change.argument.as_deref()?;
+    // `params['w']` is a part of the argument `params`.
+    let whole = argument.split(['[', '.']).next().unwrap_or(argument);
+    let how = format!("jax.jit(…, donate_argnames=\"{whole}\")");
+    Some(match change.donation? {
+        Donation::Removes => format!("donating {argument} removes it: {how}"),
+        Donation::MayRemove => {
+            format!("donating {argument} may remove it, if nothing reads the old value later: {how}")
+        }
+        Donation::InVain => {
+            format!("{argument} is donated, but its old value is still needed when the new one is written")
+        }
+    })
+}
+
+fn changes(page: &mut Page, program: &Audited, top: usize) {
     let moved = &program.moved;
     if moved.changes + moved.fused == 0 {
         return;
@@ -192,32 +273,8 @@ fn moves(page: &mut Page, program: &Audited, top: usize) {
         });
     }
     page.heading(&head);
-    let blocks: Vec<String> = program.moves.iter().take(top).map(movement).collect();
-    page.text(&blocks.join("\n"));
-    let mut rest = Vec::new();
-    if moved.free > 0 {
-        rest.push(match moved.free {
-            1 => "1 bitcast, reshape or transpose moves nothing".to_owned(),
-            count => format!("{count} bitcasts, reshapes and transposes move nothing"),
-        });
-    }
-    if moved.between_spaces > 0 {
-        let copies = match moved.between_spaces {
-            1 => "1 copy only changes".to_owned(),
-            count => format!("{count} copies only change"),
-        };
-        rest.push(format!("{copies} the place in memory ({})", short(moved.between_spaces_bytes)));
-    }
-    if moved.unknown_loops > 0 {
-        rest.push(match moved.unknown_loops {
-            1 => "what is in 1 loop counts once, as nothing says how often it runs".to_owned(),
-            count => format!("what is in {count} loops counts once, as nothing says how often they run"),
-        });
-    }
-    if !rest.is_empty() {
-        page.paragraph(&format!("{}.", rest.join("; ")));
-    }
-    arguments(page, program, top);
+    let own = program.moves.iter().filter(|change| change.changes_layout).take(top);
+    page.text(&own.map(movement).collect::<Vec<String>>().join("\n"));
 }
 
 /// The arguments that are moved: whoever gives them can spare the program that.
@@ -255,9 +312,7 @@ fn name(change: &Move) -> String {
     if change.count > 1 {
         text.push_str(&format!(" and {} more like it", change.count - 1));
     }
-    if change.runs > 1 {
-        text.push_str(&format!(", run {} times", change.runs));
-    }
+    text.push_str(&runs_words(change));
     if let Some(argument) = &change.argument {
         text.push_str(&format!(": the argument {argument}"));
     }
@@ -267,7 +322,29 @@ fn name(change: &Move) -> String {
     if let Some(place) = place(&change.place) {
         text.push_str(&format!("; {place}"));
     }
+    text.push_str(&near_words(change));
     text
+}
+
+/// How often it runs, behind a comma, if that is worth saying.
+pub(super) fn runs_words(change: &Move) -> String {
+    match (change.runs, change.runs_known) {
+        (0, _) => ", never run".to_owned(),
+        (1, true) => String::new(),
+        (runs, true) => format!(", run {runs} times"),
+        (1, false) => ", in a loop that runs nobody knows how often, counted once".to_owned(),
+        (runs, false) => format!(", in a loop that runs nobody knows how often, counted {runs} times"),
+    }
+}
+
+/// Which line it is for, behind a semicolon, if it does not say so itself.
+pub(super) fn near_words(change: &Move) -> String {
+    let side = match change.near {
+        Near::Nothing => return String::new(),
+        Near::Read => "for",
+        Near::Made => "of the value from",
+    };
+    place(&change.near_place).map_or(String::new(), |place| format!("; {side} {place}"))
 }
 
 /// How elements move, in words.

@@ -13,6 +13,7 @@ __all__ = [
     "Message",
     "Move",
     "Moved",
+    "Near",
     "Part",
     "Peak",
     "Program",
@@ -103,6 +104,15 @@ class Buffer(TypedDict):
     dump_line: int
 
 
+class Near(TypedDict):
+    """The neighbour that says which line an instruction of the compiler is for."""
+
+    side: str
+    operation: str | None
+    file: str | None
+    line: int | None
+
+
 Move = TypedDict(
     "Move",
     {
@@ -110,22 +120,26 @@ Move = TypedDict(
         "name": str,
         "count": int,
         "runs": int,
+        "runs_known": bool,
         "from": str,
         "to": str,
         "bytes": int,
         "kind": str | None,
         "run_bytes": int | None,
         "nests": int | None,
+        "changes_layout": bool,
         "argument": str | None,
+        "donation": str | None,
         "fused": bool,
         "computation": str | None,
         "source_operation": str | None,
         "file": str | None,
         "line": int | None,
+        "near": Near | None,
         "dump_line": int,
     },
 )
-Move.__doc__ = """An instruction that changes a layout."""
+Move.__doc__ = """An instruction that changes a layout, or copies what is there already."""
 
 
 class Moved(TypedDict):
@@ -138,6 +152,8 @@ class Moved(TypedDict):
     free: int
     between_spaces: int
     between_spaces_bytes: int
+    again: int
+    again_bytes: int
     arguments: int
     arguments_bytes: int
     unknown_loops: int

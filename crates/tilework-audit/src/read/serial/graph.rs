@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::budget::Budget;
 use crate::hash::Map;
 use crate::read::instruction::Meaning;
+use crate::read::trips::Does;
 use crate::schema::HloModule;
 use crate::shapes::ShapeId;
 use crate::texts::Text;
@@ -52,10 +53,8 @@ pub(crate) struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counts {
     Nothing,
-    /// It is this number.
-    Number(u64),
-    /// It is true while its first operand is below its second.
-    Below,
+    /// What it does to whole numbers.
+    Does(Does),
     /// It is a loop that runs as often.
     Runs(u64),
 }

@@ -12,11 +12,13 @@ mod ways;
 use crate::budget::CONCLUDING;
 use crate::hash::Map;
 use crate::lists::EMPTY;
-use crate::program::{Allocation, Program, Times, Value};
+use crate::program::{Alias, Allocation, Class, Program, Times, Value};
 use crate::read::Reading;
 use crate::read::bytes::{after, number};
 use crate::read::instruction::{Body, Called, Instruction, Meaning};
+use crate::read::numbers::Loop;
 use crate::read::recognise::Serialised;
+use crate::read::trips::{self, Does, Way};
 use crate::schema::Instruction as Serial;
 use crate::schema::parts::{Bad, HloParts};
 use crate::shapes::ShapeId;
@@ -194,14 +196,22 @@ impl Store {
                 program.overflowed = true;
                 break;
             }
-            let temporary = !(allocation.is_entry_computation_parameter
-                || allocation.maybe_live_out
-                || allocation.is_thread_local
-                || allocation.is_constant);
+            let class = match &allocation {
+                _ if allocation.is_entry_computation_parameter
+                    && allocation.is_parameter_aliased_with_output =>
+                {
+                    Class::Alias
+                }
+                _ if allocation.is_entry_computation_parameter => Class::Argument,
+                _ if allocation.maybe_live_out => Class::Result,
+                _ if allocation.is_constant => Class::Constant,
+                _ if allocation.is_thread_local => Class::Local,
+                _ => Class::Temporary,
+            };
             let is_kept =
                 allocation.is_entry_computation_parameter && !allocation.is_parameter_aliased_with_output;
             let (size, space) = (unsigned(allocation.size), allocation.color);
-            program.allocations.push(Allocation { size, space, temporary });
+            program.allocations.push(Allocation { size, space, class });
             let place = (program.allocations.len() - 1) as u32;
             for assigned in &allocation.assigned {
                 number += 1;
@@ -287,6 +297,11 @@ impl Store {
         sequences: &Map<u32, &[i64]>,
     ) {
         let mut body = self.module(program, parts.module().name.as_bytes());
+        for &(result, parameter) in parts.aliases() {
+            if self.budget.for_one(&mut program.aliases) {
+                program.aliases.push(Alias { result: Some(result), parameter });
+            }
+        }
         let mut line = 0;
         for (number, computation) in (0..).zip(&graph.computations) {
             let name = self.texts.shared(computation.name);
@@ -305,7 +320,7 @@ impl Store {
                 self.serial_instruction(program, parts, graph, &mut body, (key, node), line);
             }
         }
-        self.module_ends(&body);
+        self.module_ends(program, &mut body);
     }
 
     fn serial_instruction(
@@ -320,16 +335,8 @@ impl Store {
         let Some(shape) = node.shape else { return };
         let meaning = node.meaning;
         self.serial_calls(program, graph, body, node);
-        match node.counts {
-            Counts::Number(number) => body.is_number(key.into(), number),
-            Counts::Below if graph.root(node.computation) == Some(key) => {
-                let limit = graph.operands(node).nth(1).flatten();
-                if let Some(limit) = limit.and_then(|operand| body.number(operand.into())) {
-                    self.counts_to(program, body.hash, limit);
-                }
-            }
-            _ => {}
-        }
+        let is_root = graph.root(node.computation) == Some(key);
+        self.serial_number(program, graph, body, (key, node), is_root);
         let operand = match meaning.asks_for_operand() {
             true => graph.operands(node).next().flatten().and_then(|operand| body.operand(operand.into())),
             false => None,
@@ -345,38 +352,67 @@ impl Store {
         let name = name.as_bytes();
         let hash = self.seed.of(name);
         let parameter = match node.flow {
-            Flow::Parameter(number) if !body.entry => number.saturating_add(1),
+            Flow::Parameter(number) => number.saturating_add(1),
             _ => 0,
         };
-        let instruction =
-            Instruction { name, hash, key: key.into(), meaning, shape, operand, parameter, line };
-        if let Err(reason) = self.instruction(program, body, &instruction, order, source) {
+        let key = key.into();
+        let instruction = Instruction { name, hash, key, meaning, shape, operand, parameter, is_root, line };
+        // One that does not exist has a place all the same.
+        let operands = |each: &mut dyn FnMut(u64)| {
+            graph.operands(node).for_each(|operand| each(operand.map_or(u64::MAX, u64::from)));
+        };
+        if let Err(reason) = self.instruction(program, body, &instruction, order, source, operands) {
             self.complaints.add_at(node.place.start, reason);
+        }
+    }
+
+    /// The hash of the name of a computation.
+    fn hash_of(&self, graph: &Graph, called: u32) -> Option<u64> {
+        let called = graph.computations.get(called as usize)?;
+        Some(self.seed.of(self.texts.text(called.name).as_bytes()))
+    }
+
+    /// Follows whole numbers, and counts the turns of loops.
+    fn serial_number(
+        &self,
+        program: &mut Program,
+        graph: &Graph,
+        body: &mut Body,
+        (key, node): (u32, &Node),
+        is_root: bool,
+    ) {
+        let Some(shape) = node.shape else { return };
+        let operands = || {
+            let operands = graph.operands(node).take(trips::ELEMENTS);
+            operands.map(|operand| operand.map_or(u64::MAX, u64::from))
+        };
+        let mut called = graph.calls(node).filter_map(|called| self.hash_of(graph, called));
+        if node.meaning.calls == Called::Loop {
+            // The body is named first.
+            if let (Some(callee), Some(condition)) = (called.next(), called.next()) {
+                let says = if let Counts::Runs(times) = node.counts { Some(times) } else { None };
+                let init = operands().next();
+                self.turns(program, body, Loop { key: key.into(), condition, callee, init, says });
+            }
+            return;
+        }
+        let Counts::Does(does) = node.counts else { return };
+        if self.is_number(shape) {
+            let called = called.next().filter(|_| does == Does::Calls);
+            self.follow(body, (key.into(), shape, is_root), does, called, operands);
         }
     }
 
     /// Notes the computations that an instruction calls, and what of the program's arguments a fusion is given.
     fn serial_calls(&self, program: &mut Program, graph: &Graph, body: &Body, node: &Node) {
-        let hash_of = |store: &Store, called: u32| {
-            let called = graph.computations.get(called as usize);
-            called.map(|called| store.seed.of(store.texts.text(called.name).as_bytes()))
-        };
         let times = match node.meaning.calls {
-            Called::Nothing => return,
+            // What a loop is called with must be known first.
+            Called::Nothing | Called::Loop => return,
             Called::Fused | Called::Applied => Times::Within,
             Called::Once => Times::Once,
-            Called::Loop => {
-                // The body is named first.
-                let mut called = graph.calls(node).filter_map(|called| hash_of(self, called));
-                if let (Some(callee), Some(condition)) = (called.next(), called.next()) {
-                    let says = if let Counts::Runs(times) = node.counts { Some(times) } else { None };
-                    self.call(program, body.computation, callee, Times::Loop { says, condition });
-                }
-                return;
-            }
         };
         for called in graph.calls(node) {
-            let Some(callee) = hash_of(self, called) else { continue };
+            let Some(callee) = self.hash_of(graph, called) else { continue };
             self.call(program, body.computation, callee, times);
             if body.entry && node.meaning.calls == Called::Fused {
                 for (place, operand) in (0..).zip(graph.operands(node)) {
@@ -410,13 +446,16 @@ impl Store {
 /// What an instruction says about how often a loop runs.
 fn counts(read: &Serial) -> Counts {
     let says = |config: &[u8]| number(after(after(config, b"known_trip_count")?, b"\"n\":\"")?);
-    let found = match read.opcode.as_str() {
-        "constant" => read.number.and_then(|number| u64::try_from(number).ok()).map(Counts::Number),
-        "compare" if read.comparison == "LT" => Some(Counts::Below),
-        "while" => says(&read.backend_config).map(Counts::Runs),
-        _ => None,
+    let place = |number: i64| u32::try_from(number).ok();
+    let does = match read.opcode.as_str() {
+        "constant" => read.number.and_then(|number| i64::try_from(number).ok()).map(Does::Constant),
+        "parameter" => place(read.parameter_number).map(Does::Parameter),
+        "get-tuple-element" => place(read.tuple_index).map(Does::Element),
+        "compare" => Way::of(read.comparison.as_bytes()).map(Does::Compare),
+        "while" => return says(&read.backend_config).map_or(Counts::Nothing, Counts::Runs),
+        opcode => Does::of(opcode.as_bytes()),
     };
-    found.unwrap_or(Counts::Nothing)
+    does.map_or(Counts::Nothing, Counts::Does)
 }
 
 /// `{0,1}`, as the index of a buffer is written.
