@@ -53,11 +53,11 @@ mod unread;
 pub use audit::{Assumed, Audit};
 pub use block::{Block, BlockDim, BlockRule};
 pub use find::findings::{
-    Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak, Place, Shared,
-    SpaceSum, Sum,
+    Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak, Place, Reason,
+    Shared, SpaceSum, Sum, Why,
 };
 pub use find::suppose::Instead;
-pub use program::{Class, Message, Near, Need, Operation, Part};
+pub use program::{Class, Limit, Message, Near, Need, Operation, Part};
 pub use read::folder::Refused;
 pub use read::select::{Selection, is_same_program};
 pub use suggest::array::{Change, Rearranged};

@@ -1,9 +1,9 @@
 //! What was read of one program, before anything is concluded from it.
 
 use crate::hash::Map;
-use crate::lists::List;
+use crate::lists::{EMPTY, List};
 use crate::shapes::ShapeId;
-use crate::texts::Text;
+use crate::texts::{NONE, Text};
 
 /// Everything that was read of one compiled program.
 #[derive(Clone, Debug, Default)]
@@ -122,8 +122,10 @@ pub enum Class {
     /// What is there while parts of the program run.
     #[default]
     Temporary,
-    /// What a kernel takes for itself while it runs, and registers that are spilled there.
+    /// What a kernel takes for itself while it runs.
     Scoped,
+    /// Registers that did not suffice, and are kept in memory.
+    Spilled,
     /// What the smallest computations work with.
     Local,
 }
@@ -138,6 +140,7 @@ impl Class {
             Class::Constant => "constant",
             Class::Temporary => "temporary",
             Class::Scoped => "scoped",
+            Class::Spilled => "register spills",
             Class::Local => "local",
         }
     }
@@ -198,6 +201,15 @@ pub(crate) struct Alias {
 pub(crate) struct Origin {
     pub(crate) computation: u32,
     pub(crate) source: u32,
+    /// Where the nearest neighbour comes from that says so.
+    pub(crate) near: Near,
+    pub(crate) near_source: u32,
+}
+
+impl Origin {
+    pub(crate) fn new(computation: u32, source: u32) -> Origin {
+        Origin { computation, source, near: Near::Nothing, near_source: 0 }
+    }
 }
 
 /// Instructions that make the same buffer at the same place of the program.
@@ -227,6 +239,25 @@ pub(crate) struct MoveKey {
     /// Where the nearest neighbour comes from that says so, if it does not say where it comes from itself.
     pub(crate) near: Near,
     pub(crate) near_source: u32,
+}
+
+impl MoveKey {
+    /// That of a buffer of which only the neighbours are looked for.
+    pub(crate) fn of_buffer(shape: ShapeId, computation: u32, source: u32) -> MoveKey {
+        MoveKey {
+            operation: Operation::Copy,
+            from: shape,
+            to: shape,
+            order: EMPTY,
+            computation,
+            source,
+            parameter: NONE,
+            operand: 0,
+            result: 0,
+            near: Near::Nothing,
+            near_source: 0,
+        }
+    }
 }
 
 /// What is next to an instruction that the compiler made by itself.
@@ -296,8 +327,26 @@ pub struct Message {
     pub used: Option<u64>,
     /// Bytes that there are.
     pub capacity: Option<u64>,
+    /// The kernel or instruction that needs them, if it is one.
+    pub kernel: Option<String>,
+    /// What there is of it.
+    pub limit: Limit,
     /// What they are needed for, in the order of the message.
     pub parts: Vec<Part>,
+}
+
+/// What the bytes are that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// The whole memory, and the bytes that are needed are all.
+    #[default]
+    Memory,
+    /// What of it is free, and the bytes that are needed are those of one allocation.
+    Free,
+    /// What one kernel may take.
+    Kernel,
+    /// What the compiler tried to reach by computing values once more.
+    Rematerialisation,
 }
 
 /// What memory is needed for, and how much.
@@ -328,6 +377,10 @@ pub enum Need {
     OutputInArguments,
     /// What is there while it runs.
     Temporaries,
+    /// What a kernel takes for itself.
+    Scoped,
+    /// What all programs share.
+    Global,
     /// Holes between buffers.
     Fragmentation,
 }
@@ -344,6 +397,8 @@ impl Need {
             Need::Output => "output",
             Need::OutputInArguments => "output in arguments",
             Need::Temporaries => "temporaries",
+            Need::Scoped => "scoped",
+            Need::Global => "global",
             Need::Fragmentation => "fragmentation",
         }
     }

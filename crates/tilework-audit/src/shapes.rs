@@ -248,7 +248,10 @@ fn cost(shape: &Shape) -> Option<Cost> {
         Shape::Array(array) | Shape::Buffer(array) => {
             let layout = array.lower().ok()?;
             let space = array.layout().map_or(0, |written| i64::from(written.memory_space()));
-            let data = u64::try_from(layout.element_bytes()).ok()?.min(layout.bytes());
+            // An element may be given more bits than it has, such as `E(32)` of a `pred`.
+            let bits = u128::from(layout.bits().min(8 * array.element_type().bytes()));
+            let data = (u128::from(layout.len()) * bits).div_ceil(8);
+            let data = u64::try_from(data).ok()?.min(layout.bytes());
             Some(Cost { data, allocated: layout.bytes(), space })
         }
         Shape::Tuple(elements) => {

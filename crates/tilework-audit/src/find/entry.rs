@@ -1,9 +1,11 @@
 //! Buffers of a program, from whatever says the most about them.
 
+use tilework::xla::Shape;
+
 use crate::audit::Audit;
 use crate::find::findings::Basis;
 use crate::hash::Map;
-use crate::program::{Program, Value};
+use crate::program::{Near, Program, Value};
 use crate::shapes::{Cost, Known, ShapeId};
 use crate::texts::{NONE, Text};
 
@@ -19,7 +21,17 @@ pub(crate) struct Entry {
     pub(crate) count: u64,
     pub(crate) computation: u32,
     pub(crate) source: u32,
+    pub(crate) near: Near,
+    pub(crate) near_source: u32,
     pub(crate) line: u64,
+}
+
+impl Entry {
+    /// The line that it is from, or that it is for.
+    pub(crate) fn line_source(&self, audit: &Audit) -> u32 {
+        let is_line = audit.store.sources.source(self.source).line > 0;
+        if is_line || self.near_source == 0 { self.source } else { self.near_source }
+    }
 }
 
 /// All buffers of a program, in the order of the dump where there is one.
@@ -43,6 +55,8 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
                 count,
                 computation,
                 source,
+                near: Near::Nothing,
+                near_source: 0,
                 line,
             });
         }
@@ -75,7 +89,12 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
 impl Audit {
     pub(crate) fn entry_of(&self, program: &Program, value: &Value) -> Entry {
         let known = self.store.shapes.known(value.shape);
-        let cost = known.cost_of(value).unwrap_or_default();
+        // Of what has no shape, all is taken to be data.
+        let unknown = Cost { data: u64::MAX, ..Cost::default() };
+        let cost = match &*known.shape {
+            Shape::Opaque => unknown,
+            _ => known.cost_of(value).unwrap_or_default(),
+        };
         let origin = program.origins.get(&self.store.seed.of(self.store.texts.text(value.name).as_bytes()));
         // What is rounded is exact where the layout says the same; what is supposed was not in the dump.
         let is_computed = known.supposed || (value.rounded && is_near(value.size, cost.allocated));
@@ -91,6 +110,8 @@ impl Audit {
             count: 1,
             computation: origin.map_or(0, |origin| origin.computation),
             source,
+            near: origin.map_or(Near::Nothing, |origin| origin.near),
+            near_source: origin.map_or(0, |origin| origin.near_source),
             line: value.line,
         }
     }

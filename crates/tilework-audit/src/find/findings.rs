@@ -6,14 +6,14 @@ use tilework::xla::Shape;
 use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
-use crate::program::{Message, Near, Operation};
+use crate::program::{Class, Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
 use crate::unread::Unread;
 
 /// Everything that an audit has to say.
 #[derive(Debug)]
 pub struct Findings {
-    /// The programs, those with the most waste first.
+    /// The programs, the largest first.
     pub programs: Vec<Audited>,
     /// What could not be read.
     pub unread: Vec<Unread>,
@@ -27,8 +27,10 @@ pub struct Findings {
 /// What the layouts of one program cost.
 #[derive(Debug)]
 pub struct Audited {
-    /// The name of the module, or of the file.
+    /// The name of the module, or of the file. Where several have the same, what makes them different stands behind it.
     pub name: String,
+    /// What the names of its files have in common.
+    pub group: String,
     /// From what the buffers are known.
     pub basis: Basis,
     /// All buffers together. Those that live at different times may share memory, so this can be more than there is.
@@ -39,6 +41,10 @@ pub struct Audited {
     pub spaces: Vec<SpaceSum>,
     /// Buffers, those that waste the most first.
     pub buffers: Vec<Buffer>,
+    /// The largest buffers, padded or not: those in the main memory when it holds the most, where that is known.
+    pub largest: Vec<Buffer>,
+    /// What the memory is for, the most first.
+    pub reasons: Vec<Reason>,
     /// Shapes of buffers, those that waste the most together first.
     pub shapes: Vec<Shared>,
     /// Waste by computation, by the name of each; the most first.
@@ -118,6 +124,64 @@ impl Sum {
     }
 }
 
+/// What a part of the memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What for.
+    pub why: Why,
+    /// Its bytes, which count for no other reason.
+    pub bytes: u64,
+}
+
+/// What memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Why {
+    /// Bytes that hold no element, whatever the buffer is.
+    Padding,
+    /// Second copies of values, in another layout or the same.
+    Copies,
+    /// Registers of kernels that did not suffice.
+    Spills,
+    /// What kernels take for themselves.
+    Scoped,
+    /// What is there while parts of the program run.
+    Temporaries,
+    /// What the program is given and gives back in the same place.
+    Aliases,
+    /// What it is given.
+    Arguments,
+    /// What it gives back.
+    Results,
+    /// What never changes.
+    Constants,
+    /// Holes between buffers, and what is reserved for other moments.
+    Fragmentation,
+    /// The system's own.
+    Reserved,
+    /// The smallest computations' own.
+    Other,
+}
+
+impl Why {
+    /// In a word or four.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Padding => "padding",
+            Why::Copies => "copies",
+            Why::Spills => "register spills",
+            Why::Scoped => "kernels' own",
+            Why::Temporaries => "temporaries",
+            Why::Aliases => "arguments given back",
+            Why::Arguments => "arguments",
+            Why::Results => "results",
+            Why::Constants => "constants",
+            Why::Fragmentation => "fragmentation",
+            Why::Reserved => "the system's own",
+            Why::Other => "other",
+        }
+    }
+}
+
 /// A moment in the main memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peak {
@@ -174,14 +238,23 @@ pub struct Buffer {
     pub data: u64,
     /// How many are alike.
     pub count: u64,
-    /// Whether it lives when its memory space holds the most; none without live ranges.
+    /// What its memory is for; none if that is not known.
+    pub class: Option<Class>,
+    /// Whether it is there when its memory space holds the most; none without live ranges.
     pub at_peak: Option<bool>,
-    /// The first and the last instruction while which it lives.
+    /// The buffer in whose place it is then, which is counted for both.
+    pub in_place_of: Option<String>,
+    /// From which instruction to which its memory is held: what the program is given, gives back or never changes
+    /// throughout.
     pub live: Option<(u32, u32)>,
     /// The computation of the instruction.
     pub computation: Option<String>,
     /// Where the instruction comes from.
     pub place: Place,
+    /// Of an instruction that does not say which line it is from, which neighbour does.
+    pub near: Near,
+    /// Where that neighbour comes from.
+    pub near_place: Place,
     /// The line of the dump; 0 of a serialised one.
     pub line: u64,
 }
@@ -199,6 +272,8 @@ pub struct Shared {
     pub at_peak: Option<Sum>,
     /// What allocates the padding.
     pub growths: Vec<Growth>,
+    /// Bits of an element, and the more bits that the layout gives it.
+    pub widened: Option<(u32, u32)>,
     /// The same array in the layout that takes the fewest bytes, by footprint only, if it takes fewer.
     pub smallest: Option<Footprint>,
     /// The names of the first few.

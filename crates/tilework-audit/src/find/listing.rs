@@ -67,7 +67,12 @@ impl Listed for Place {
 
 impl Listed for Buffer {
     fn text_bytes(&self) -> usize {
-        of(&self.name) + printed(&*self.shape) + of(&self.computation) + self.place.text_bytes()
+        of(&self.name)
+            + of(&self.in_place_of)
+            + printed(&*self.shape)
+            + of(&self.computation)
+            + self.place.text_bytes()
+            + self.near_place.text_bytes()
     }
 }
 

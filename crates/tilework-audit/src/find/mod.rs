@@ -1,15 +1,17 @@
 //! Conclusions: buffers, sums, the peak, moves, contradictions.
 
 mod donation;
-mod entry;
+pub(crate) mod entry;
 pub(crate) mod findings;
 pub(crate) mod listing;
 mod moves;
 mod peak;
+mod reasons;
 mod sums;
 pub(crate) mod suppose;
 
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tilework::xla::Shape;
@@ -31,10 +33,13 @@ impl Audit {
         let mut programs: Vec<Audited> =
             self.programs.iter().filter_map(|program| self.audited(program, top, &listing)).collect();
         programs.retain(|program| !program.is_empty());
+        // The largest first; of equal ones those with the most padding.
         programs.sort_by_key(|program| {
             let main = program.main();
-            Reverse((main.waste(), program.moved.bytes, main.allocated))
+            let needed = program.message.used.unwrap_or(0).max(main.allocated);
+            Reverse((needed, main.waste(), program.moved.bytes))
         });
+        distinguish(&mut programs);
         let (unread, assumed) = (self.store.complaints.list.clone(), self.assumed.clone());
         Findings { programs, unread, assumed, cut: listing.is_cut() }
     }
@@ -61,11 +66,14 @@ impl Audit {
         };
         Some(Audited {
             name,
+            group: program.group.clone(),
             basis,
             total,
             peak: peaks.main(self, program),
             spaces: self.spaces(program, &entries, &peaks),
             buffers: self.buffers(program, &entries, &peaks, top, listing),
+            largest: self.largest(program, &entries, &peaks, top, listing),
+            reasons: self.reasons(program, &entries, &peaks, &total),
             shapes: self.shared(&entries, &peaks, top, listing),
             computations: self.by_computation(program, &entries, top, listing),
             sources: self.by_source(&entries, top, listing),
@@ -109,4 +117,46 @@ impl Audit {
         };
         self.name(entry.name).map(|name| name + index)
     }
+}
+
+/// Puts behind names that several programs have what makes them different: the number of the module in the names of its
+/// files, or the folder; or else the place in the order of the report.
+fn distinguish(programs: &mut [Audited]) {
+    let mut named: HashMap<String, Vec<usize>> = HashMap::new();
+    for (place, program) in programs.iter().enumerate() {
+        named.entry(program.name.clone()).or_default().push(place);
+    }
+    for (name, places) in named {
+        if places.len() < 2 || name.is_empty() {
+            continue;
+        }
+        let by = |own: fn(&str) -> Option<&str>| -> Option<Vec<String>> {
+            let words: Vec<String> = places
+                .iter()
+                .map(|&place| own(&programs[place].group).map(str::to_owned))
+                .collect::<Option<_>>()?;
+            let different: HashSet<&String> = words.iter().collect();
+            (different.len() == words.len()).then_some(words)
+        };
+        let words = by(module).or_else(|| by(folder)).or_else(|| by(file));
+        let words = words.unwrap_or_else(|| (1..=places.len()).map(|number| number.to_string()).collect());
+        for (&place, word) in places.iter().zip(words) {
+            programs[place].name = format!("{name} ({word})");
+        }
+    }
+}
+
+/// `module_0003` of `dump/module_0003.jit_step.cl_1.after_optimizations`.
+fn module(group: &str) -> Option<&str> {
+    let file = file(group)?;
+    file.starts_with("module_").then(|| file.split('.').next())?
+}
+
+fn file(group: &str) -> Option<&str> {
+    group.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())
+}
+
+fn folder(group: &str) -> Option<&str> {
+    let folder = &group[..group.rfind(['/', '\\'])?];
+    folder.rsplit(['/', '\\']).next().filter(|folder| !folder.is_empty())
 }

@@ -17,9 +17,20 @@ use crate::program::{Allocation, Program};
 #[derive(Debug, Default)]
 pub(crate) struct Peaks {
     spaces: Vec<SpacePeak>,
-    /// For each buffer of the program, whether it is there when its memory space holds the most. Of those at the same
-    /// place it is the one that came first, as only one is counted.
-    holds: Vec<bool>,
+    /// For each buffer of the program, whether it is there when its memory space holds the most, and is counted then. Of
+    /// those at the same place it is the one that came first, as only one is counted.
+    there: Vec<There>,
+    /// From when to when the memory of each is held.
+    lives: Vec<(u32, u32)>,
+}
+
+/// Whether a buffer is there when its memory space holds the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum There {
+    No,
+    Counted,
+    /// In the place of this one.
+    InPlaceOf(usize),
 }
 
 #[derive(Debug)]
@@ -38,31 +49,49 @@ impl Peaks {
         if !program.has.assignment || program.lives.is_empty() || entries.len() != program.values.len() {
             return Peaks::default();
         }
-        let lives: Vec<(u32, u32)> =
-            entries.iter().map(|entry| throughout_or(program, audit, entry)).collect();
+        let last = program.lives.values().map(|&(_, end)| end).max().unwrap_or(0);
+        let life = |(place, entry): (usize, &Entry)| match temporary(program, place) {
+            true => throughout_or(program, audit, entry, last),
+            false => (0, last),
+        };
+        let lives: Vec<(u32, u32)> = entries.iter().enumerate().map(life).collect();
         let mut is_part = vec![false; entries.len()];
         let throughout = (0..entries.len()).filter(|&place| !temporary(program, place));
         parts(program, throughout.collect()).into_iter().for_each(|part| is_part[part] = true);
-        let lives = |place: usize| if temporary(program, place) { lives[place] } else { (0, u32::MAX) };
-        let mut places: Vec<usize> = (0..entries.len()).filter(|&place| !is_part[place]).collect();
+        let mut places: Vec<usize> = (0..entries.len()).collect();
         places.sort_by_key(|&place| entries[place].space);
-        let mut peaks = Peaks { spaces: Vec::new(), holds: vec![false; entries.len()] };
+        let mut peaks = Peaks { spaces: Vec::new(), there: vec![There::No; entries.len()], lives };
         for own in places.chunk_by(|&a, &b| entries[a].space == entries[b].space) {
-            let time = fullest(own, program, entries, &lives);
-            let mut there: Vec<(u32, usize)> = own
-                .iter()
-                .map(|&place| (lives(place), place))
-                .filter(|((start, end), _)| (*start..=*end).contains(&time))
-                .map(|((start, _), place)| (start, place))
-                .collect();
+            let whole: Vec<usize> = own.iter().copied().filter(|&place| !is_part[place]).collect();
+            let time = fullest(&whole, program, entries, &|place| peaks.lives[place]);
+            let is_there = |place: &usize| {
+                let (start, end) = peaks.lives[*place];
+                (start..=end).contains(&time)
+            };
+            let mut there: Vec<(u32, usize)> =
+                whole.iter().copied().filter(is_there).map(|place| (peaks.lives[place].0, place)).collect();
             there.sort_unstable();
+            let others: Vec<usize> = own.iter().copied().filter(is_there).collect();
             let parts = parts(program, there.iter().map(|&(_, place)| place).collect());
             let mut taken: Map<Where, ()> = parts.iter().map(|&part| (at(program, part), ())).collect();
             let mut sum = Sum::default();
+            let mut counted: Vec<(u32, u64, usize)> = Vec::new();
             for (_, place) in there {
-                if taken.insert(at(program, place), ()).is_none() {
-                    peaks.holds[place] = true;
+                let (allocation, offset, size) = at(program, place);
+                if taken.insert((allocation, offset, size), ()).is_none() {
+                    peaks.there[place] = There::Counted;
+                    counted.push((allocation, offset, place));
                     sum.add(1, entries[place].allocated, entries[place].data);
+                }
+            }
+            counted.sort_unstable();
+            for place in others {
+                let (allocation, offset, _) = at(program, place);
+                let before = counted.partition_point(|&(own, start, _)| (own, start) <= (allocation, offset));
+                if peaks.there[place] == There::No
+                    && let Some(&(_, _, whole)) = before.checked_sub(1).and_then(|before| counted.get(before))
+                {
+                    peaks.there[place] = There::InPlaceOf(whole);
                 }
             }
             let space = own.first().map_or(0, |&place| entries[place].space);
@@ -93,12 +122,31 @@ impl Peaks {
 
     /// Whether a buffer is there when its memory space holds the most.
     pub(crate) fn holds(&self, buffer: usize) -> Option<bool> {
-        self.holds.get(buffer).copied()
+        self.there.get(buffer).map(|there| *there != There::No)
     }
 
-    /// From when to when a buffer lives.
-    pub(crate) fn live(&self, audit: &Audit, program: &Program, entry: &Entry) -> Option<(u32, u32)> {
-        live(audit, program, entry)
+    /// Whether it is counted then.
+    pub(crate) fn counts(&self, buffer: usize) -> Option<bool> {
+        self.there.get(buffer).map(|there| *there == There::Counted)
+    }
+
+    /// The buffer that is counted for it then, because it is at the same place.
+    pub(crate) fn in_place_of(&self, buffer: usize) -> Option<usize> {
+        match self.there.get(buffer)? {
+            There::InPlaceOf(other) => Some(*other),
+            There::No | There::Counted => None,
+        }
+    }
+
+    /// From when to when the memory of a buffer is held.
+    pub(crate) fn live(
+        &self,
+        audit: &Audit,
+        program: &Program,
+        buffer: usize,
+        entry: &Entry,
+    ) -> Option<(u32, u32)> {
+        self.lives.get(buffer).copied().or_else(|| live(audit, program, entry))
     }
 }
 
@@ -108,9 +156,9 @@ fn live(audit: &Audit, program: &Program, entry: &Entry) -> Option<(u32, u32)> {
     program.lives.get(&audit.store.live_key(name, index)).copied()
 }
 
-/// A temporary buffer's life; everything else, and what no range is known of, is there throughout.
-fn throughout_or(program: &Program, audit: &Audit, entry: &Entry) -> (u32, u32) {
-    live(audit, program, entry).filter(|(start, end)| start <= end).unwrap_or((0, u32::MAX))
+/// A temporary buffer's life; what no range is known of is there throughout.
+fn throughout_or(program: &Program, audit: &Audit, entry: &Entry, last: u32) -> (u32, u32) {
+    live(audit, program, entry).filter(|(start, end)| start <= end).unwrap_or((0, last))
 }
 
 /// The time at which these buffers of a memory space take the most.

@@ -10,7 +10,7 @@ use crate::find::findings::{Buffer, Contradiction, Keyed, Place, Shared, SpaceSu
 use crate::find::listing::Listing;
 use crate::find::peak::Peaks;
 use crate::hash::Map;
-use crate::program::{Allocation, Program, Value};
+use crate::program::{Allocation, Class, Program, Value};
 use crate::shapes::ShapeId;
 use crate::sources::Source;
 use crate::suggest::footprint::Footprint;
@@ -112,25 +112,62 @@ impl Audit {
         let mut order: Vec<usize> = (0..entries.len()).collect();
         order.sort_by_key(|&place| Reverse((waste(&entries[place]), entries[place].allocated)));
         let starts = program.starts();
-        let buffer = |place: usize| {
-            let entry = &entries[place];
-            let value = program.values.get(place).filter(|_| program.has.assignment);
-            Buffer {
-                name: self.name_of(entry),
-                shape: self.shape(entry.shape),
-                space: entry.space,
-                at: value.and_then(|value| starts.get(value.allocation as usize)?.checked_add(value.offset)),
-                allocated: entry.allocated,
-                data: entry.data,
-                count: entry.count,
-                at_peak: peaks.holds(place),
-                live: peaks.live(self, program, entry),
-                computation: self.computation(program, entry.computation),
-                place: self.place(entry.source),
-                line: program.line(entry.line),
-            }
-        };
+        let buffer = |place| self.buffer(program, entries, peaks, &starts, place);
         listing.of(order.into_iter().take(top).map(buffer))
+    }
+
+    /// The largest buffers: those in the main memory when it holds the most, where that is known.
+    pub(crate) fn largest(
+        &self,
+        program: &Program,
+        entries: &[Entry],
+        peaks: &Peaks,
+        top: usize,
+        listing: &Listing,
+    ) -> Vec<Buffer> {
+        let main = peaks.main_space();
+        let is_meant = |&place: &usize| match main {
+            Some(space) => entries[place].space == space && peaks.counts(place) == Some(true),
+            None => true,
+        };
+        let mut order: Vec<usize> = (0..entries.len()).filter(is_meant).collect();
+        order.sort_by_key(|&place| {
+            let entry = &entries[place];
+            (Reverse(entry.allocated.saturating_mul(entry.count)), entry.line)
+        });
+        let starts = program.starts();
+        let buffer = |place| self.buffer(program, entries, peaks, &starts, place);
+        listing.of(order.into_iter().take(top).map(buffer))
+    }
+
+    fn buffer(
+        &self,
+        program: &Program,
+        entries: &[Entry],
+        peaks: &Peaks,
+        starts: &[u64],
+        place: usize,
+    ) -> Buffer {
+        let entry = &entries[place];
+        let value = program.values.get(place).filter(|_| program.has.assignment);
+        Buffer {
+            name: self.name_of(entry),
+            shape: self.shape(entry.shape),
+            space: entry.space,
+            at: value.and_then(|value| starts.get(value.allocation as usize)?.checked_add(value.offset)),
+            allocated: entry.allocated,
+            data: entry.data,
+            count: entry.count,
+            class: program.class(place),
+            at_peak: peaks.holds(place),
+            in_place_of: peaks.in_place_of(place).and_then(|whole| self.name_of(&entries[whole])),
+            live: peaks.live(self, program, place, entry),
+            computation: self.computation(program, entry.computation),
+            place: self.place(entry.source),
+            near: entry.near,
+            near_place: self.place(entry.near_source),
+            line: program.line(entry.line),
+        }
     }
 
     pub(crate) fn shared(
@@ -166,7 +203,7 @@ impl Audit {
             });
             let group = &mut groups[place];
             group.sum.add(entry.count, entry.allocated, entry.data);
-            if peaks.holds(number) == Some(true) {
+            if peaks.counts(number) == Some(true) {
                 group.at_peak.add(entry.count, entry.allocated, entry.data);
             }
             group.worst = group.worst.max(entry.allocated - entry.data);
@@ -186,11 +223,19 @@ impl Audit {
             sum: group.sum,
             at_peak: peaks.main_space().map(|_| group.at_peak),
             growths: self.store.shapes.layout(group.shape).map(|layout| layout.growths()).unwrap_or_default(),
+            widened: self.widened(group.shape),
             smallest: (place < SUGGESTED).then(|| self.smallest(group.shape)).flatten(),
             names: group.first.iter().filter_map(|&place| self.name_of(&entries[place])).collect(),
             place: group.first.first().map(|&place| self.place(entries[place].source)).unwrap_or_default(),
         };
         listing.of(groups.iter().take(top).enumerate().map(shared))
+    }
+
+    /// Bits of an element, where the layout gives it more.
+    fn widened(&self, shape: ShapeId) -> Option<(u32, u32)> {
+        let array = self.store.shapes.known(shape).shape.as_array()?;
+        let (own, given) = (8 * array.element_type().bytes(), array.layout()?.element_size_in_bits());
+        (given > own).then_some((own, given))
     }
 
     /// The smallest layout of an array that has tiles, where that is smaller.
@@ -228,17 +273,16 @@ impl Audit {
     pub(crate) fn by_source(&self, entries: &[Entry], top: usize, listing: &Listing) -> Vec<Keyed<Place>> {
         let mut sums: Map<(Text, u32, Text), Sum> = Map::default();
         for entry in entries {
-            let source = self.store.sources.source(entry.source);
+            let source = self.store.sources.source(entry.line_source(self));
             let operation = if source.line > 0 { NONE } else { source.operation };
             let key = (source.file, source.line, operation);
             sums.entry(key).or_default().add(entry.count, entry.allocated, entry.data);
         }
-        let named = sums.into_iter().filter(|&((_, line, operation), _)| line > 0 || operation != NONE);
         let key = |&(file, line, operation): &(Text, u32, Text)| match line {
             0 => (self.store.texts.text(operation), 0),
             line => (self.store.texts.text(file), line),
         };
-        let ranked = ranked(named, |a, b| key(a).cmp(&key(b)));
+        let ranked = ranked(sums.into_iter(), |a, b| key(a).cmp(&key(b)));
         let keyed = |((file, line, operation), sum)| Keyed {
             key: self.place_of(Source { operation, file, line }),
             sum,
@@ -260,6 +304,11 @@ impl Program {
     /// A line, if there are any.
     pub(crate) fn line(&self, line: u64) -> u64 {
         if self.serialised { 0 } else { line }
+    }
+
+    /// What the memory of a value is for.
+    pub(crate) fn class(&self, value: usize) -> Option<Class> {
+        Some(self.allocations.get(self.values.get(value)?.allocation as usize)?.class)
     }
 
     /// Where each allocation begins, if those of a memory space stand one behind the other.

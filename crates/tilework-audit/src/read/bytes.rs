@@ -74,7 +74,9 @@ pub(crate) fn rounded(text: &[u8]) -> Option<f64> {
     let text = text.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
     let value: f64 = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
-    let scale = match text.get(digits) {
+    // PyTorch puts a space between: `2.00 GiB`.
+    let spaced = text.get(digits) == Some(&b' ') && text.get(digits + 2..digits + 4) == Some(b"iB");
+    let scale = match text.get(digits + usize::from(spaced)) {
         Some(b'K') => 10,
         Some(b'M') => 20,
         Some(b'G') => 30,

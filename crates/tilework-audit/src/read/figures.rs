@@ -11,17 +11,19 @@
 
 use memchr::memrchr;
 
-use crate::program::{Message, Need, Part};
+use crate::program::{Limit, Message, Need, Part};
 use crate::read::bytes::{after, number, number_after, rounded_bytes, split};
 
 /// Lines of a table: what stands before the size, and what it is called here. Of TPUs, then of all others.
-const TABLE: [(&[u8], Need); 13] = [
+const TABLE: [(&[u8], Need); 15] = [
     (b"reserved ", Need::Reserved),
     (b"program ", Need::Program),
     (b"arguments ", Need::Arguments),
     (b"Output size ", Need::Output),
     (b"; shares ", Need::OutputInArguments),
     (b"HLO temp ", Need::Temporaries),
+    (b" scoped ", Need::Scoped),
+    (b" global ", Need::Global),
     (b"% fragmentation (", Need::Fragmentation),
     (b"parameter allocation: ", Need::Arguments),
     (b"constant allocation: ", Need::Constants),
@@ -45,15 +47,22 @@ impl Message {
     pub(crate) fn figures(&mut self, line: &[u8]) {
         let memory = after(line, b"Ran out of memory in memory space ")
             .or_else(|| after(line, b"Ran out of memory on "))
-            .or_else(|| after(line, b" would exceed memory ").and_then(|rest| after(rest, b"space=")));
+            .or_else(|| after(line, b" would exceed memory ").and_then(|rest| after(rest, b"space=")))
+            .or_else(|| after(line, b" exceeded scoped "));
         if let Some(memory) = memory {
             let end = memory.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(memory.len());
             self.memory = Some(String::from_utf8_lossy(&memory[..end.min(32)]).to_ascii_lowercase());
         }
-        if let Some((used, capacity)) = used_and_capacity(line) {
-            (self.used, self.capacity) = (Some(used), Some(capacity));
+        if let Some((used, capacity, limit)) = used_and_capacity(line) {
+            (self.used, self.capacity, self.limit) = (Some(used), Some(capacity), limit);
         } else if self.used.is_none() {
             self.used = used_alone(line);
+            if self.used.is_some() && is_one(line) {
+                self.limit = Limit::Free;
+            }
+        }
+        if self.kernel.is_none() && self.limit != Limit::Memory || memory.is_some() {
+            self.kernel = self.kernel.take().or_else(|| kernel(line));
         }
         if let Some(statistics) = after(line, b"CompiledMemoryStats(") {
             for (mark, need) in STATISTICS {
@@ -81,10 +90,30 @@ impl Message {
     }
 }
 
+/// The instruction for which memory was to be allocated: `… on stack for %kernel.18 = bf16[2048,3] custom-call(…)`.
+fn kernel(line: &[u8]) -> Option<String> {
+    let name = after(line, b" for %")?;
+    let end = name.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b',');
+    let name = &name[..end.unwrap_or(name.len()).min(256)];
+    let name = name.strip_suffix(b".").unwrap_or(name);
+    (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
+}
+
+/// Whether what is said is one allocation that failed.
+fn is_one(line: &[u8]) -> bool {
+    let marks: [&[u8]; 3] =
+        [b"OOM when allocating tensor", b"out of memory trying to allocate ", b"Tried to allocate "];
+    marks.iter().any(|mark| after(line, mark).is_some())
+}
+
 /// What is needed and what there is, in the ways in which messages say both.
-fn used_and_capacity(line: &[u8]) -> Option<(u64, u64)> {
+fn used_and_capacity(line: &[u8]) -> Option<(u64, u64, Limit)> {
     // Used 17.60G of 16.00G hbm
-    let first = after(line, b"Used ").and_then(|rest| both(rest, b" of "));
+    let first = after(line, b"Used ").and_then(|rest| {
+        let (_, capacity) = split(rest, b" of ")?;
+        // Cut in the middle, it is less than it is.
+        has_unit(capacity).then(|| both(rest, b" of "))?
+    });
     // Scoped allocation with size 19.85M and limit 16.00M exceeded …
     let scoped = || both(after(line, b"llocation with size ")?, b" and limit ");
     // Attempting to allocate 8.00M. That was not possible. There are 6.43M free.
@@ -92,6 +121,21 @@ fn used_and_capacity(line: &[u8]) -> Option<(u64, u64)> {
         let rest =
             after(line, b"Attempting to allocate ").or_else(|| after(line, b"Attempting to reserve "))?;
         both(rest, b"There are ")
+    };
+    // Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.10 GiB already allocated; 1.20 GiB free; …)
+    // Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.69 GiB of which 14.25 MiB is free.
+    let tried = || {
+        let rest = after(line, b"Tried to allocate ")?;
+        let free = match after(rest, b" of which ") {
+            Some(free) => free,
+            None => {
+                let before = &rest[..memchr::memmem::find(rest, b" free")?];
+                let number = before.strip_suffix(b"iB").unwrap_or(before);
+                let start = memrchr(b';', number).map_or(0, |at| at + 1);
+                &before[start..]
+            }
+        };
+        Some((rounded_bytes(rest)?, rounded_bytes(free)?))
     };
     // Requires 3.47E, has 14.49G available.
     let early = || both(after(line, b"Requires ")?, b", has ");
@@ -116,7 +160,23 @@ fn used_and_capacity(line: &[u8]) -> Option<(u64, u64)> {
         };
         Some((used, rounded_bytes(limit)?))
     };
-    first.or_else(scoped).or_else(attempt).or_else(early).or_else(kernel).or_else(cores).or_else(temporaries)
+    // Can't reduce memory use below 14.15GiB (15193514189 bytes) by rematerialization; only reduced to 16.90GiB
+    let reduced = || {
+        let (wanted, reached) = both(after(line, b"an't reduce memory use below ")?, b"only reduced to ")?;
+        Some((reached, wanted))
+    };
+    let with = |limit| move |(used, capacity)| (used, capacity, limit);
+    let memory = || first.or_else(early).or_else(cores).or_else(temporaries).map(with(Limit::Memory));
+    let of_one = || scoped().or_else(kernel).map(with(Limit::Kernel));
+    let free = || attempt().or_else(tried).map(with(Limit::Free));
+    let reduced = || reduced().map(with(Limit::Rematerialisation));
+    memory().or_else(of_one).or_else(free).or_else(reduced)
+}
+
+/// Whether the number that a text begins with has a unit of bytes.
+fn has_unit(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    text.get(digits).is_some_and(|byte| b"BKMGTPE".contains(byte))
 }
 
 /// A size that the text begins with, and one behind a mark.
@@ -127,13 +187,57 @@ fn both(text: &[u8], mark: &[u8]) -> Option<(u64, u64)> {
 
 /// What is needed where it is not said how much there is.
 fn used_alone(line: &[u8]) -> Option<u64> {
-    const MARKS: [&[u8]; 4] = [
+    const MARKS: [&[u8]; 6] = [
+        b"out of memory trying to allocate ",
+        b"Tried to allocate ",
         b"ut of memory while trying to allocate ",
         b"ut of memory allocating ",
         b"ailed to allocate request for ",
         b"Total hbm usage >= ",
     ];
-    MARKS.iter().find_map(|mark| after(line, mark).and_then(rounded_bytes))
+    MARKS.iter().find_map(|mark| after(line, mark).and_then(rounded_bytes)).or_else(|| tensor(line)?.bytes())
+}
+
+/// The array of TensorFlow's message: `OOM when allocating tensor with shape[32,224,224,64] and type float on …`.
+pub(crate) fn tensor(line: &[u8]) -> Option<Tensor<'_>> {
+    let sizes = after(line, b"OOM when allocating tensor with shape[")?;
+    let (sizes, rest) = split(sizes, b"]")?;
+    let name = after(rest, b" type ")?;
+    let end =
+        name.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(name.len());
+    let element = match &name[..end] {
+        b"float" | b"float32" => "f32",
+        b"half" | b"float16" => "f16",
+        b"bfloat16" => "bf16",
+        b"double" | b"float64" => "f64",
+        b"int64" => "s64",
+        b"int32" => "s32",
+        b"int16" => "s16",
+        b"int8" => "s8",
+        b"uint8" => "u8",
+        b"bool" => "pred",
+        b"complex64" => "c64",
+        _ => return None,
+    };
+    Some(Tensor { element, sizes: std::str::from_utf8(sizes).ok()? })
+}
+
+/// An array by its element type and its sizes, as they are written.
+pub(crate) struct Tensor<'a> {
+    element: &'static str,
+    sizes: &'a str,
+}
+
+impl Tensor<'_> {
+    /// In XLA's notation.
+    pub(crate) fn text(&self) -> String {
+        format!("{}[{}]", self.element, self.sizes)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let array = tilework::xla::Shape::parse(&self.text()).ok()?;
+        Some(array.as_array()?.lower().ok()?.bytes())
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +275,7 @@ mod tests {
                 "Scoped allocation with size 0.25G and limit 0.125G exceeded scoped vmem limit",
                 0.25,
                 0.125,
-                None,
+                Some("vmem"),
             ),
             ("Attempting to allocate 8.00G. That was not possible. There are 6.50G free.", 8.0, 6.5, None),
             ("Attempting to reserve 9.50G at the bottom of memory. … There are 1.25G free", 9.5, 1.25, None),

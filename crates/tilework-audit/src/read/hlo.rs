@@ -156,8 +156,19 @@ impl Store {
             _ => None,
         };
         let parameter = parameter.and_then(|place| u32::try_from(place).ok()?.checked_add(1)).unwrap_or(0);
-        let instruction =
-            Instruction { name, hash, key: hash, meaning, shape, operand, parameter, is_root, line };
+        let is_constant = operation == b"constant";
+        let instruction = Instruction {
+            name,
+            hash,
+            key: hash,
+            meaning,
+            shape,
+            operand,
+            parameter,
+            is_root,
+            is_constant,
+            line,
+        };
         let Hlo { tables, metadata, body, .. } = hlo;
         let source = |store: &mut Store| store.source(tables, metadata, rest);
         let seed = self.seed;

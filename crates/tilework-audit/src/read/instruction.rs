@@ -6,7 +6,7 @@ use crate::hash::Map;
 use crate::lists::{EMPTY, List};
 use crate::program::{Made, MoveKey, Near, Operation, Origin, Parameter, Program};
 use crate::read::trips::{Scalar, Turns};
-use crate::read::waiting::Waiting;
+use crate::read::waiting::{Waiting, Waits};
 use crate::shapes::ShapeId;
 use crate::store::Store;
 use crate::texts::{NONE, Text};
@@ -176,6 +176,8 @@ pub(crate) struct Instruction<'a> {
     pub(crate) parameter: u32,
     /// Whether its value is that of the computation.
     pub(crate) is_root: bool,
+    /// Whether its value never changes.
+    pub(crate) is_constant: bool,
     /// Where it stands.
     pub(crate) line: u64,
 }
@@ -267,9 +269,18 @@ impl Store {
     /// Ends a computation: its moves are near to what is known by now.
     pub(crate) fn computation_ends(&mut self, program: &mut Program, body: &mut Body) {
         body.end_numbers(&self.budget);
-        let Store { budget, sources, .. } = self;
+        let Store { budget, sources, .. } = &*self;
         let is_line = |source: u32| sources.source(source).line > 0;
+        let (seed, texts) = (self.seed, &self.texts);
         body.waiting.end(is_line, |waits| {
+            if waits.key.near != Near::Nothing
+                && let Some(origin) = program.origins.get_mut(&seed.of(texts.text(waits.name).as_bytes()))
+            {
+                (origin.near, origin.near_source) = (waits.key.near, waits.key.near_source);
+            }
+            if !waits.moves {
+                return;
+            }
             let is_held = program.moves.contains_key(&waits.key)
                 || program.moves.len() < PLACES
                     && budget.for_entry(&mut program.moves)
@@ -312,6 +323,7 @@ impl Store {
             _ if meaning.passes => operand.map_or(0, |operand| operand.operand),
             _ => 0,
         };
+        let is_constant = instruction.is_constant;
         let mut found = None;
         if let Some(operation) = meaning.moves {
             let operand = operand.ok_or("a copy or reshape of something that is not known")?;
@@ -345,7 +357,7 @@ impl Store {
                     near_source: 0,
                 };
                 let name = self.texts.number(name);
-                if !body.waiting.add(&self.budget, key_of, key, line, name, made) {
+                if !body.waiting.add(&self.budget, key_of, Waits::new(key, line, name, made, true)) {
                     program.overflowed = true;
                 }
             }
@@ -360,9 +372,16 @@ impl Store {
             Some(wanted) => {
                 if wanted.contains_key(&hash) {
                     let source = *found.get_or_insert_with(|| source(self));
-                    let origin = Origin { computation: body.computation, source };
+                    let origin = Origin::new(body.computation, source);
                     if self.budget.for_entry(&mut program.origins) {
                         program.origins.insert(hash, origin);
+                    }
+                    // What the compiler converts by itself is for what reads it, as with its copies.
+                    let is_own = meaning.makes == Makes::Value && meaning.moves.is_none() && !is_constant;
+                    if is_own && self.sources.source(source).line == 0 {
+                        let key = MoveKey::of_buffer(shape, body.computation, source);
+                        let name = self.texts.number(name);
+                        body.waiting.add(&self.budget, key_of, Waits::new(key, line, name, 0, false));
                     }
                 }
                 found
@@ -477,7 +496,7 @@ impl Store {
         let Store { texts, shapes, budget, .. } = self;
         let &Instruction { name, hash, line, .. } = instruction;
         if program.origins.len() < ORIGINS && budget.for_entry(&mut program.origins) {
-            program.origins.insert(hash, Origin { computation: body.computation, source });
+            program.origins.insert(hash, Origin::new(body.computation, source));
         }
         let Some(made) = made else { return };
         // What is in a tuple has a buffer each.

@@ -32,11 +32,16 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
+use tilework::xla::Shape;
 
 use crate::budget::CONCLUDING;
+use crate::find::entry::is_near;
 use crate::program::{Allocation, Class, Value};
 use crate::read::Reading;
 use crate::read::bytes::{after, end_of_shape, rounded_bytes, split};
+use crate::read::figures::tensor;
+use crate::read::unwrapped::{Unwrapped, may_be_cut, numbered_size, without_prefix};
+use crate::shapes::ShapeId;
 use crate::texts::{NONE, Text};
 
 /// The most buffers of one message.
@@ -46,7 +51,7 @@ const LIMIT: usize = 1 << 16;
 const LISTS: [&[u8]; 2] = [b"Largest program allocations in ", b"Peak buffers:"];
 
 /// What a message begins with.
-const FIRST: [&[u8]; 12] = [
+const FIRST: [&[u8]; 19] = [
     b"Ran out of memory in memory space",
     b"Ran out of memory on ",
     b"HbmOom",
@@ -54,61 +59,130 @@ const FIRST: [&[u8]; 12] = [
     b"Scoped allocation with size ",
     b"ut of memory while trying to allocate ",
     b"ut of memory allocating ",
+    b"ran out of memory trying to allocate ",
     b"ailed to allocate request for ",
+    b"ailed to allocate ",
+    b"OOM when allocating tensor",
     b" would exceed memory (size=",
     b"exceeding available bytes: ",
     b"Attempting to allocate ",
     b"Attempting to reserve ",
+    b"an't reduce memory use below ",
+    b"out of memory. Tried to allocate ",
+    b"Exceeded hbm capacity by ",
+    b"Exceeded vmem capacity by ",
 ];
 
 /// What may stand alone of a message.
-const PARTS: [&[u8]; 3] =
-    [b"Total hbm usage >= ", b"unlikely to have enough memory", b"CompiledMemoryStats("];
+const PARTS: [&[u8]; 5] = [
+    b"Total hbm usage >= ",
+    b"unlikely to have enough memory",
+    b"CompiledMemoryStats(",
+    b"XLA label: ",
+    b"Extra memory due to padding: ",
+];
 
 /// What begins a message.
 pub(crate) fn begins(line: &[u8]) -> bool {
     // Most lines of most texts have none of these, and are told by a few searches for rare words.
-    static RARE: LazyLock<[Finder<'_>; 6]> =
-        LazyLock::new(|| ["emory", "lloca", "Oom", "Peak b", "bm usage", "to reserve"].map(Finder::new));
+    static RARE: LazyLock<[Finder<'_>; 8]> = LazyLock::new(|| {
+        ["emory", "lloca", "Oom", "Peak b", "bm usage", " capacity by", "XLA label", ". Size: "]
+            .map(Finder::new)
+    });
     let has = |mark: &&[u8]| memmem::find(line, mark).is_some();
-    RARE.iter().any(|rare| rare.find(line).is_some()) && [&FIRST[..], &LISTS, &PARTS].concat().iter().any(has)
+    RARE.iter().any(|rare| rare.find(line).is_some())
+        && ([&FIRST[..], &LISTS, &PARTS].concat().iter().any(has) || is_size(line))
 }
 
-/// The entry that is being read.
+/// Whether this is the size of an entry of a list: `  12. Size: 3.00G`.
+fn is_size(line: &[u8]) -> bool {
+    let size = numbered_size(without_prefix(line));
+    size.is_some_and(|size| size.first().is_some_and(u8::is_ascii_digit))
+}
+
+/// Whether a message begins with two lines that were one, and with neither of them alone.
+pub(crate) fn begins_cut(before: &[u8], line: &[u8]) -> bool {
+    const NEAR: usize = 48;
+    let line = without_prefix(line);
+    if !may_be_cut(before, line) {
+        return false;
+    }
+    let before = &before[before.len().saturating_sub(NEAR)..];
+    let behind = &line[..line.len().min(NEAR)];
+    // A mark that ends behind the cut and begins before it.
+    let spans = |between: &[u8], mark: &[u8]| {
+        let joined = [before, between, behind].concat();
+        let cut = before.len() + between.len();
+        memmem::find_iter(&joined, mark).any(|at| at < before.len() && at + mark.trim_ascii_end().len() > cut)
+    };
+    FIRST.iter().any(|mark| spans(b"", mark) || spans(b" ", mark))
+}
+
+/// The message that is being read, and the entry of its list.
 #[derive(Debug, Default)]
 pub(crate) struct Entry {
+    lines: Unwrapped,
     size: Option<u64>,
-    /// The buffer, once its shape was read.
-    value: Option<usize>,
-    /// The name that stands before the shape.
+    shape: Option<ShapeId>,
+    /// The shape of the instruction that makes it, which stands in its label.
+    made: Option<ShapeId>,
     name: Text,
-    /// The operator that stands before the shape.
     source: u32,
+    class: Option<Class>,
+    /// Where its first line stands; 0 if there is no entry.
+    line: u64,
     memory: i64,
     listed: bool,
 }
 
 impl Reading<'_> {
+    /// Begins a message that the line before, which was read as text, is a part of.
+    pub(crate) fn message_before(&mut self, entry: &mut Entry, line_number: u64, before: &[u8]) {
+        entry.lines.begins_with(line_number, before);
+    }
+
     /// Reads a line of a message, or all of it where an error is shown on one line with `\n` for the ends of its lines.
     pub(crate) fn message_lines(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
         let mut rest = line;
         // Names of operations may hold the same two signs.
         let is_whole = memmem::find(line, b"\\n").is_some() && begins(line);
         while let Some((line, more)) = split(rest, b"\\n").filter(|_| is_whole) {
-            self.message_line(entry, line_number, line);
+            self.message_piece(entry, line_number, line);
             rest = more;
         }
-        self.message_line(entry, line_number, rest);
+        self.message_piece(entry, line_number, rest);
+    }
+
+    fn message_piece(&mut self, entry: &mut Entry, line_number: u64, piece: &[u8]) {
+        if let Some((number, line)) = entry.lines.push(line_number, piece) {
+            self.message_line(entry, number, &line);
+        }
+    }
+
+    /// Ends a message.
+    pub(crate) fn message_ends(&mut self, entry: &mut Entry) {
+        if let Some((number, line)) = entry.lines.end() {
+            self.message_line(entry, number, &line);
+        }
+        self.entry_ends(entry);
+        self.programs.merge_message(&mut self.program);
     }
 
     /// Reads a line of a message.
     fn message_line(&mut self, entry: &mut Entry, line_number: u64, line: &[u8]) {
+        if FIRST.iter().chain(&LISTS).any(|mark| memmem::find(line, mark).is_some()) {
+            self.entry_ends(entry);
+        }
         if self.begins_again(line) {
             self.programs.merge_message(&mut self.program);
             self.begin(|has| &mut has.message);
-            *entry = Entry::default();
+            *entry = Entry { lines: std::mem::take(&mut entry.lines), ..Entry::default() };
         }
         self.program.message.figures(line);
+        if let Some(tensor) = tensor(line) {
+            entry.shape = self.store.shapes.number(tensor.text().as_bytes());
+            entry.begins(line_number);
+        }
         if let Some(module) = after(line, b"HLO module: ") {
             let end = module.iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(module.len());
             let name = &module[..end.min(1 << 10)];
@@ -123,26 +197,45 @@ impl Reading<'_> {
         } else if memmem::find(line, LISTS[1]).is_some() {
             entry.listed = true;
         } else if let Some(size) = field(line, b"Size: ") {
-            *entry =
-                Entry { size: rounded_bytes(size), memory: entry.memory, listed: true, ..Entry::default() };
+            self.entry_ends(entry);
+            (entry.size, entry.line, entry.listed) = (rounded_bytes(size), line_number, true);
         } else if let Some(shape) =
             field(line, b"Shape: ").or_else(|| field(line, b"Entry Parameter Subshape: "))
         {
-            self.entry(entry, line_number, shape);
+            let shape = shape.trim_ascii();
+            // The time of a log has colons, and a list that begins here has no size before.
+            entry.shape = self.store.shapes.number(&shape[..end_of_shape(shape)]);
+            if entry.shape.is_none() {
+                self.store.complaints.add(line_number, "a buffer with a shape that cannot be read");
+            }
+            entry.begins(line_number);
         } else if let Some(operator) = field(line, b"Operator: ") {
-            // This stands before the shape, and belongs to what the shape begins.
             let source = crate::read::metadata::Tables::default().source(operator, &mut self.store.texts);
             entry.source = self.store.sources.number(source);
+            entry.begins(line_number);
         } else if let Some(label) = field(line, b"XLA label: ").or_else(|| field(line, b"XLA Label: ")) {
-            let label = label.strip_prefix(b"%").unwrap_or(label);
-            let name = split(label, b" = ").map_or(label, |(name, _)| name);
-            entry.name = self.store.texts.number(if name.len() < 1 << 10 { name } else { b"" });
-            if let Some(value) = entry.value.and_then(|value| self.program.values.get_mut(value)) {
-                value.name = entry.name;
-            }
+            self.label(entry, label);
+            entry.begins(line_number);
+        } else if let Some(class) = field(line, b"Allocation type: ") {
+            entry.class = entry.class.or_else(|| class_of(class));
         } else if !entry.listed {
             self.store.text_line(&mut self.program, line_number, line);
         }
+    }
+
+    /// `%fusion.1668 = f32[4,128]{1,0:T(8,128)} fusion(…)`, or what a kernel or the compiler takes it for.
+    fn label(&mut self, entry: &mut Entry, label: &[u8]) {
+        let label = label.strip_prefix(b"%").unwrap_or(label);
+        let (name, made) = split(label, b" = ").unwrap_or((label.trim_ascii_end(), b""));
+        entry.name = self.store.texts.number(if name.len() < 1 << 10 { name } else { b"" });
+        entry.made = self.store.shapes.number(&made[..end_of_shape(made)]);
+        if memmem::find(label, b"spill").is_some() {
+            entry.class = Some(Class::Spilled);
+        }
+        if memmem::find(made, b"custom_call_target=\"tpu_custom_call\"").is_some() {
+            self.program.message.kernel.get_or_insert_with(|| String::from_utf8_lossy(name).into_owned());
+        }
+        entry.listed = true;
     }
 
     /// Whether this is the first line of another message than the one that is being read.
@@ -152,22 +245,38 @@ impl Reading<'_> {
         match LISTS.iter().any(has) {
             true => !program.values.is_empty(),
             // What is needed and the list of it may be told one after the other.
-            false => FIRST.iter().any(has) && (!program.values.is_empty() || program.message.used.is_some()),
+            false => {
+                let begins = FIRST[..FIRST.len() - 2].iter().any(has);
+                begins && (!program.values.is_empty() || program.message.used.is_some())
+            }
         }
     }
 
-    fn entry(&mut self, entry: &mut Entry, line: u64, shape: &[u8]) {
-        let shape = shape.trim_ascii();
-        let shape = &shape[..end_of_shape(shape)];
-        let source = std::mem::take(&mut entry.source);
-        let Some(shape) = self.store.shapes.number(shape) else {
-            return self.store.complaints.add(line, "a buffer with a shape that cannot be read");
+    /// Notes the entry that was read, and makes room for the next.
+    fn entry_ends(&mut self, entry: &mut Entry) {
+        let Entry { size, shape, made, name, source, class, line, memory, .. } = *entry;
+        (entry.size, entry.shape, entry.made, entry.name) = (None, None, None, NONE);
+        (entry.source, entry.class, entry.line) = (0, None, 0);
+        if line == 0 {
+            return;
+        }
+        let cost = |shape: ShapeId| self.store.shapes.known(shape).leaves.map(|cost| cost.allocated);
+        // What a label says its instruction makes is the buffer, if it is as large.
+        let made = made.filter(|&made| {
+            size.is_none_or(|size| cost(made).is_some_and(|allocated| is_near(size, allocated)))
+        });
+        let Some(size) = size.or_else(|| cost(shape.or(made)?)) else {
+            // A part of an entry whose beginning is not there says nothing.
+            return;
         };
-        let cost = self.store.shapes.known(shape).leaves;
-        let Some(size) = entry.size.or(cost.map(|cost| cost.allocated)) else {
-            return self.store.complaints.add(line, "a buffer without a size");
+        let Some(shape) = shape.or(made).or_else(|| self.store.shapes.number_of(&Shape::Opaque)) else {
+            return;
         };
-        let (name, memory) = (entry.name, entry.memory);
+        let class = class.unwrap_or_default();
+        let space = match (memory, class) {
+            (0, Class::Scoped | Class::Spilled) => 1,
+            (memory, _) => memory,
+        };
         let (program, budget) = (&mut self.program, &self.store.budget);
         let is_held = program.values.len() < LIMIT
             && budget.for_one(&mut program.values)
@@ -177,9 +286,8 @@ impl Reading<'_> {
             program.overflowed = true;
             return;
         }
-        entry.value = Some(program.values.len());
         let allocation = program.allocations.len() as u32;
-        program.allocations.push(Allocation { size, space: memory, class: Class::Temporary });
+        program.allocations.push(Allocation { size, space, class });
         program.values.push(Value {
             name,
             index: NONE,
@@ -188,11 +296,35 @@ impl Reading<'_> {
             rounded: true,
             offset: 0,
             allocation,
-            space: memory,
+            space,
             line,
             source,
         });
     }
+}
+
+impl Entry {
+    /// Notes that there is an entry, though its size was not read.
+    fn begins(&mut self, line: u64) {
+        self.listed = true;
+        if self.line == 0 {
+            self.line = line;
+        }
+    }
+}
+
+/// What a message says that memory is for.
+fn class_of(text: &[u8]) -> Option<Class> {
+    let kinds: [(&[u8], Class); 7] = [
+        (b"scoped", Class::Scoped),
+        (b"HLO temp", Class::Temporary),
+        (b"stack", Class::Scoped),
+        (b"argument", Class::Argument),
+        (b"output", Class::Result),
+        (b"constant", Class::Constant),
+        (b"global", Class::Constant),
+    ];
+    kinds.into_iter().find(|(kind, _)| text.trim_ascii_start().starts_with(kind)).map(|(_, class)| class)
 }
 
 /// What stands behind a mark that is a word of its own.

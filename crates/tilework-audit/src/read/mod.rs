@@ -19,6 +19,7 @@ pub(crate) mod select;
 #[cfg(feature = "proto")]
 pub(crate) mod serial;
 pub(crate) mod trips;
+pub(crate) mod unwrapped;
 pub(crate) mod usage;
 pub(crate) mod utf16;
 pub(crate) mod waiting;
@@ -35,6 +36,7 @@ use message::Entry;
 pub(crate) use reading::Reading;
 use recognise::Serialised;
 use select::group;
+use unwrapped::plain;
 use utf16::{Order, Utf16};
 
 /// What is said of a compressed file that ends early.
@@ -43,6 +45,9 @@ const CUT: &str = "the file ends in the middle";
 /// No message of protobuf is as long.
 #[cfg(feature = "proto")]
 const LONGEST: u64 = 1 << 31;
+
+/// A longer line is not cut by a terminal.
+const BEFORE: usize = 1 << 9;
 
 /// The most programs that are told apart.
 const PROGRAMS: usize = 1 << 14;
@@ -274,6 +279,8 @@ impl Reading<'_> {
     fn read_lines(&mut self, input: impl BufRead) -> io::Result<()> {
         let mut lines = Lines::new(input);
         let mut section = Section::Text;
+        // The line before, as a message may begin in it and go on in the next.
+        let mut before: Vec<u8> = Vec::new();
         let outcome = loop {
             let number = lines.number + 1;
             let line = match lines.next() {
@@ -296,8 +303,8 @@ impl Reading<'_> {
             self.bytes += text.len() as u64 + 1;
             if let Some(header) = Header::of(text) {
                 match &mut section {
-                    Section::Message(_) => {
-                        self.programs.merge_message(&mut self.program);
+                    Section::Message(entry) => {
+                        self.message_ends(entry);
                         self.another();
                     }
                     Section::Hlo(hlo) => self.store.hlo_ends(&mut self.program, hlo),
@@ -316,15 +323,21 @@ impl Reading<'_> {
                 Section::Usage => self.store.usage_line(program, number, text),
                 Section::Skipped => {}
                 Section::Message(entry) => self.message_lines(entry, number, text),
-                Section::Text if message::begins(text) => {
+                Section::Text if message::begins(text) || message::begins_cut(&before, text) => {
                     self.begin(|has| &mut has.message);
                     let mut entry = Entry::default();
+                    if message::begins_cut(&before, text) {
+                        self.message_before(&mut entry, number - 1, &before);
+                    }
                     self.message_lines(&mut entry, number, text);
                     section = Section::Message(entry);
                 }
                 Section::Text => {
                     program.has.text = true;
-                    self.store.text_line(program, number, text);
+                    let text = plain(text);
+                    self.store.text_line(program, number, &text);
+                    before.clear();
+                    before.extend_from_slice(if text.len() <= BEFORE { &text } else { b"" });
                 }
             }
         };
@@ -335,7 +348,7 @@ impl Reading<'_> {
                 }
                 self.store.hlo_ends(&mut self.program, hlo);
             }
-            Section::Message(_) => self.programs.merge_message(&mut self.program),
+            Section::Message(entry) => self.message_ends(entry),
             _ => {}
         }
         outcome

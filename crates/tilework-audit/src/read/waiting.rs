@@ -29,6 +29,8 @@ pub(crate) struct Waits {
     pub(crate) key: MoveKey,
     pub(crate) line: u64,
     pub(crate) name: Text,
+    /// Whether it is a move, or makes a buffer of which only that is asked where it comes from.
+    pub(crate) moves: bool,
     /// Where its operand comes from, as far as that is known.
     pub(crate) made: u32,
     /// Where what reads it first comes from: a line, or else an operation.
@@ -36,6 +38,13 @@ pub(crate) struct Waits {
     operation: u32,
     /// The move that reads it.
     then: Option<u32>,
+}
+
+impl Waits {
+    /// One of which nothing is known yet but where its operand comes from.
+    pub(crate) fn new(key: MoveKey, line: u64, name: Text, made: u32, moves: bool) -> Waits {
+        Waits { key, line, name, moves, made, read: 0, operation: 0, then: None }
+    }
 }
 
 impl Waiting {
@@ -52,21 +61,19 @@ impl Waiting {
     }
 
     /// Adds a move whose value operands call so; false if there is no room for it.
-    pub(crate) fn add(
-        &mut self,
-        budget: &Budget,
-        value: u64,
-        key: MoveKey,
-        line: u64,
-        name: Text,
-        made: u32,
-    ) -> bool {
+    pub(crate) fn add(&mut self, budget: &Budget, value: u64, waits: Waits) -> bool {
         let Waiting { moves, values } = self;
         if moves.len() >= LIMIT || !budget.for_one(moves) || !budget.for_entry(values) {
             return false;
         }
-        values.insert(value, moves.len() as u32);
-        moves.push(Waits { key, line, name, made, read: 0, operation: 0, then: None });
+        let number = moves.len() as u32;
+        // What it passes on is for what it is for.
+        if let Some(passed) = values.insert(value, number)
+            && let Some(passed) = moves.get_mut(passed as usize)
+        {
+            passed.then = passed.then.or(Some(number));
+        }
+        moves.push(waits);
         true
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tilework_audit::{Audit, Basis, Findings, Operation};
+use tilework_audit::{Audit, Basis, Buffer, Findings, Operation};
 
 const MIB: u64 = 1 << 20;
 
@@ -205,7 +205,8 @@ fn parts_of_a_larger_buffer_are_not_counted_beside_it() {
         audit.read("-", text.as_bytes()).expect("memory is read");
         let found = audit.findings(9);
         let peak = found.programs[0].peak.as_ref().expect("live ranges");
-        let there = found.programs[0].buffers.iter().filter(|buffer| buffer.at_peak == Some(true));
+        let counted = |buffer: &&Buffer| buffer.at_peak == Some(true) && buffer.in_place_of.is_none();
+        let there = found.programs[0].buffers.iter().filter(counted);
         assert_eq!(there.map(|buffer| buffer.allocated).sum::<u64>(), peak.sum.allocated);
         (peak.time, peak.sum.allocated)
     };
@@ -227,7 +228,12 @@ fn what_is_there_at_the_peak_adds_up_to_it() {
         let found = read(folder);
         let program = &found.programs[0];
         let peak = program.peak.as_ref().expect("live ranges");
-        let there = program.buffers.iter().filter(|b| b.space == peak.space && b.at_peak == Some(true));
+        for buffer in program.buffers.iter().filter(|buffer| buffer.space == peak.space) {
+            let (start, end) = buffer.live.expect("live ranges");
+            assert_eq!(buffer.at_peak, Some((start..=end).contains(&peak.time)), "{folder}: {buffer:?}");
+        }
+        let counted = |b: &&Buffer| b.at_peak == Some(true) && b.in_place_of.is_none();
+        let there = program.buffers.iter().filter(|b| b.space == peak.space).filter(counted);
         assert_eq!(
             there.map(|b| (b.allocated, b.data)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)),
             (peak.sum.allocated, peak.sum.data)
@@ -254,7 +260,9 @@ fn of_names_for_one_place_only_the_first_counts() {
     assert_eq!((sum.buffers, sum.allocated, sum.data), (2, 4608, 1024 + 512));
     let at_peak =
         |name: &str| program.buffers.iter().find(|b| b.name.as_deref() == Some(name)).and_then(|b| b.at_peak);
-    assert_eq!((at_peak("a"), at_peak("b"), at_peak("c")), (Some(true), Some(false), Some(true)));
+    assert_eq!((at_peak("a"), at_peak("b"), at_peak("c")), (Some(true), Some(true), Some(true)));
+    let instead: Vec<_> = program.buffers.iter().filter_map(|b| b.in_place_of.as_deref()).collect();
+    assert_eq!(instead, ["a"]);
 }
 
 #[cfg(not(feature = "proto"))]
@@ -291,4 +299,37 @@ fn small_arrays_without_tiles_count_in_whole_registers() {
     assert!(agreeing.iter().all(|(shape, size)| count(shape, *size) == 0));
     let others = [("f32[]", 8192), ("f32[]{:T(128)}", 4096), ("f32[2,3]{1,0}", 4096), ("bf16[]", 4096)];
     assert!(others.iter().all(|(shape, size)| count(shape, *size) == 1));
+}
+
+#[test]
+fn compilations_of_the_same_name_are_told_apart() {
+    let text = |size: u32| {
+        format!(
+            "HloModule jit_step\n\nENTRY %main (x: f32[{size}]) -> f32[{size}] {{\n  ROOT %x = f32[{size}]{{0}} parameter(0)\n}}\n"
+        )
+    };
+    let names = |files: &[&str]| -> Vec<String> {
+        let mut audit = Audit::new();
+        for (file, size) in files.iter().zip([30, 20, 10]) {
+            audit.read(file, text(size).as_bytes()).expect("memory is read");
+        }
+        audit.findings(9).programs.into_iter().map(|program| program.name).collect()
+    };
+    assert_eq!(
+        names(&[
+            "d/module_0001.jit_step.after_optimizations.txt",
+            "d/module_0007.jit_step.after_optimizations.txt"
+        ]),
+        ["jit_step (module_0001)", "jit_step (module_0007)"]
+    );
+    assert_eq!(
+        names(&["a/module_0001.jit_step.txt", "b/module_0001.jit_step.txt"]),
+        ["jit_step (a)", "jit_step (b)"]
+    );
+    assert_eq!(names(&["d/module_0001.jit_step.txt"]), ["jit_step"]);
+    let mut audit = Audit::new();
+    audit.read("-", format!("{}{}", text(3), text(2)).as_bytes()).expect("memory is read");
+    let found = audit.findings(9);
+    let names: Vec<&str> = found.programs.iter().map(|program| program.name.as_str()).collect();
+    assert_eq!(names, ["jit_step (1)", "jit_step (2)"]);
 }

@@ -1,6 +1,8 @@
 //! Out-of-memory messages, old and new, as people paste them.
 
-use tilework_audit::{Audit, Audited, Basis};
+use std::path::PathBuf;
+
+use tilework_audit::{Audit, Audited, Basis, Class, Limit};
 
 const MIB: u64 = 1 << 20;
 
@@ -236,5 +238,181 @@ fn what_a_text_is_does_not_depend_on_how_many_bytes_come_at_a_time() {
                 .expect("memory is read");
             assert_eq!(audit.findings(9).programs[0].total.allocated, 153_600_000, "{capacity}");
         }
+    }
+}
+
+/// A message as somebody posted it.
+fn posted(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/messages").join(name);
+    std::fs::read_to_string(path).expect("the file is there")
+}
+
+#[test]
+fn what_has_no_shape_is_counted_and_called_what_it_is() {
+    let program = read(&posted("torchxla_7942_vmem.txt"));
+    let spills = program.buffers.iter().find(|buffer| buffer.class == Some(Class::Spilled)).expect("spills");
+    assert_eq!((spills.allocated >> 10, spills.allocated), (30_371, spills.data));
+    assert_eq!(spills.name.as_deref(), Some("register allocator spill slots call depth 2"));
+    assert_eq!((program.message.used, program.message.capacity), (Some(31_404_851), Some(16 << 20)));
+    // The shape is a second buffer, of which the message is cut off.
+    assert_eq!((program.buffers.len(), program.spaces[0].number), (2, 1));
+}
+
+#[test]
+fn a_list_that_begins_in_the_middle_is_a_list() {
+    let program = read(&posted("trax_pred_E32.txt"));
+    assert_eq!(program.basis, Basis::Message);
+    let padded: Vec<_> = program
+        .buffers
+        .iter()
+        .map(|buffer| (buffer.name.as_deref().unwrap_or(""), buffer.allocated / MIB, buffer.data / MIB))
+        .collect();
+    // Of the first entry only the label is there, and it has the shape.
+    let expected = [
+        ("reshape.4751", 256, 64),
+        ("reshape.4755", 256, 64),
+        ("convolution-base-dilated.117.remat5", 512, 512),
+    ];
+    assert_eq!(padded, expected);
+    assert_eq!(program.shapes[0].widened, Some((8, 32)));
+}
+
+#[test]
+fn lines_that_were_cut_are_put_together() {
+    let program = read(&posted("jax38988_wrapped.txt"));
+    let message = &program.message;
+    assert_eq!((message.memory.as_deref(), message.capacity), (Some("vmem"), Some(64 << 20)));
+    assert_eq!(message.used, Some((65.05 * MIB as f64) as u64));
+    let [plain, wrapped, coloured] =
+        [OLD.to_owned(), posted("wrapped80.txt"), posted("ansi_suffix.txt")].map(|text| read(&text));
+    assert_eq!((wrapped.total, &wrapped.message), (coloured.total, &coloured.message));
+    assert_eq!(wrapped.buffers[0].shape.to_string(), "s32[8388608,8,4]{2,1,0:T(8,128)}");
+    assert_eq!((wrapped.message.capacity, plain.message.capacity), (Some(16 << 30), Some(16 << 30)));
+    assert_eq!(wrapped.buffers[0].place.operation.as_deref(), Some("slicewise_79/cic_update/FloorMod"));
+}
+
+/// The text cut at a number of columns, anywhere or at spaces.
+fn wrapped(text: &str, width: usize, at_spaces: bool) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while rest.len() > width {
+            let space = rest[..=width].rfind(' ').filter(|&at| at_spaces && !rest[..at].trim().is_empty());
+            let (piece, behind) = match space {
+                Some(at) => (&rest[..at], &rest[at + 1..]),
+                None if at_spaces => break,
+                None => rest.split_at(width),
+            };
+            out += &format!("{piece}\n");
+            rest = behind;
+        }
+        out += &format!("{rest}\n");
+    }
+    out
+}
+
+#[test]
+fn a_message_says_the_same_however_wide_it_is_shown() {
+    let whole = read(OLD);
+    for at_spaces in [false, true] {
+        for width in 32..140 {
+            let program = read(&wrapped(OLD, width, at_spaces));
+            assert_eq!(program.message, whole.message, "{width} {at_spaces}");
+            assert_eq!(program.total, whole.total, "{width} {at_spaces}");
+            let names =
+                |program: &Audited| program.buffers.iter().map(|b| b.name.clone()).collect::<Vec<_>>();
+            if !at_spaces && width >= 60 {
+                assert_eq!(names(&program), names(&whole), "{width} {at_spaces}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_says_the_same_with_anything_before_its_lines_and_behind_them() {
+    let whole = read(OLD);
+    for (before, behind) in [
+        ("> ", ""),
+        ("> > ", "\r"),
+        ("\x1b[1;31m", "\x1b[0m"),
+        ("2024-05-01T10:00:00.123Z stderr F ", ""),
+        ("[rank3]: ", ""),
+        ("(TPUWorker pid=17, ip=10.0.0.1) ", ""),
+        ("E0501 10:00:00.123456   12345 pjrt.cc:17] ", "^[[0m"),
+    ] {
+        let text: String = OLD.lines().map(|line| format!("{before}{line}{behind}\n")).collect();
+        let program = read(&text);
+        assert_eq!((&program.message, program.total), (&whole.message, whole.total), "{before:?}");
+        assert_eq!(program.buffers[0].place.line, Some(40), "{before:?}");
+    }
+}
+
+#[test]
+fn short_messages_of_today_name_the_kernel_and_its_limit() {
+    let program = read(&posted("vllm_E1001.txt"));
+    let message = &program.message;
+    assert_eq!((message.kernel.as_deref(), message.limit), (Some("flash_attention.1"), Limit::Kernel));
+    assert_eq!((message.used, message.capacity), (Some((37.22 * MIB as f64) as u64), Some(32 << 20)));
+    assert_eq!(message.memory.as_deref(), Some("vmem"));
+    let program = read(&posted("vllm_v7x_enginecore.txt"));
+    let kernel = "RPAm-p_256-bq_512_256-bkv_2048_512.72";
+    assert_eq!(program.message.kernel.as_deref(), Some(kernel));
+    assert_eq!((program.buffers.len(), program.total.allocated), (1, 4 << 20));
+}
+
+#[test]
+fn other_systems_say_it_in_their_own_words() {
+    let near =
+        |found: Option<u64>, expected: f64| found.is_some_and(|found| found.abs_diff(expected as u64) < 9);
+    const GIB: f64 = (1_u64 << 30) as f64;
+    for (line, used, capacity, limit) in [
+        (
+            "ResourceExhaustedError: OOM when allocating tensor with shape[32,224,224,64] and type float on \
+             /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
+            (32 * 224 * 224 * 64 * 4) as f64,
+            None,
+            Limit::Free,
+        ),
+        (
+            "RESOURCE_EXHAUSTED: Attempting to reserve 12.50G at the bottom of memory. That was not possible. There are \
+             4.25G free, 0B reserved, and 4.25G reservable.",
+            12.5 * GIB,
+            Some(4.25 * GIB),
+            Limit::Free,
+        ),
+        (
+            "W0501 10:00:00.1 7 hlo_rematerialization.cc:2218] Can't reduce memory use below 14.25GiB (15300820992 bytes) \
+             by rematerialization; only reduced to 16.50GiB (17716740096 bytes), down from 16.75GiB (17985175552 bytes) \
+             originally",
+            16.5 * GIB,
+            Some(14.25 * GIB),
+            Limit::Rematerialisation,
+        ),
+        (
+            "Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB (rounded to 1342177280)requested by op x",
+            1.25 * GIB,
+            None,
+            Limit::Free,
+        ),
+        (
+            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.75 GiB total capacity; \
+             14.10 GiB already allocated; 1.25 GiB free; 14.50 GiB reserved in total by PyTorch)",
+            2.0 * GIB,
+            Some(1.25 * GIB),
+            Limit::Free,
+        ),
+        (
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 23.75 GiB \
+             of which 0.25 GiB is free. Process 1 has 22 GiB memory in use.",
+            2.5 * GIB,
+            Some(0.25 * GIB),
+            Limit::Free,
+        ),
+    ] {
+        let message = read(line).message;
+        assert!(near(message.used, used), "{line}: {message:?}");
+        assert_eq!(message.capacity.is_some(), capacity.is_some(), "{line}: {message:?}");
+        assert!(capacity.is_none_or(|capacity| near(message.capacity, capacity)), "{line}: {message:?}");
+        assert_eq!(message.limit, limit, "{line}");
     }
 }

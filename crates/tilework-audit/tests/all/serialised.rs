@@ -26,7 +26,7 @@ fn read(files: &[(&str, &[u8])]) -> Findings {
 /// Everything that is found but what only texts have: lines, and the compiler's own peak.
 fn said(mut found: Findings) -> String {
     for program in &mut found.programs {
-        program.buffers.iter_mut().for_each(|buffer| buffer.line = 0);
+        program.buffers.iter_mut().chain(&mut program.largest).for_each(|buffer| buffer.line = 0);
         program.moves.iter_mut().for_each(|each| each.line = 0);
         program.arguments.iter_mut().for_each(|each| each.line = 0);
         program.contradictions.iter_mut().for_each(|each| each.line = 0);

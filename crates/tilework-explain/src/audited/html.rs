@@ -92,7 +92,9 @@ fn section(page: &mut String, program: &Audited, top: usize) {
                 page,
                 "<h3>{space} at the peak <span class=\"faint\">while {at} runs</span>{key}</h3>"
             );
-            let there = |buffer: &&Buffer| buffer.space == peak.space && buffer.at_peak == Some(true);
+            let there = |buffer: &&Buffer| {
+                buffer.space == peak.space && buffer.at_peak == Some(true) && buffer.in_place_of.is_none()
+            };
             map(page, program.buffers.iter().filter(there));
             for sum in &program.spaces {
                 let name = escaped(&space_name(program, sum.number));

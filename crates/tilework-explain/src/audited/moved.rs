@@ -30,7 +30,7 @@ pub(super) struct MoveObject {
 
 /// The neighbour that says which line an instruction of the compiler is for.
 #[derive(Serialize)]
-struct NearObject {
+pub(super) struct NearObject {
     side: &'static str,
     operation: Option<String>,
     file: Option<String>,
@@ -38,7 +38,7 @@ struct NearObject {
 }
 
 impl NearObject {
-    fn new(near: Near, place: &Place) -> Option<NearObject> {
+    pub(super) fn new(near: Near, place: &Place) -> Option<NearObject> {
         let side = match near {
             Near::Nothing => return None,
             Near::Read => "read by",

@@ -1,16 +1,17 @@
 //! The object of `audit --json`.
 
 use serde::Serialize;
-use tilework_audit::{Audited, Basis, Buffer, Findings, Place, Shared, SpaceSum, Sum, Unread};
+use tilework::xla::Shape;
+use tilework_audit::{Audited, Basis, Buffer, Class, Findings, Limit, Place, Shared, SpaceSum, Sum, Unread};
 
-use super::moved::{MoveObject, MovedObject};
+use super::moved::{MoveObject, MovedObject, NearObject};
 use super::sentence::{audit_sentence, name_of};
 use crate::shown::Growing;
 
 /// What an audit found.
 #[derive(Serialize)]
 pub struct FindingsObject {
-    /// The programs, those with the most waste first.
+    /// The programs, the largest first.
     pub programs: Vec<AuditedObject>,
     assumed: Option<AssumedObject>,
     unread: Vec<UnreadObject>,
@@ -47,6 +48,8 @@ pub struct AuditedObject {
     peak: Option<PeakObject>,
     total: SumObject,
     spaces: Vec<SpaceObject>,
+    reasons: Vec<ReasonObject>,
+    largest: Vec<BufferObject>,
     shapes: Vec<SharedObject>,
     buffers: Vec<BufferObject>,
     moves: Vec<MoveObject>,
@@ -79,6 +82,12 @@ impl AuditedObject {
             }),
             total: SumObject::new(&program.total),
             spaces: program.spaces.iter().map(SpaceObject::new).collect(),
+            reasons: program
+                .reasons
+                .iter()
+                .map(|reason| ReasonObject { name: reason.why.name(), bytes: reason.bytes })
+                .collect(),
+            largest: program.largest.iter().map(BufferObject::new).collect(),
             shapes: program.shapes.iter().map(SharedObject::new).collect(),
             buffers: program.buffers.iter().map(BufferObject::new).collect(),
             moves: program.moves.iter().map(MoveObject::new).collect(),
@@ -111,6 +120,8 @@ impl AuditedObject {
                 memory: message.memory.clone(),
                 used_bytes: message.used,
                 capacity_bytes: message.capacity,
+                limit: limit(message.limit),
+                kernel: message.kernel.clone(),
                 parts: message
                     .parts
                     .iter()
@@ -131,6 +142,15 @@ fn basis(basis: Basis) -> &'static str {
         Basis::Instructions => "instructions",
         Basis::Shapes => "shapes",
         Basis::Nothing => "nothing",
+    }
+}
+
+fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Memory => "memory",
+        Limit::Free => "free",
+        Limit::Kernel => "kernel",
+        Limit::Rematerialisation => "rematerialisation",
     }
 }
 
@@ -204,6 +224,7 @@ struct SharedObject {
     sum: SumObject,
     at_peak: Option<SumObject>,
     causes: Vec<Growing>,
+    element_bits: Option<WidenedObject>,
     smallest: Option<SmallestObject>,
     names: Vec<String>,
     #[serde(flatten)]
@@ -218,6 +239,7 @@ impl SharedObject {
             sum: SumObject::new(&shared.sum),
             at_peak: shared.at_peak.as_ref().map(SumObject::new),
             causes: shared.growths.iter().map(Growing::from).collect(),
+            element_bits: shared.widened.map(|(from, to)| WidenedObject { from, to }),
             smallest: shared.smallest.as_ref().map(|smallest| SmallestObject {
                 shape: smallest.shape.to_string(),
                 allocated_bytes: smallest.bytes,
@@ -226,6 +248,20 @@ impl SharedObject {
             place: PlaceObject::new(&shared.place),
         }
     }
+}
+
+/// What a part of the memory is for.
+#[derive(Serialize)]
+struct ReasonObject {
+    name: &'static str,
+    bytes: u64,
+}
+
+/// Bits of an element, and those that the layout gives it.
+#[derive(Serialize)]
+struct WidenedObject {
+    from: u32,
+    to: u32,
 }
 
 /// By footprint only: the compiler may need another order.
@@ -238,7 +274,8 @@ struct SmallestObject {
 #[derive(Serialize)]
 struct BufferObject {
     name: Option<String>,
-    shape: String,
+    shape: Option<String>,
+    role: Option<&'static str>,
     memory_space: i64,
     offset_bytes: Option<u64>,
     count: u64,
@@ -246,10 +283,12 @@ struct BufferObject {
     data_bytes: u64,
     waste_bytes: u64,
     at_peak: Option<bool>,
+    in_place_of: Option<String>,
     live: Option<(u32, u32)>,
     computation: Option<String>,
     #[serde(flatten)]
     place: PlaceObject,
+    near: Option<NearObject>,
     dump_line: u64,
 }
 
@@ -257,7 +296,8 @@ impl BufferObject {
     fn new(buffer: &Buffer) -> BufferObject {
         BufferObject {
             name: buffer.name.clone(),
-            shape: buffer.shape.to_string(),
+            shape: (*buffer.shape != Shape::Opaque).then(|| buffer.shape.to_string()),
+            role: buffer.class.map(Class::name),
             memory_space: buffer.space,
             offset_bytes: buffer.at,
             count: buffer.count,
@@ -265,9 +305,11 @@ impl BufferObject {
             data_bytes: buffer.data,
             waste_bytes: buffer.allocated - buffer.data,
             at_peak: buffer.at_peak,
+            in_place_of: buffer.in_place_of.clone(),
             live: buffer.live,
             computation: buffer.computation.clone(),
             place: PlaceObject::new(&buffer.place),
+            near: NearObject::new(buffer.near, &buffer.near_place),
             dump_line: buffer.line,
         }
     }
@@ -301,6 +343,8 @@ struct MessageObject {
     memory: Option<String>,
     used_bytes: Option<u64>,
     capacity_bytes: Option<u64>,
+    limit: &'static str,
+    kernel: Option<String>,
     parts: Vec<PartObject>,
 }
 

@@ -1,12 +1,14 @@
 //! The page of an audit.
 
 use tilework::Kind;
+use tilework::xla::Shape;
 use tilework_audit::{
-    Assumed, Audited, Basis, Donation, Findings, How, Keyed, Move, Near, Shared, SpaceSum, Sum, Unread,
+    Assumed, Audited, Basis, Buffer, Class, Donation, Findings, How, Keyed, Limit, Move, Near, Place, Shared,
+    SpaceSum, Sum, Unread,
 };
 use tilework_picture::{Line, Look};
 
-use super::sentence::{audit_sentence, name_of, parts, place, share, short, space_name};
+use super::sentence::{audit_sentence, name_of, parts, place, share, short, space_name, widened};
 use crate::page::Page;
 use crate::size;
 
@@ -37,7 +39,11 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         if let Some(parts) = parts(program) {
             page.paragraph(&parts);
         }
+        if let Some(more) = more(program) {
+            page.paragraph(&more);
+        }
         spaces(&mut page, program);
+        largest(&mut page, program, top);
         shapes(&mut page, program, top);
         moves(&mut page, program, top);
         sums(&mut page, "padding by line of the program", &program.sources, name_of, top);
@@ -59,6 +65,77 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
     }
     unread(&mut page, &findings.unread);
     page.into_lines()
+}
+
+/// How to get to know more than a short message says.
+pub(super) fn more(program: &Audited) -> Option<String> {
+    let message = &program.message;
+    let is_short = program.basis != Basis::Assignment
+        && (message.kernel.is_some() || message.used.is_some() && program.largest.len() < 2);
+    let kernel = match message.limit {
+        Limit::Kernel => {
+            "Smaller blocks need less, and the limit can be raised: pltpu.CompilerParams(vmem_limit_bytes=…) for a Pallas \
+             kernel, XLA's option xla_tpu_scoped_vmem_limit_kib for all. "
+        }
+        _ => "",
+    };
+    is_short.then(|| {
+        format!(
+            "{kernel}A dump says what is in the memory. It is written before the program runs, so it exists even when \
+             memory runs out: set XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\", run once more, and audit DIR."
+        )
+    })
+}
+
+/// The largest buffers, whatever they waste.
+fn largest(page: &mut Page, program: &Audited, top: usize) {
+    let worth = program.basis == Basis::Assignment || program.basis == Basis::Message;
+    if !worth || program.largest.is_empty() {
+        return;
+    }
+    page.heading(match (&program.peak, program.basis) {
+        (Some(_), _) => "largest buffers at the peak",
+        (None, Basis::Message) => "largest buffers that are listed",
+        (None, _) => "largest buffers",
+    });
+    let blocks: Vec<String> = program.largest.iter().take(top).map(buffer).collect();
+    page.text(&blocks.join("\n"));
+}
+
+fn buffer(buffer: &Buffer) -> String {
+    let what = what(buffer);
+    let mut lines = vec![format!("  {} {what}", short(buffer.allocated.saturating_mul(buffer.count)))];
+    lines.push(format!("      {}", buffer_words(buffer)));
+    lines.join("\n")
+}
+
+/// The shape of a buffer, or what it is that has none.
+pub(super) fn what(buffer: &Buffer) -> String {
+    match (&*buffer.shape, &buffer.name) {
+        (Shape::Opaque, Some(name)) => name.clone(),
+        (Shape::Opaque, None) => "a buffer without a shape".to_owned(),
+        (shape, _) => shape.to_string(),
+    }
+}
+
+/// What a buffer is for, what makes it and from when to when it is there.
+pub(super) fn buffer_words(buffer: &Buffer) -> String {
+    let class = buffer.class.map_or("buffer", |class| class.name());
+    let mut text = match &buffer.name {
+        Some(name) if *buffer.shape != Shape::Opaque => format!("{class} {name}"),
+        _ => class.to_owned(),
+    };
+    let waste = (buffer.allocated - buffer.data).saturating_mul(buffer.count);
+    if waste > 0 {
+        text.push_str(&format!(", {} of it padding", short(waste)));
+    }
+    if let Some((from, to)) = buffer.live.filter(|_| buffer.class == Some(Class::Temporary)) {
+        text.push_str(&format!(", alive from {from} to {to}"));
+    }
+    if let Some(place) = place(&buffer.place) {
+        text.push_str(&format!("; {place}"));
+    }
+    text + &near(buffer.near, &buffer.near_place)
 }
 
 /// Which layouts are supposed.
@@ -95,19 +172,28 @@ fn table(page: &Page, rows: &[Vec<String>]) -> Option<Vec<String>> {
 /// What a table of memories has columns of: a sum by its name.
 type Column = (&'static str, fn(&SpaceSum) -> Sum);
 
+/// What is summed of each memory.
+fn all_columns(is_peak: bool) -> &'static [Column] {
+    const PEAK: Column = ("at the peak", |space| space.peak.unwrap_or_default());
+    const TOTAL: Column = ("all buffers", |space| space.total);
+    if is_peak { &[PEAK, TOTAL] } else { &[TOTAL] }
+}
+
 fn spaces(page: &mut Page, program: &Audited) {
     let worth = program.basis == Basis::Assignment || program.spaces.len() > 1;
     if !worth {
         return;
     }
     let is_peak = program.spaces.iter().any(|space| space.peak.is_some());
-    let peak: Column = ("at the peak", |space| space.peak.unwrap_or_default());
-    let total: Column = ("all buffers", |space| space.total);
     let rows = |columns: &[Column]| {
         let mut head = vec!["memory".to_owned()];
+        let is_reserved = columns[0].0 == all_columns(is_peak)[0].0
+            && program.spaces.iter().any(|space| space.reserved.is_some());
+        head.extend(is_reserved.then(|| "reserved".to_owned()));
         columns.iter().for_each(|(name, _)| head.extend([name, "padding", ""].map(str::to_owned)));
         let row = |space: &SpaceSum| {
             let mut row = vec![space_name(program, space.number)];
+            row.extend(is_reserved.then(|| space.reserved.map_or(String::new(), short)));
             for sum in columns.iter().map(|(_, sum)| sum(space)) {
                 row.extend([short(sum.allocated), short(sum.waste()), share(sum.share(), "<")]);
             }
@@ -115,7 +201,7 @@ fn spaces(page: &mut Page, program: &Audited) {
         };
         [vec![head], program.spaces.iter().map(row).collect()].concat()
     };
-    let all: &[Column] = if is_peak { &[peak, total] } else { &[total] };
+    let all = all_columns(is_peak);
     // On a narrow page one stands below the other, and on a narrower one there is none.
     let tables = match table(page, &rows(all)) {
         Some(table) => vec![table],
@@ -146,11 +232,14 @@ fn block(program: &Audited, shape: &Shared) -> String {
     let (sum, about) = told_of(program, shape);
     let mut lines = vec![format!("  {} of {}: {}", short(sum.waste()), short(sum.allocated), shape.shape)];
     lines.extend(about.map(|about| format!("      {about}")));
+    lines.extend(widened(shape).map(|cause| format!("      {cause}")));
     for growth in shape.growths.iter().take(CAUSES) {
         lines.push(format!("      {}", size::cause(growth)));
     }
     if let Some(smallest) = &shape.smallest {
-        lines.push(format!("      smallest: {} in {}", short(smallest.bytes), smallest.shape));
+        // As many as the sum is of.
+        let all = smallest.bytes.saturating_mul(sum.buffers.max(1));
+        lines.push(format!("      smallest: {} in {}", short(all), smallest.shape));
     }
     lines.join("\n")
 }
@@ -339,12 +428,16 @@ pub(super) fn runs_words(change: &Move) -> String {
 
 /// Which line it is for, behind a semicolon, if it does not say so itself.
 pub(super) fn near_words(change: &Move) -> String {
-    let side = match change.near {
+    near(change.near, &change.near_place)
+}
+
+fn near(near: Near, near_place: &Place) -> String {
+    let side = match near {
         Near::Nothing => return String::new(),
         Near::Read => "for",
         Near::Made => "of the value from",
     };
-    place(&change.near_place).map_or(String::new(), |place| format!("; {side} {place}"))
+    place(near_place).map_or(String::new(), |place| format!("; {side} {place}"))
 }
 
 /// How elements move, in words.

@@ -5,7 +5,7 @@ use tilework_audit::{Buffer, Findings};
 /// The names of the columns, and a line for each buffer of each program.
 pub fn audit_table(findings: &Findings) -> Vec<String> {
     let head = "program,buffer,shape,memory_space,count,allocated_bytes,data_bytes,waste_bytes,at_peak,live_from,\
-                live_to,computation,operation,file,line";
+                live_to,computation,operation,file,line,role";
     let mut lines = vec![head.to_owned()];
     for program in &findings.programs {
         lines.extend(program.buffers.iter().map(|buffer| row(&program.name, buffer)));
@@ -32,6 +32,7 @@ fn row(program: &str, buffer: &Buffer) -> String {
         text(&buffer.place.operation),
         text(&buffer.place.file),
         number(buffer.place.line),
+        buffer.class.map_or(String::new(), |class| class.name().to_owned()),
     ];
     cells.map(|cell| escaped(&cell)).join(",")
 }

@@ -9,6 +9,7 @@ __all__ = [
     "Buffer",
     "Cause",
     "Contradiction",
+    "ElementBits",
     "Findings",
     "Message",
     "Move",
@@ -17,6 +18,7 @@ __all__ = [
     "Part",
     "Peak",
     "Program",
+    "Reason",
     "Shape",
     "Smallest",
     "Space",
@@ -59,6 +61,17 @@ class Space(TypedDict):
     peak: Sum | None
 
 
+ElementBits = TypedDict("ElementBits", {"from": int, "to": int})
+ElementBits.__doc__ = """Bits of an element, and those that the layout gives it."""
+
+
+class Reason(TypedDict):
+    """What a part of the memory is for."""
+
+    name: str
+    bytes: int
+
+
 Cause = TypedDict("Cause", {"level": str, "tile": int | None, "dimensions": list[int], "from": int, "to": int})
 Cause.__doc__ = """What allocates padding: one level of one or more dimensions."""
 
@@ -77,31 +90,12 @@ class Shape(Sum):
     memory_space: int
     at_peak: Sum | None
     causes: list[Cause]
+    element_bits: ElementBits | None
     smallest: Smallest | None
     names: list[str]
     operation: str | None
     file: str | None
     line: int | None
-
-
-class Buffer(TypedDict):
-    """A buffer."""
-
-    name: str | None
-    shape: str
-    memory_space: int
-    offset_bytes: int | None
-    count: int
-    allocated_bytes: int
-    data_bytes: int
-    waste_bytes: int
-    at_peak: bool | None
-    live: list[int] | None
-    computation: str | None
-    operation: str | None
-    file: str | None
-    line: int | None
-    dump_line: int
 
 
 class Near(TypedDict):
@@ -111,6 +105,29 @@ class Near(TypedDict):
     operation: str | None
     file: str | None
     line: int | None
+
+
+class Buffer(TypedDict):
+    """A buffer."""
+
+    name: str | None
+    shape: str | None
+    role: str | None
+    memory_space: int
+    offset_bytes: int | None
+    count: int
+    allocated_bytes: int
+    data_bytes: int
+    waste_bytes: int
+    at_peak: bool | None
+    in_place_of: str | None
+    live: list[int] | None
+    computation: str | None
+    operation: str | None
+    file: str | None
+    line: int | None
+    near: Near | None
+    dump_line: int
 
 
 Move = TypedDict(
@@ -183,6 +200,8 @@ class Message(TypedDict):
     memory: str | None
     used_bytes: int | None
     capacity_bytes: int | None
+    limit: str
+    kernel: str | None
     parts: list[Part]
 
 
@@ -196,6 +215,8 @@ class Program(TypedDict):
     peak: Peak | None
     total: Sum
     spaces: list[Space]
+    reasons: list[Reason]
+    largest: list[Buffer]
     shapes: list[Shape]
     buffers: list[Buffer]
     moves: list[Move]

@@ -42,6 +42,7 @@ pub(crate) struct Node {
     pub(crate) meaning: Meaning,
     /// What decides how often a loop runs.
     pub(crate) counts: Counts,
+    pub(crate) is_constant: bool,
     pub(crate) computation: u32,
     /// Where it stands in the file.
     pub(crate) place: Range<usize>,
@@ -285,6 +286,11 @@ impl Graph {
 }
 
 impl Node {
+    /// The same, and whether its value never changes.
+    pub(crate) fn constant(self, is_constant: bool) -> Node {
+        Node { is_constant, ..self }
+    }
+
     /// An instruction that is not in a graph yet.
     pub(crate) fn new(
         id: i64,
@@ -295,6 +301,18 @@ impl Node {
         counts: Counts,
         place: Range<usize>,
     ) -> Node {
-        Node { id, name, shape, flow, meaning, counts, computation: 0, place, operands: 0..0, calls: 0..0 }
+        Node {
+            id,
+            name,
+            shape,
+            flow,
+            meaning,
+            counts,
+            is_constant: false,
+            computation: 0,
+            place,
+            operands: 0..0,
+            calls: 0..0,
+        }
     }
 }

@@ -138,6 +138,7 @@ impl Store {
                     counts(&read),
                     place,
                 );
+                let node = node.constant(read.opcode == "constant");
                 graph.node(node, &read.operand_ids, &read.called_computation_ids);
             }
         }
@@ -356,7 +357,9 @@ impl Store {
             _ => 0,
         };
         let key = key.into();
-        let instruction = Instruction { name, hash, key, meaning, shape, operand, parameter, is_root, line };
+        let is_constant = node.is_constant;
+        let instruction =
+            Instruction { name, hash, key, meaning, shape, operand, parameter, is_root, is_constant, line };
         // One that does not exist has a place all the same.
         let operands = |each: &mut dyn FnMut(u64)| {
             graph.operands(node).for_each(|operand| each(operand.map_or(u64::MAX, u64::from)));
