@@ -53,8 +53,8 @@ mod unread;
 pub use audit::{Assumed, Audit};
 pub use block::{Block, BlockDim, BlockRule};
 pub use find::findings::{
-    Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak, Place, Reason,
-    Shared, SpaceSum, Sum, Why,
+    Advice, Asked, Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak,
+    Place, Reason, Shared, SpaceSum, Sum, Why,
 };
 pub use find::suppose::Instead;
 pub use program::{Class, Limit, Message, Near, Need, Operation, Part};

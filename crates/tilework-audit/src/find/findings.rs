@@ -55,6 +55,9 @@ pub struct Audited {
     pub moves: Vec<Move>,
     /// Those that move an argument of the program, by bytes moved, within fusions or not.
     pub arguments: Vec<Move>,
+    /// In which layouts arguments could be given and results given back, so that they need not be moved; what would save
+    /// the most first.
+    pub advice: Vec<Advice>,
     /// What these come to, with those that are not listed.
     pub moved: Moved,
     /// Sizes that are not what the layout needs.
@@ -351,6 +354,43 @@ pub struct Move {
     pub near_place: Place,
     /// The line of the dump; 0 of a serialised one.
     pub line: u64,
+}
+
+/// Another layout for an argument, for a result, or for both where they share their place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// What the program calls the argument, or which result it is.
+    pub name: String,
+    /// The number of the argument, or of the result.
+    pub number: u32,
+    /// The result that it is about, alone or as the one in the argument's place.
+    pub result: Option<u32>,
+    /// The array in the layout that it has.
+    pub shape: Arc<Shape>,
+    /// The same in the layout that would spare the moves.
+    pub instead: Arc<Shape>,
+    /// Bytes that it takes.
+    pub allocated: u64,
+    /// Bytes that it would take.
+    pub instead_allocated: u64,
+    /// Bytes that would not be moved.
+    pub saves: u64,
+    /// For what it must be asked.
+    pub asked: Asked,
+}
+
+/// For what another layout must be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// For the argument.
+    Argument,
+    /// For the result.
+    Result,
+    /// For the argument and the result in its place; for one of them alone, the other would need a place of its own.
+    Both,
+    /// For nothing: the result in its place is made in the layout that both have, or it would take more memory than it
+    /// spares moving.
+    Nothing,
 }
 
 /// What it would do to a copy if an argument were donated: its memory could then hold the result.

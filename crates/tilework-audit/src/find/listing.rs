@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::budget::Budget;
-use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
+use crate::find::findings::{Advice, Buffer, Contradiction, Keyed, Move, Place, Shared};
 use crate::texts::printed;
 
 /// Bytes that are made of each byte that is listed: objects, tables, pictures.
@@ -101,6 +101,12 @@ impl Listed for Move {
             + of(&self.computation)
             + self.place.text_bytes()
             + self.near_place.text_bytes()
+    }
+}
+
+impl Listed for Advice {
+    fn text_bytes(&self) -> usize {
+        self.name.len() + printed(&*self.shape) + printed(&*self.instead)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Conclusions: buffers, sums, the peak, moves, contradictions.
 
+mod advice;
 mod donation;
 pub(crate) mod entry;
 pub(crate) mod findings;
@@ -57,7 +58,7 @@ impl Audit {
         for entry in &entries {
             total.add(entry.count, entry.allocated, entry.data);
         }
-        let (moves, arguments, moved) = self.moves(program, top, listing);
+        let (moves, arguments, advice, moved) = self.moves(program, top, listing);
         let (contradictions, contradiction_count) = self.contradictions(program, top, listing);
         let name = match self.store.texts.text(program.name) {
             // Without its module, it is called as its files are.
@@ -79,6 +80,7 @@ impl Audit {
             sources: self.by_source(&entries, top, listing),
             moves,
             arguments,
+            advice,
             moved,
             contradictions,
             contradiction_count,

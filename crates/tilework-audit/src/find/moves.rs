@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use tilework::{Layout, Plan, PlanOptions};
 
 use crate::audit::Audit;
-use crate::find::findings::{How, Move, Moved};
+use crate::find::findings::{Advice, How, Move, Moved};
 use crate::find::listing::Listing;
 use crate::hash::Map;
 use crate::lists::List;
@@ -15,7 +15,7 @@ use crate::texts::{NONE, Text};
 
 /// What an instruction does to the places of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+pub(crate) enum Effect {
     /// Elements move to other places.
     Changes,
     /// Every element finds its place by itself.
@@ -28,16 +28,23 @@ enum Effect {
 
 /// Instructions that change a layout in the same way at the same place.
 #[derive(Clone, Copy)]
-struct Found<'a> {
-    key: &'a MoveKey,
+pub(crate) struct Found<'a> {
+    pub(crate) key: &'a MoveKey,
     tally: &'a Tally,
     /// The program's argument that is moved.
-    argument: Option<Text>,
+    pub(crate) argument: Option<Text>,
     effect: Effect,
     runs: u64,
-    bytes: u64,
+    pub(crate) bytes: u64,
     fused: bool,
     certain: bool,
+}
+
+impl Found<'_> {
+    /// Whether it changes a layout by itself, and not on the way of something else.
+    pub(crate) fn is_real(&self) -> bool {
+        self.effect == Effect::Changes && !self.fused
+    }
 }
 
 impl Audit {
@@ -48,7 +55,7 @@ impl Audit {
         program: &Program,
         top: usize,
         listing: &Listing,
-    ) -> (Vec<Move>, Vec<Move>, Moved) {
+    ) -> (Vec<Move>, Vec<Move>, Vec<Advice>, Moved) {
         let calls = program.calls();
         let hashes = program.computation_hashes();
         let mut effects: Map<(Operation, ShapeId, ShapeId, List), Effect> = Map::default();
@@ -94,11 +101,12 @@ impl Audit {
         found.sort_by_key(|found| (found.fused, Reverse(found.bytes), found.tally.line));
         let told = |(place, found): (usize, &Found<'_>)| self.told(program, found, place < PLANNED);
         let moves = listing.of(found.iter().take(top).enumerate().map(told));
+        let advice = listing.of(self.advice(program, &found).into_iter().take(top));
         // Whether within a fusion or not, an argument is not as it is needed.
         found.retain(|found| found.argument.is_some() && found.effect == Effect::Changes);
         found.sort_by_key(|found| (Reverse(found.bytes), found.tally.line));
         let arguments = listing.of(found.iter().take(top).enumerate().map(told));
-        (moves, arguments, moved)
+        (moves, arguments, advice, moved)
     }
 
     fn told(&self, program: &Program, found: &Found<'_>, planned: bool) -> Move {

@@ -68,7 +68,7 @@ impl Audit {
     /// Whether a buffer is a second one of a value that there is.
     fn is_copy(&self, entry: &Entry) -> bool {
         let name = self.store.texts.text(entry.name);
-        let rest = ["copy-start", "copy", "transpose"].iter().find_map(|kind| name.strip_prefix(kind));
+        let rest = ["copy", "transpose"].iter().find_map(|kind| name.strip_prefix(kind));
         rest.is_some_and(|rest| rest.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()))
     }
 }

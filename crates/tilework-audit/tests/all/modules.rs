@@ -1,6 +1,6 @@
 //! HLO modules in the ways in which they are written.
 
-use tilework_audit::{Audit, Audited, Donation, Near, Operation};
+use tilework_audit::{Advice, Asked, Audit, Audited, Donation, Near, Operation};
 
 fn read(text: &str) -> Audited {
     let mut audit = Audit::new();
@@ -396,4 +396,48 @@ fn modules_that_pytorch_saves_stand_among_other_lines() {
     let programs: Vec<_> =
         found.programs.iter().map(|each| (each.name.as_str(), each.total.allocated)).collect();
     assert_eq!(programs, [("a", 4096), ("b", 4096)]);
+}
+
+/// A program that moves its argument, and perhaps the result in its place; what is advised.
+fn advised(alias: &str, move_in: &str, update: &str, root: &str) -> Vec<(Asked, String, u64, i64)> {
+    let program = read(&format!(
+        "HloModule m, {alias}entry_computation_layout={{}}
+
+ENTRY %main (p: f32[256,128], q: f32[256,128]) -> (f32[256,128]) {{
+  %param.2 = f32[256,128]{{1,0:T(8,128)}} parameter(0), metadata={{op_name=\"cache\"}}
+  %in = {move_in}
+  %update = {update}
+  %back = f32[256,128]{{1,0:T(8,128)}} copy(%update)
+  ROOT %r = (f32[256,128]{{1,0:T(8,128)}}) tuple({root})
+}}
+"
+    ));
+    let more = |advice: &Advice| advice.instead_allocated as i64 - advice.allocated as i64;
+    let each = |advice: &Advice| (advice.asked, advice.instead.to_string(), advice.saves, more(advice));
+    assert!(program.advice.iter().all(|advice| advice.number == 0 && !advice.name.contains('.')));
+    program.advice.iter().map(each).collect()
+}
+
+#[test]
+fn arguments_and_the_results_in_their_places_are_judged_together() {
+    const DONATED: &str = "input_output_alias={ {0}: (0, {}, may-alias) }, ";
+    let copied = "f32[256,128]{0,1:T(8,128)S(1)} copy(%param.2)";
+    let updated = "f32[256,128]{0,1:T(8,128)S(1)} negate(%in)";
+    let other = "f32[256,128]{0,1:T(8,128)}".to_owned();
+    let bytes = 256 * 128 * 4;
+    assert_eq!(advised(DONATED, copied, updated, "%back"), [(Asked::Both, other.clone(), 2 * bytes, 0)]);
+    // The result is made in place, in the layout that it has.
+    let in_place = "f32[256,128]{1,0:T(8,128)} negate(%param.2)";
+    assert_eq!(advised(DONATED, copied, in_place, "%update"), [(Asked::Nothing, other.clone(), bytes, 0)]);
+    assert_eq!(
+        advised("", copied, updated, "%back"),
+        [(Asked::Argument, other.clone(), bytes, 0), (Asked::Result, other, bytes, 0)]
+    );
+    // A transpose asks for the order under the dimensions of the argument, and a reshape for none.
+    let transposed = "f32[128,256]{1,0:T(8,128)} transpose(%param.2), dimensions={1,0}";
+    let own = "f32[256,128]{0,1:T(8,128)}".to_owned();
+    let negated = "f32[256,128]{1,0:T(8,128)} custom-call(%in)";
+    assert_eq!(advised("", transposed, negated, "%update"), [(Asked::Argument, own, bytes, 0)]);
+    let reshaped = "f32[16,2048]{1,0:T(8,128)} reshape(%param.2)";
+    assert_eq!(advised("", reshaped, negated, "%update"), []);
 }

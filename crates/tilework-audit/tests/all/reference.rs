@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 
-use tilework_audit::{Audit, Audited, Donation, Near};
+use tilework_audit::{Asked, Audit, Audited, Donation, Near};
 
 /// The folders of dumps.
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 12] = [
     "cache",
+    "cache-asked",
     "conv",
     "cpu-conv",
     "cpu-sharded",
@@ -188,4 +189,26 @@ fn a_loop_from_90_to_100_runs_ten_times() {
     let copy = program.moves.iter().find(|change| change.name == "copy.11").expect("a copy in the loop");
     assert_eq!((copy.runs, copy.runs_known, copy.bytes), (10, true, 10 * 300 * 300 * 4));
     assert_eq!(program.moved.unknown_loops, 0);
+}
+
+#[test]
+fn what_is_predicted_of_other_layouts_is_what_the_compiler_then_does() {
+    let (before, after) = (audited("cache"), audited("cache-asked"));
+    let advice = &before.advice[..];
+    assert_eq!(advice.len(), 2);
+    for (number, each) in (0..).zip(advice) {
+        assert_eq!((each.asked, each.number, each.result), (Asked::Both, number, Some(number)));
+        // What the compiler then has, and in the main memory.
+        let asked = each.instead.to_string();
+        assert_eq!(asked, "bf16[3,4,8,2048,60]{4,2,1,3,0:T(8,128)(2,1)}");
+        assert!(after.largest.iter().any(|buffer| buffer.shape == each.instead), "{asked}");
+    }
+    let names: Vec<&str> = advice.iter().map(|each| each.name.as_str()).collect();
+    assert_eq!(names, ["cache['k']", "cache['v']"]);
+    let spared: u64 = advice.iter().map(|each| each.saves).sum();
+    let more: u64 = advice.iter().map(|each| each.instead_allocated - each.allocated).sum();
+    let near = |a: u64, b: u64| a.abs_diff(b) <= b / 20;
+    assert!(near(before.moved.bytes - spared, after.moved.bytes), "{} {spared}", before.moved.bytes);
+    let peak = |program: &Audited| program.peak.as_ref().map_or(0, |peak| peak.sum.allocated);
+    assert!(near(peak(&before) + more, peak(&after)), "{} {more} {}", peak(&before), peak(&after));
 }

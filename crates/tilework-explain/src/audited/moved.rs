@@ -1,7 +1,7 @@
 //! The objects of instructions that change a layout.
 
 use serde::Serialize;
-use tilework_audit::{Donation, Move, Moved, Near, Place};
+use tilework_audit::{Advice, Asked, Donation, Move, Moved, Near, Place};
 
 /// An instruction that changes a layout.
 #[derive(Serialize)]
@@ -128,6 +128,41 @@ impl MovedObject {
             arguments: moved.arguments,
             arguments_bytes: moved.arguments_bytes,
             unknown_loops: moved.unknown_loops,
+        }
+    }
+}
+
+/// Another layout for an argument or a result.
+#[derive(Serialize)]
+pub(super) struct AdviceObject {
+    name: String,
+    asked: &'static str,
+    number: u32,
+    result: Option<u32>,
+    shape: String,
+    instead: String,
+    saves_bytes: u64,
+    allocated_bytes: u64,
+    instead_allocated_bytes: u64,
+}
+
+impl AdviceObject {
+    pub(super) fn new(advice: &Advice) -> AdviceObject {
+        AdviceObject {
+            name: advice.name.clone(),
+            asked: match advice.asked {
+                Asked::Argument => "argument",
+                Asked::Result => "result",
+                Asked::Both => "both",
+                Asked::Nothing => "nothing",
+            },
+            number: advice.number,
+            result: advice.result,
+            shape: advice.shape.to_string(),
+            instead: advice.instead.to_string(),
+            saves_bytes: advice.saves,
+            allocated_bytes: advice.allocated,
+            instead_allocated_bytes: advice.instead_allocated,
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tilework::xla::Shape;
 use tilework_audit::{Audited, Basis, Buffer, Class, Findings, Limit, Place, Shared, SpaceSum, Sum, Unread};
 
-use super::moved::{MoveObject, MovedObject, NearObject};
+use super::moved::{AdviceObject, MoveObject, MovedObject, NearObject};
 use super::sentence::{audit_sentence, name_of};
 use crate::shown::Growing;
 
@@ -54,6 +54,7 @@ pub struct AuditedObject {
     buffers: Vec<BufferObject>,
     moves: Vec<MoveObject>,
     arguments: Vec<MoveObject>,
+    advice: Vec<AdviceObject>,
     moved: MovedObject,
     sources: Vec<KeyedObject>,
     computations: Vec<KeyedObject>,
@@ -92,6 +93,7 @@ impl AuditedObject {
             buffers: program.buffers.iter().map(BufferObject::new).collect(),
             moves: program.moves.iter().map(MoveObject::new).collect(),
             arguments: program.arguments.iter().map(MoveObject::new).collect(),
+            advice: program.advice.iter().map(AdviceObject::new).collect(),
             moved: MovedObject::new(&program.moved),
             sources: program
                 .sources

@@ -1,10 +1,12 @@
 //! The page of an audit.
 
+use std::cmp::Ordering;
+
 use tilework::Kind;
 use tilework::xla::Shape;
 use tilework_audit::{
-    Assumed, Audited, Basis, Buffer, Class, Donation, Findings, How, Keyed, Limit, Move, Near, Place, Shared,
-    SpaceSum, Sum, Unread,
+    Advice, Asked, Assumed, Audited, Basis, Buffer, Class, Donation, Findings, How, Keyed, Limit, Move, Near,
+    Place, Shared, SpaceSum, Sum, Unread,
 };
 use tilework_picture::{Line, Look};
 
@@ -366,21 +368,78 @@ fn changes(page: &mut Page, program: &Audited, top: usize) {
     page.text(&own.map(movement).collect::<Vec<String>>().join("\n"));
 }
 
-/// The arguments that are moved: whoever gives them can spare the program that.
+/// The arguments and results that are moved: whoever gives and takes them can spare the program that.
 fn arguments(page: &mut Page, program: &Audited, top: usize) {
-    let (count, bytes) = (program.moved.arguments, short(program.moved.arguments_bytes));
-    if count == 0 {
+    if program.advice.is_empty() {
         return;
     }
-    page.heading(&match count {
-        1 => format!("1 of these moves an argument because of its layout, {bytes}"),
-        count => format!("{count} of these move arguments because of their layouts, {bytes}"),
+    page.heading("layouts that arguments and results could have instead");
+    let blocks: Vec<String> = program.advice.iter().take(top).map(advice).collect();
+    page.text(&blocks.join("\n"));
+    let asked: Vec<&Advice> =
+        program.advice.iter().take(top).filter(|advice| advice.asked != Asked::Nothing).collect();
+    if asked.is_empty() {
+        return;
+    }
+    let saves = short(asked.iter().map(|advice| advice.saves).fold(0, u64::saturating_add));
+    let before: u64 = asked.iter().map(|advice| advice.allocated).fold(0, u64::saturating_add);
+    let after: u64 = asked.iter().map(|advice| advice.instead_allocated).fold(0, u64::saturating_add);
+    let together = if asked.len() > 1 { "Asking for all of these spares" } else { "That spares" };
+    page.paragraph(&format!(
+        "{together} moving {saves} and {}. A layout is asked for with jax.experimental.layout: Format(Layout(…), sharding) in \
+         in_shardings and out_shardings of jax.jit; Layout.AUTO leaves it to the compiler.",
+        more_memory(before, after)
+    ));
+}
+
+/// `take 51 MiB more memory`
+fn more_memory(before: u64, after: u64) -> String {
+    match after.cmp(&before) {
+        Ordering::Equal => "takes the same memory".to_owned(),
+        Ordering::Greater => format!("takes {} more memory", short(after - before)),
+        Ordering::Less => format!("takes {} less memory", short(before - after)),
+    }
+}
+
+/// What could be asked for one argument or result.
+pub(super) fn advice_words(advice: &Advice) -> (String, String) {
+    let result = advice.result.map_or(String::new(), |number| format!("result {number}"));
+    let order = advice.instead.as_array().and_then(|array| array.layout()).map_or(String::new(), |layout| {
+        let major: Vec<String> = layout.minor_to_major().iter().rev().map(usize::to_string).collect();
+        format!("Layout(major_to_minor=({}))", major.join(", "))
     });
-    let line = |change: &Move| {
-        let argument = change.argument.as_deref().unwrap_or_default();
-        format!("  {} {argument}: needed as {}", short(change.bytes), change.to)
-    };
-    page.text(&program.arguments.iter().take(top).map(line).collect::<Vec<String>>().join("\n"));
+    let cost = more_memory(advice.allocated, advice.instead_allocated);
+    let (name, saves) = (&advice.name, short(advice.saves));
+    match advice.asked {
+        Asked::Argument => {
+            (format!("{saves} {name}: give it as {}", advice.instead), format!("{order}; {cost}"))
+        }
+        Asked::Result => {
+            (format!("{saves} {name}: take it as {}", advice.instead), format!("{order}; {cost}"))
+        }
+        Asked::Both => (
+            format!("{saves} {name} and {result} in its place: both as {}", advice.instead),
+            format!("{order}, for both or for none; {cost}"),
+        ),
+        Asked::Nothing if advice.instead_allocated > advice.allocated.saturating_add(advice.saves) => (
+            format!("{saves} {name}: leave it as it is"),
+            format!("It is needed as {}, which {cost}.", advice.instead),
+        ),
+        Asked::Nothing => (
+            format!("{saves} {name}: leave it as it is"),
+            format!(
+                "It is also needed as {}, but {result} in its place is made in the layout that both have; asked for \
+                 alone, another would cost {} for a place of its own.",
+                advice.instead,
+                short(advice.instead_allocated)
+            ),
+        ),
+    }
+}
+
+fn advice(advice: &Advice) -> String {
+    let (first, second) = advice_words(advice);
+    format!("  {first}\n      {second}")
 }
 
 fn movement(change: &Move) -> String {

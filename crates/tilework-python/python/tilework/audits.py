@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 __all__ = [
+    "Advice",
     "Assumed",
     "Buffer",
     "Cause",
@@ -159,6 +160,20 @@ Move = TypedDict(
 Move.__doc__ = """An instruction that changes a layout, or copies what is there already."""
 
 
+class Advice(TypedDict):
+    """Another layout for an argument or a result."""
+
+    name: str
+    asked: str
+    number: int
+    result: int | None
+    shape: str
+    instead: str
+    saves_bytes: int
+    allocated_bytes: int
+    instead_allocated_bytes: int
+
+
 class Moved(TypedDict):
     """What all moves come to."""
 
@@ -221,6 +236,7 @@ class Program(TypedDict):
     buffers: list[Buffer]
     moves: list[Move]
     arguments: list[Move]
+    advice: list[Advice]
     moved: Moved
     sources: list[SumOf]
     computations: list[SumOf]
