@@ -53,9 +53,10 @@ mod unread;
 pub use audit::{Assumed, Audit};
 pub use block::{Block, BlockDim, BlockRule};
 pub use find::findings::{
-    Advice, Asked, Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak,
-    Place, Reason, Shared, SpaceSum, Sum, Why,
+    Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak, Place, Shared,
+    SpaceSum, Sum,
 };
+pub use find::judged::{Advice, Asked, Reason, Why};
 pub use find::suppose::Instead;
 pub use program::{Class, Limit, Message, Near, Need, Operation, Part};
 pub use read::folder::Refused;

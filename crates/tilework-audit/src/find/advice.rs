@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use tilework::xla::{ArrayShape, Layout, Shape};
 
 use crate::audit::Audit;
-use crate::find::findings::{Advice, Asked};
+use crate::find::judged::{Advice, Asked};
 use crate::find::moves::Found;
 use crate::program::{MoveKey, Operation, Parameter, Program};
 use crate::shapes::ShapeId;

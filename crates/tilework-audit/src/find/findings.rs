@@ -6,6 +6,7 @@ use tilework::xla::Shape;
 use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
+use crate::find::judged::{Advice, Reason};
 use crate::program::{Class, Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
 use crate::unread::Unread;
@@ -124,64 +125,6 @@ impl Sum {
         self.buffers = self.buffers.saturating_add(count);
         self.allocated = self.allocated.saturating_add(allocated.saturating_mul(count));
         self.data = self.data.saturating_add(data.saturating_mul(count));
-    }
-}
-
-/// What a part of the memory is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reason {
-    /// What for.
-    pub why: Why,
-    /// Its bytes, which count for no other reason.
-    pub bytes: u64,
-}
-
-/// What memory is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Why {
-    /// Bytes that hold no element, whatever the buffer is.
-    Padding,
-    /// Second copies of values, in another layout or the same.
-    Copies,
-    /// Registers of kernels that did not suffice.
-    Spills,
-    /// What kernels take for themselves.
-    Scoped,
-    /// What is there while parts of the program run.
-    Temporaries,
-    /// What the program is given and gives back in the same place.
-    Aliases,
-    /// What it is given.
-    Arguments,
-    /// What it gives back.
-    Results,
-    /// What never changes.
-    Constants,
-    /// Holes between buffers, and what is reserved for other moments.
-    Fragmentation,
-    /// The system's own.
-    Reserved,
-    /// The smallest computations' own.
-    Other,
-}
-
-impl Why {
-    /// In a word or four.
-    pub fn name(self) -> &'static str {
-        match self {
-            Why::Padding => "padding",
-            Why::Copies => "copies",
-            Why::Spills => "register spills",
-            Why::Scoped => "kernels' own",
-            Why::Temporaries => "temporaries",
-            Why::Aliases => "arguments given back",
-            Why::Arguments => "arguments",
-            Why::Results => "results",
-            Why::Constants => "constants",
-            Why::Fragmentation => "fragmentation",
-            Why::Reserved => "the system's own",
-            Why::Other => "other",
-        }
     }
 }
 
@@ -354,43 +297,6 @@ pub struct Move {
     pub near_place: Place,
     /// The line of the dump; 0 of a serialised one.
     pub line: u64,
-}
-
-/// Another layout for an argument, for a result, or for both where they share their place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Advice {
-    /// What the program calls the argument, or which result it is.
-    pub name: String,
-    /// The number of the argument, or of the result.
-    pub number: u32,
-    /// The result that it is about, alone or as the one in the argument's place.
-    pub result: Option<u32>,
-    /// The array in the layout that it has.
-    pub shape: Arc<Shape>,
-    /// The same in the layout that would spare the moves.
-    pub instead: Arc<Shape>,
-    /// Bytes that it takes.
-    pub allocated: u64,
-    /// Bytes that it would take.
-    pub instead_allocated: u64,
-    /// Bytes that would not be moved.
-    pub saves: u64,
-    /// For what it must be asked.
-    pub asked: Asked,
-}
-
-/// For what another layout must be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// For the argument.
-    Argument,
-    /// For the result.
-    Result,
-    /// For the argument and the result in its place; for one of them alone, the other would need a place of its own.
-    Both,
-    /// For nothing: the result in its place is made in the layout that both have, or it would take more memory than it
-    /// spares moving.
-    Nothing,
 }
 
 /// What it would do to a copy if an argument were donated: its memory could then hold the result.

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use crate::budget::Budget;
-use crate::find::findings::{Advice, Buffer, Contradiction, Keyed, Move, Place, Shared};
+use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
+use crate::find::judged::Advice;
 use crate::texts::printed;
 
 /// Bytes that are made of each byte that is listed: objects, tables, pictures.

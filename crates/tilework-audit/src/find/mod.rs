@@ -4,6 +4,7 @@ mod advice;
 mod donation;
 pub(crate) mod entry;
 pub(crate) mod findings;
+pub(crate) mod judged;
 pub(crate) mod listing;
 mod moves;
 mod peak;

@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use tilework::{Layout, Plan, PlanOptions};
 
 use crate::audit::Audit;
-use crate::find::findings::{Advice, How, Move, Moved};
+use crate::find::findings::{How, Move, Moved};
+use crate::find::judged::Advice;
 use crate::find::listing::Listing;
 use crate::hash::Map;
 use crate::lists::List;

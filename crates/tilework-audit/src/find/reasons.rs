@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use crate::audit::Audit;
 use crate::find::entry::Entry;
-use crate::find::findings::{Reason, Sum, Why};
+use crate::find::findings::Sum;
+use crate::find::judged::{Reason, Why};
 use crate::find::peak::Peaks;
 use crate::program::{Class, Need, Program};
 

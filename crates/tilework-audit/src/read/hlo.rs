@@ -16,7 +16,8 @@ use memchr::{memchr, memchr2, memmem, memrchr};
 use crate::lists::{EMPTY, List};
 use crate::program::{Alias, Program, Times};
 use crate::read::bytes::{after, end_of_shape, number, split};
-use crate::read::instruction::{Body, Called, Instruction, Makes, Meaning, Named};
+use crate::read::instruction::{Body, Instruction, Named};
+use crate::read::meaning::{Called, Makes, Meaning};
 use crate::read::metadata::Tables;
 use crate::read::numbers::Loop;
 use crate::read::trips::{self, Does, Way};
@@ -140,6 +141,10 @@ impl Store {
             Some(b'(') => end_of_shape(text),
             _ => memchr(b' ', text).unwrap_or(text.len()),
         };
+        // `s32[]`, or a tuple that may hold some.
+        let bracket = memchr(b'[', &text[..end.min(8)]);
+        let may_be_number =
+            text.first() == Some(&b'(') || bracket.is_some_and(|at| text.get(at + 1) == Some(&b']'));
         let shape =
             self.shapes.number(&text[..end]).ok_or("an instruction with a shape that cannot be read")?;
         let text = text[end..].trim_ascii_start();
@@ -150,7 +155,9 @@ impl Store {
         self.calls(program, hlo, meaning.calls, rest);
         let operand = if meaning.asks_for_operand() { self.operand(&hlo.body, rest) } else { None };
         let hash = self.seed.of(name);
-        self.number(&mut hlo.body, program, (hash, shape, is_root), operation, rest);
+        if may_be_number {
+            self.number(&mut hlo.body, program, (hash, shape, is_root), operation, rest);
+        }
         let parameter = match meaning.makes {
             Makes::Parameter => number(rest),
             _ => None,

@@ -40,7 +40,8 @@ use crate::program::{Allocation, Class, Value};
 use crate::read::Reading;
 use crate::read::bytes::{after, end_of_shape, rounded_bytes, split};
 use crate::read::figures::tensor;
-use crate::read::unwrapped::{Unwrapped, may_be_cut, numbered_size, without_prefix};
+use crate::read::prefix::without_prefix;
+use crate::read::unwrapped::{Unwrapped, numbered_size};
 use crate::shapes::ShapeId;
 use crate::texts::{NONE, Text};
 
@@ -100,22 +101,24 @@ fn is_size(line: &[u8]) -> bool {
     size.is_some_and(|size| size.first().is_some_and(u8::is_ascii_digit))
 }
 
-/// Whether a message begins with two lines that were one, and with neither of them alone.
+/// Whether a mark of a message was cut at the end of the line before.
 pub(crate) fn begins_cut(before: &[u8], line: &[u8]) -> bool {
-    const NEAR: usize = 48;
-    let line = without_prefix(line);
-    if !may_be_cut(before, line) {
-        return false;
-    }
-    let before = &before[before.len().saturating_sub(NEAR)..];
-    let behind = &line[..line.len().min(NEAR)];
-    // A mark that ends behind the cut and begins before it.
-    let spans = |between: &[u8], mark: &[u8]| {
-        let joined = [before, between, behind].concat();
-        let cut = before.len() + between.len();
-        memmem::find_iter(&joined, mark).any(|at| at < before.len() && at + mark.trim_ascii_end().len() > cut)
-    };
-    FIRST.iter().any(|mark| spans(b"", mark) || spans(b" ", mark))
+    // By the last byte of the line before, the marks that may go on in the next, and how much of them is there.
+    static CUTS: LazyLock<Vec<Vec<(&[u8], usize)>>> = LazyLock::new(|| {
+        let mut cuts = vec![Vec::new(); 256];
+        for mark in FIRST.map(<[u8]>::trim_ascii) {
+            for there in 1..mark.len() {
+                cuts[usize::from(mark[there - 1])].push((mark, there));
+            }
+        }
+        cuts
+    });
+    let Some(&last) = before.last() else { return false };
+    let is_there = |&&(mark, there): &&(&[u8], usize)| before.ends_with(&mark[..there]);
+    CUTS[usize::from(last)].iter().filter(is_there).any(|&(mark, there)| {
+        let (rest, line) = (&mark[there..], without_prefix(line));
+        line.starts_with(rest) || rest.strip_prefix(b" ").is_some_and(|rest| line.starts_with(rest))
+    })
 }
 
 /// The message that is being read, and the entry of its list.

@@ -8,10 +8,12 @@ pub(crate) mod hlo;
 pub(crate) mod instruction;
 pub(crate) mod lines;
 pub(crate) mod live;
+pub(crate) mod meaning;
 pub(crate) mod message;
 pub(crate) mod metadata;
 pub(crate) mod mlir;
 pub(crate) mod numbers;
+pub(crate) mod prefix;
 mod reading;
 pub(crate) mod recognise;
 pub(crate) mod scan;
@@ -33,10 +35,10 @@ use hlo::Hlo;
 use lines::Lines;
 use live::Part;
 use message::Entry;
+use prefix::plain;
 pub(crate) use reading::Reading;
 use recognise::Serialised;
 use select::group;
-use unwrapped::plain;
 use utf16::{Order, Utf16};
 
 /// What is said of a compressed file that ends early.

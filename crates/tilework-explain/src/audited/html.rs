@@ -5,8 +5,9 @@ use std::fmt::Write;
 use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 use tilework_picture::svg::escaped;
 
+use super::moves::{donation_words, how_words, near_words, runs_words};
 use super::pictures::{map, time};
-use super::report::{assumption, donation_words, how_words, near_words, runs_words, told_of, where_unread};
+use super::report::{assumption, told_of, where_unread};
 use super::sentence::{audit_sentence, name_of, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
 use crate::{Look, explain};

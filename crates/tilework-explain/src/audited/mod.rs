@@ -1,8 +1,10 @@
 //! What an audit found, as a page, as an object and as a table.
 
+mod buffers;
 mod change;
 mod html;
 mod moved;
+mod moves;
 mod object;
 mod pictures;
 mod report;

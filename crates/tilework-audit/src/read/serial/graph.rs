@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::budget::Budget;
 use crate::hash::Map;
-use crate::read::instruction::Meaning;
+use crate::read::meaning::Meaning;
 use crate::read::trips::Does;
 use crate::schema::HloModule;
 use crate::shapes::ShapeId;

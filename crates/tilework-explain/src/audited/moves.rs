@@ -1,0 +1,244 @@
+//! Instructions that move data because of layouts, and what could be asked for so that they need not.
+
+use std::cmp::Ordering;
+
+use tilework::Kind;
+use tilework_audit::{Advice, Asked, Audited, Donation, How, Move};
+
+use super::buffers::near;
+use super::sentence::{place, short};
+use crate::page::Page;
+
+/// Copies of fewer bytes together get no list of their own: counters of loops, mostly.
+const WORTH: u64 = 1 << 12;
+
+pub(super) fn moves(page: &mut Page, program: &Audited, top: usize) {
+    again(page, program, top);
+    changes(page, program, top);
+    let moved = &program.moved;
+    let mut rest = Vec::new();
+    if moved.free > 0 {
+        rest.push(match moved.free {
+            1 => "1 bitcast, reshape or transpose moves nothing".to_owned(),
+            count => format!("{count} bitcasts, reshapes and transposes move nothing"),
+        });
+    }
+    if moved.between_spaces > 0 {
+        let copies = match moved.between_spaces {
+            1 => "1 copy only changes".to_owned(),
+            count => format!("{count} copies only change"),
+        };
+        rest.push(format!("{copies} the memory ({})", short(moved.between_spaces_bytes)));
+    }
+    if moved.again > 0 && moved.again_bytes < WORTH {
+        let copies = match moved.again {
+            1 => "1 copy changes".to_owned(),
+            count => format!("{count} copies change"),
+        };
+        rest.push(format!("{copies} neither layout nor memory ({})", short(moved.again_bytes)));
+    }
+    if moved.unknown_loops > 0 {
+        rest.push(match moved.unknown_loops {
+            1 => "what is in 1 loop counts once, as nothing says how often it runs".to_owned(),
+            count => format!("what is in {count} loops counts once, as nothing says how often they run"),
+        });
+    }
+    if !rest.is_empty() && moved.changes + moved.fused + moved.again > 0 {
+        page.paragraph(&format!("{}.", rest.join("; ")));
+    }
+    arguments(page, program, top);
+}
+
+/// Copies of what is there already.
+fn again(page: &mut Page, program: &Audited, top: usize) {
+    let moved = &program.moved;
+    if moved.again_bytes < WORTH {
+        return;
+    }
+    let bytes = short(moved.again_bytes);
+    page.heading(&match moved.again {
+        1 => format!("1 copy changes neither the layout nor the memory: {bytes}"),
+        count => format!("{count} copies change neither the layout nor the memory: {bytes}"),
+    });
+    let own = program.moves.iter().filter(|change| !change.changes_layout).take(top);
+    page.text(&own.map(copy).collect::<Vec<String>>().join("\n"));
+}
+
+fn copy(change: &Move) -> String {
+    let mut lines =
+        vec![format!("  {} {}", short(change.bytes), name(change)), format!("      {}", change.to)];
+    lines.extend(donation_words(change).map(|words| format!("      {words}")));
+    lines.join("\n")
+}
+
+/// What donating the argument would do to a copy of it.
+pub(super) fn donation_words(change: &Move) -> Option<String> {
+    let argument = change.argument.as_deref()?;
+    // `params['w']` is a part of the argument `params`.
+    let whole = argument.split(['[', '.']).next().unwrap_or(argument);
+    let how = format!("jax.jit(…, donate_argnames=\"{whole}\")");
+    Some(match change.donation? {
+        Donation::Removes => format!("donating {argument} removes it: {how}"),
+        Donation::MayRemove => {
+            format!("donating {argument} may remove it, if nothing reads the old value later: {how}")
+        }
+        Donation::InVain => {
+            format!("{argument} is donated, but its old value is still needed when the new one is written")
+        }
+    })
+}
+
+fn changes(page: &mut Page, program: &Audited, top: usize) {
+    let moved = &program.moved;
+    if moved.changes + moved.fused == 0 {
+        return;
+    }
+    let mut head = match moved.changes {
+        0 => String::new(),
+        1 => format!("1 instruction changes a layout and moves {}", short(moved.bytes)),
+        count => format!("{count} instructions change a layout and move {}", short(moved.bytes)),
+    };
+    if moved.fused > 0 {
+        let bytes = short(moved.fused_bytes);
+        head.push_str(&match (moved.changes, moved.fused) {
+            (0, 1) => format!("1 instruction within a fusion changes a layout: {bytes}"),
+            (0, count) => format!("{count} instructions within fusions change a layout: {bytes}"),
+            (_, count) => format!("; {count} more within fusions, {bytes}"),
+        });
+    }
+    page.heading(&head);
+    let own = program.moves.iter().filter(|change| change.changes_layout).take(top);
+    page.text(&own.map(movement).collect::<Vec<String>>().join("\n"));
+}
+
+/// The arguments and results that are moved: whoever gives and takes them can spare the program that.
+fn arguments(page: &mut Page, program: &Audited, top: usize) {
+    if program.advice.is_empty() {
+        return;
+    }
+    page.heading("layouts that arguments and results could have instead");
+    let blocks: Vec<String> = program.advice.iter().take(top).map(advice).collect();
+    page.text(&blocks.join("\n"));
+    let asked: Vec<&Advice> =
+        program.advice.iter().take(top).filter(|advice| advice.asked != Asked::Nothing).collect();
+    if asked.is_empty() {
+        return;
+    }
+    let saves = short(asked.iter().map(|advice| advice.saves).fold(0, u64::saturating_add));
+    let before: u64 = asked.iter().map(|advice| advice.allocated).fold(0, u64::saturating_add);
+    let after: u64 = asked.iter().map(|advice| advice.instead_allocated).fold(0, u64::saturating_add);
+    let together = if asked.len() > 1 { "Asking for all of these spares" } else { "That spares" };
+    page.paragraph(&format!(
+        "{together} moving {saves} and {}. A layout is asked for with jax.experimental.layout: Format(Layout(…), sharding) in \
+         in_shardings and out_shardings of jax.jit; Layout.AUTO leaves it to the compiler.",
+        more_memory(before, after)
+    ));
+}
+
+/// `take 51 MiB more memory`
+fn more_memory(before: u64, after: u64) -> String {
+    match after.cmp(&before) {
+        Ordering::Equal => "takes the same memory".to_owned(),
+        Ordering::Greater => format!("takes {} more memory", short(after - before)),
+        Ordering::Less => format!("takes {} less memory", short(before - after)),
+    }
+}
+
+/// What could be asked for one argument or result.
+pub(super) fn advice_words(advice: &Advice) -> (String, String) {
+    let result = advice.result.map_or(String::new(), |number| format!("result {number}"));
+    let order = advice.instead.as_array().and_then(|array| array.layout()).map_or(String::new(), |layout| {
+        let major: Vec<String> = layout.minor_to_major().iter().rev().map(usize::to_string).collect();
+        format!("Layout(major_to_minor=({}))", major.join(", "))
+    });
+    let cost = more_memory(advice.allocated, advice.instead_allocated);
+    let (name, saves) = (&advice.name, short(advice.saves));
+    match advice.asked {
+        Asked::Argument => {
+            (format!("{saves} {name}: give it as {}", advice.instead), format!("{order}; {cost}"))
+        }
+        Asked::Result => {
+            (format!("{saves} {name}: take it as {}", advice.instead), format!("{order}; {cost}"))
+        }
+        Asked::Both => (
+            format!("{saves} {name} and {result} in its place: both as {}", advice.instead),
+            format!("{order}, for both or for none; {cost}"),
+        ),
+        Asked::Nothing if advice.instead_allocated > advice.allocated.saturating_add(advice.saves) => (
+            format!("{saves} {name}: leave it as it is"),
+            format!("It is needed as {}, which {cost}.", advice.instead),
+        ),
+        Asked::Nothing => (
+            format!("{saves} {name}: leave it as it is"),
+            format!(
+                "It is also needed as {}, but {result} in its place is made in the layout that both have; asked for \
+                 alone, another would cost {} for a place of its own.",
+                advice.instead,
+                short(advice.instead_allocated)
+            ),
+        ),
+    }
+}
+
+fn advice(advice: &Advice) -> String {
+    let (first, second) = advice_words(advice);
+    format!("  {first}\n      {second}")
+}
+
+fn movement(change: &Move) -> String {
+    let mut lines = vec![format!("  {} {}", short(change.bytes), name(change))];
+    lines.push(format!("      from {}", change.from));
+    lines.push(format!("      to {}", change.to));
+    if let Some(how) = &change.how {
+        lines.push(format!("      {}", how_words(how)));
+    }
+    lines.join("\n")
+}
+
+fn name(change: &Move) -> String {
+    let mut text = match change.name.starts_with(change.operation.name()) {
+        true => change.name.clone(),
+        false => format!("{} {}", change.operation.name(), change.name),
+    };
+    if change.count > 1 {
+        text.push_str(&format!(" and {} more like it", change.count - 1));
+    }
+    text.push_str(&runs_words(change));
+    if let Some(argument) = &change.argument {
+        text.push_str(&format!(": the argument {argument}"));
+    }
+    if change.fused {
+        text.push_str(", within a fusion");
+    }
+    if let Some(place) = place(&change.place) {
+        text.push_str(&format!("; {place}"));
+    }
+    text.push_str(&near_words(change));
+    text
+}
+
+/// How often it runs, behind a comma, if that is worth saying.
+pub(super) fn runs_words(change: &Move) -> String {
+    match (change.runs, change.runs_known) {
+        (0, _) => ", never run".to_owned(),
+        (1, true) => String::new(),
+        (runs, true) => format!(", run {runs} times"),
+        (1, false) => ", in a loop that runs nobody knows how often, counted once".to_owned(),
+        (runs, false) => format!(", in a loop that runs nobody knows how often, counted {runs} times"),
+    }
+}
+
+/// Which line it is for, behind a semicolon, if it does not say so itself.
+pub(super) fn near_words(change: &Move) -> String {
+    near(change.near, &change.near_place)
+}
+
+/// How elements move, in words.
+pub(super) fn how_words(how: &How) -> String {
+    let runs = format!("in runs of {}", short(how.run_bytes));
+    match how.kind {
+        Kind::Rows => runs,
+        Kind::Transpose => "transposed: neighbours on one side are apart on the other".to_owned(),
+        kind => format!("by {kind}, {runs}"),
+    }
+}
