@@ -331,6 +331,10 @@ pub struct Message {
     pub kernel: Option<String>,
     /// What there is of it.
     pub limit: Limit,
+    /// All bytes that are free, where the largest piece of them was too small.
+    pub free: Option<u64>,
+    /// Bytes of the whole memory, where a message about one allocation says that too.
+    pub whole: Option<u64>,
     /// What they are needed for, in the order of the message.
     pub parts: Vec<Part>,
 }
@@ -381,6 +385,8 @@ pub enum Need {
     Scoped,
     /// What all programs share.
     Global,
+    /// What was allocated before.
+    Allocated,
     /// Holes between buffers.
     Fragmentation,
 }
@@ -399,6 +405,7 @@ impl Need {
             Need::Temporaries => "temporaries",
             Need::Scoped => "scoped",
             Need::Global => "global",
+            Need::Allocated => "allocated before",
             Need::Fragmentation => "fragmentation",
         }
     }

@@ -38,6 +38,8 @@ pub enum Why {
     Fragmentation,
     /// The system's own.
     Reserved,
+    /// What was allocated before, by this program or others.
+    Allocated,
     /// The smallest computations' own.
     Other,
 }
@@ -57,6 +59,7 @@ impl Why {
             Why::Constants => "constants",
             Why::Fragmentation => "fragmentation",
             Why::Reserved => "the system's own",
+            Why::Allocated => "allocated before",
             Why::Other => "other",
         }
     }

@@ -54,6 +54,7 @@ impl Audit {
                 Need::Scoped => Why::Scoped,
                 Need::Constants | Need::Global => Why::Constants,
                 Need::Output => Why::Results,
+                Need::Allocated => Why::Allocated,
                 Need::Program | Need::Code | Need::OutputInArguments => continue,
             };
             let listed = reasons.iter().filter(|reason| is_part_of(reason.why, why));

@@ -15,7 +15,10 @@ use crate::program::{Limit, Message, Need, Part};
 use crate::read::bytes::{after, number, number_after, rounded_bytes, split};
 
 /// Lines of a table: what stands before the size, and what it is called here. Of TPUs, then of all others.
-const TABLE: [(&[u8], Need); 15] = [
+const TABLE: [(&[u8], Need); 18] = [
+    (b"Top-of-Memory reserved: ", Need::Reserved),
+    (b"reserved(Infeed/Outfeed/Continuations) ", Need::Reserved),
+    (b"heap allocations (without fragmentation) ", Need::Allocated),
     (b"reserved ", Need::Reserved),
     (b"program ", Need::Program),
     (b"arguments ", Need::Arguments),
@@ -60,6 +63,20 @@ impl Message {
             if self.used.is_some() && is_one(line) {
                 self.limit = Limit::Free;
             }
+        }
+        if self.limit == Limit::Free {
+            self.free = self.free.or_else(|| after(line, b"There are ").and_then(rounded_bytes));
+            // `(0x0x0_HBM0)`
+            if self.memory.is_none() && memchr::memmem::find(line, b"_HBM").is_some() {
+                self.memory = Some("hbm".to_owned());
+            }
+        }
+        self.whole = self.whole.or_else(|| after(line, b"HBM capacity ").and_then(rounded_bytes));
+        if let (Some(used), Some(whole)) =
+            (after(line, b"Total hbm usage >= ").and_then(rounded_bytes), self.whole)
+        {
+            (self.used, self.capacity, self.limit) = (Some(used), Some(whole), Limit::Memory);
+            self.memory = Some("hbm".to_owned());
         }
         if self.kernel.is_none() && self.limit != Limit::Memory || memory.is_some() {
             self.kernel = self.kernel.take().or_else(|| kernel(line));
@@ -120,7 +137,14 @@ fn used_and_capacity(line: &[u8]) -> Option<(u64, u64, Limit)> {
     let attempt = || {
         let rest =
             after(line, b"Attempting to allocate ").or_else(|| after(line, b"Attempting to reserve "))?;
-        both(rest, b"There are ")
+        let (wanted, free) = both(rest, b"There are ")?;
+        // What is free may lie in pieces: `…, and 3.33G reservable`, `the largest contiguous region of free memory is 30.56M`.
+        let piece = after(rest, b"region of free memory is ").and_then(rounded_bytes);
+        let reservable = || {
+            let before = &rest[..memchr::memmem::find(rest, b" reservable")?];
+            rounded_bytes(&before[memrchr(b' ', before)? + 1..])
+        };
+        Some((wanted, piece.or_else(reservable).unwrap_or(free)))
     };
     // Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.10 GiB already allocated; 1.20 GiB free; …)
     // Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.69 GiB of which 14.25 MiB is free.

@@ -155,7 +155,7 @@ impl Store {
         self.calls(program, hlo, meaning.calls, rest);
         let operand = if meaning.asks_for_operand() { self.operand(&hlo.body, rest) } else { None };
         let hash = self.seed.of(name);
-        if may_be_number {
+        if may_be_number || operation == b"while" {
             self.number(&mut hlo.body, program, (hash, shape, is_root), operation, rest);
         }
         let parameter = match meaning.makes {

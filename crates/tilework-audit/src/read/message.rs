@@ -101,10 +101,13 @@ fn is_size(line: &[u8]) -> bool {
     size.is_some_and(|size| size.first().is_some_and(u8::is_ascii_digit))
 }
 
+/// A mark, and how many bytes of it are before the cut.
+type Cut = (&'static [u8], usize);
+
 /// Whether a mark of a message was cut at the end of the line before.
 pub(crate) fn begins_cut(before: &[u8], line: &[u8]) -> bool {
     // By the last byte of the line before, the marks that may go on in the next, and how much of them is there.
-    static CUTS: LazyLock<Vec<Vec<(&[u8], usize)>>> = LazyLock::new(|| {
+    static CUTS: LazyLock<Vec<Vec<Cut>>> = LazyLock::new(|| {
         let mut cuts = vec![Vec::new(); 256];
         for mark in FIRST.map(<[u8]>::trim_ascii) {
             for there in 1..mark.len() {
@@ -114,7 +117,7 @@ pub(crate) fn begins_cut(before: &[u8], line: &[u8]) -> bool {
         cuts
     });
     let Some(&last) = before.last() else { return false };
-    let is_there = |&&(mark, there): &&(&[u8], usize)| before.ends_with(&mark[..there]);
+    let is_there = |&&(mark, there): &&Cut| before.ends_with(&mark[..there]);
     CUTS[usize::from(last)].iter().filter(is_there).any(|&(mark, there)| {
         let (rest, line) = (&mark[there..], without_prefix(line));
         line.starts_with(rest) || rest.strip_prefix(b" ").is_some_and(|rest| line.starts_with(rest))

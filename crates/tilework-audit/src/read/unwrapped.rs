@@ -104,7 +104,14 @@ const FIRST: [&[u8]; 9] = [
 ];
 
 /// What begins a line of its own, behind spaces.
-const STARTS: [&[u8]; 32] = [
+const STARTS: [&[u8]; 39] = [
+    b"HBM capacity",
+    b"Top-of-Memory",
+    b"Currently allocated",
+    b"heap allocations",
+    b"Heap allocator",
+    b"Persistent allocations",
+    b"Max free chunk",
     b"Total ",
     b"reserved ",
     b"program ",

@@ -381,6 +381,30 @@ fn other_systems_say_it_in_their_own_words() {
             Limit::Free,
         ),
         (
+            // What is free lies in pieces.
+            "RESOURCE_EXHAUSTED: Attempting to allocate 31.50M. That was not possible. There are 58.50M free. Due to \
+             fragmentation, the largest contiguous region of free memory is 30.50M.; (0x0x0_HBM0)",
+            31.5 * GIB / 1024.0,
+            Some(30.5 * GIB / 1024.0),
+            Limit::Free,
+        ),
+        (
+            "2022-04-04 00:27:49.642380: E tensorflow/xla_util.cc:88]   (1) RESOURCE_EXHAUSTED: Attempting to reserve 6.50G \
+             at the bottom of memory. That was not possible. There are 6.75G free, 0B reserved, and 3.25G reservable.",
+            6.5 * GIB,
+            Some(3.25 * GIB),
+            Limit::Free,
+        ),
+        (
+            "Attempting to reserve 3.95G at the bottom of memory. That was not possible. There are 1.92G free, 0B reserved, \
+             and 1.92G reservable.; \nHBM capacity 8.00G:\n       Top-of-Memory reserved:  529.00M (     554,696,704 \
+             bytes)\n          Currently allocated:    6.08G (   6,532,939,776 bytes)\n\nTotal hbm usage >= 10.50G:\n    \
+             reserved(Infeed/Outfeed/Continuations) 529.00M \n    heap allocations (without fragmentation)   6.08G \n",
+            10.5 * GIB,
+            Some(8.0 * GIB),
+            Limit::Memory,
+        ),
+        (
             "W0501 10:00:00.1 7 hlo_rematerialization.cc:2218] Can't reduce memory use below 14.25GiB (15300820992 bytes) \
              by rematerialization; only reduced to 16.50GiB (17716740096 bytes), down from 16.75GiB (17985175552 bytes) \
              originally",

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 use tilework_picture::svg::escaped;
 
-use super::moves::{donation_words, how_words, near_words, runs_words};
+use super::buffers::{buffer_words, what};
+use super::moves::{advice_words, donation_words, how_words, near_words, runs_words};
 use super::pictures::{map, time};
 use super::report::{assumption, told_of, where_unread};
 use super::sentence::{audit_sentence, name_of, percent, place, short, space_name};
@@ -110,9 +111,11 @@ fn section(page: &mut String, program: &Audited, top: usize) {
             map(page, program.buffers.iter());
         }
     }
+    largest(page, program, top);
     worst(page, program, top);
     moves(page, "Instructions that change a layout, and copies of the same", &program.moves, top);
     moves(page, "Arguments that are moved because of their layouts", &program.arguments, top);
+    advice(page, program, top);
     sums(page, "Padding by line of the program", &program.sources, name_of, top);
     sums(page, "Padding by computation", &program.computations, String::clone, top);
     page.push_str("</section>\n");
@@ -131,6 +134,45 @@ fn spaces(page: &mut String, program: &Audited) {
         page.push_str("</tr>\n");
     }
     page.push_str("</table>\n");
+}
+
+/// The largest buffers, padded or not.
+fn largest(page: &mut String, program: &Audited, top: usize) {
+    if program.largest.is_empty() {
+        return;
+    }
+    let when = if program.peak.is_some() { " at the peak" } else { "" };
+    let _ = writeln!(
+        page,
+        "<h3>Largest buffers{when}</h3>\n<table><tr><th>bytes</th><th class=\"left\">buffer</th></tr>"
+    );
+    for buffer in program.largest.iter().take(top) {
+        let size = short(buffer.allocated.saturating_mul(buffer.count));
+        let (what, words) = (escaped(&what(buffer)), escaped(&buffer_words(buffer)));
+        let _ = writeln!(
+            page,
+            "<tr><td>{size}</td><td class=\"left\"><code>{what}</code><br><span class=\"faint\">{words}</span></td></tr>"
+        );
+    }
+    page.push_str("</table>\n");
+}
+
+/// Layouts that could be asked for.
+fn advice(page: &mut String, program: &Audited, top: usize) {
+    if program.advice.is_empty() {
+        return;
+    }
+    page.push_str("<h3>Layouts that arguments and results could have instead</h3>\n<ul>\n");
+    for advice in program.advice.iter().take(top) {
+        let (first, second) = advice_words(advice);
+        let _ = writeln!(
+            page,
+            "<li>{}<br><span class=\"faint\">{}</span></li>",
+            escaped(&first),
+            escaped(&second)
+        );
+    }
+    page.push_str("</ul>\n");
 }
 
 /// The shapes that waste the most, each explained and drawn.

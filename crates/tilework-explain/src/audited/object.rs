@@ -123,6 +123,8 @@ impl AuditedObject {
                 used_bytes: message.used,
                 capacity_bytes: message.capacity,
                 limit: limit(message.limit),
+                free_bytes: message.free,
+                whole_bytes: message.whole,
                 kernel: message.kernel.clone(),
                 parts: message
                     .parts
@@ -346,6 +348,8 @@ struct MessageObject {
     used_bytes: Option<u64>,
     capacity_bytes: Option<u64>,
     limit: &'static str,
+    free_bytes: Option<u64>,
+    whole_bytes: Option<u64>,
     kernel: Option<String>,
     parts: Vec<PartObject>,
 }

@@ -184,6 +184,13 @@ fn over(program: &Audited) -> Option<String> {
     let (limit, gap) = (short(capacity), short(used.saturating_sub(capacity)));
     Some(match (message.limit, kernel) {
         (Limit::Memory, _) => format!("the program needs {need} and there are {limit}{of}, {gap} too little"),
+        (Limit::Free, _) if message.free.is_some_and(|free| free > capacity) => {
+            let free = short(message.free.unwrap_or(0));
+            format!(
+                "{need} more were to be allocated and {free}{of} are free, but the largest piece of that is {limit}, {gap} \
+                 too little"
+            )
+        }
         (Limit::Free, _) => {
             format!("{need} more were to be allocated and {limit}{of} are free, {gap} too little")
         }

@@ -216,6 +216,8 @@ class Message(TypedDict):
     used_bytes: int | None
     capacity_bytes: int | None
     limit: str
+    free_bytes: int | None
+    whole_bytes: int | None
     kernel: str | None
     parts: list[Part]
 
