@@ -20,11 +20,11 @@ use tilework::xla::Shape;
 
 use crate::audit::Audit;
 use crate::budget::CONCLUDING;
-use crate::program::Program;
+use crate::program::{Message, Program};
 use crate::shapes::ShapeId;
 use crate::sources::Source;
 use entry::{Entry, entries};
-use findings::{Audited, Findings, Place, Sum};
+use findings::{Audited, Basis, Findings, Place, Sum};
 use listing::Listing;
 use peak::Peaks;
 
@@ -41,6 +41,7 @@ impl Audit {
             let needed = program.message.used.unwrap_or(0).max(main.allocated);
             Reverse((needed, main.waste(), program.moved.bytes))
         });
+        join_messages(&mut programs);
         distinguish(&mut programs);
         let (unread, assumed) = (self.store.complaints.list.clone(), self.assumed.clone());
         Findings { programs, unread, assumed, cut: listing.is_cut() }
@@ -119,6 +120,28 @@ impl Audit {
             index => index,
         };
         self.name(entry.name).map(|name| name + index)
+    }
+}
+
+/// A message that names a program and lists nothing is about the dump of that program: the dump then says what there is.
+fn join_messages(programs: &mut Vec<Audited>) {
+    let is_message = |program: &Audited| {
+        program.basis == Basis::Nothing && program.message.used.is_some() && !program.name.is_empty()
+    };
+    let mut place = 0;
+    while let Some(program) = programs.get(place) {
+        let name = &program.name;
+        let same = |other: &Audited| other.name == *name && other.basis == Basis::Assignment;
+        let mut dumps = (0..programs.len()).filter(|&other| same(&programs[other]));
+        let dump = dumps.next().filter(|_| is_message(program) && dumps.next().is_none());
+        match dump.filter(|&dump| programs[dump].message == Message::default()) {
+            Some(dump) => {
+                let message = Message { parts: Vec::new(), ..program.message.clone() };
+                programs[dump].message = message;
+                programs.remove(place);
+            }
+            None => place += 1,
+        }
     }
 }
 

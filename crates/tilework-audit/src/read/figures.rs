@@ -15,7 +15,8 @@ use crate::program::{Limit, Message, Need, Part};
 use crate::read::bytes::{after, number, number_after, rounded_bytes, split};
 
 /// Lines of a table: what stands before the size, and what it is called here. Of TPUs, then of all others.
-const TABLE: [(&[u8], Need); 18] = [
+const TABLE: [(&[u8], Need); 19] = [
+    (b"HLO temporaries (", Need::Temporaries),
     (b"Top-of-Memory reserved: ", Need::Reserved),
     (b"reserved(Infeed/Outfeed/Continuations) ", Need::Reserved),
     (b"heap allocations (without fragmentation) ", Need::Allocated),
@@ -67,7 +68,9 @@ impl Message {
         if self.limit == Limit::Free {
             self.free = self.free.or_else(|| after(line, b"There are ").and_then(rounded_bytes));
             // `(0x0x0_HBM0)`
-            if self.memory.is_none() && memchr::memmem::find(line, b"_HBM").is_some() {
+            if self.memory.is_none()
+                && [&b"_HBM"[..], b" at the bottom of memory"].iter().any(|mark| after(line, mark).is_some())
+            {
                 self.memory = Some("hbm".to_owned());
             }
         }

@@ -212,3 +212,20 @@ fn what_is_predicted_of_other_layouts_is_what_the_compiler_then_does() {
     let peak = |program: &Audited| program.peak.as_ref().map_or(0, |peak| peak.sum.allocated);
     assert!(near(peak(&before) + more, peak(&after)), "{} {more} {}", peak(&before), peak(&after));
 }
+
+#[test]
+fn a_message_that_names_a_program_says_what_its_dump_does_not() {
+    let message = "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO \
+                   temporaries (30.50G) exceeds available HBM (15.75G). HLO module: jit_step.\n";
+    let read = |message: &str| {
+        let mut audit = Audit::new();
+        audit.read("message", message.as_bytes()).expect("memory is read");
+        for (name, text) in files("training") {
+            audit.read(&name, text.as_bytes()).expect("memory is read");
+        }
+        audit.findings(9).programs
+    };
+    let [program] = &read(message)[..] else { panic!("the message is about the dump") };
+    assert_eq!((program.message.capacity, program.peak.is_some()), (Some(63 << 28), true));
+    assert_eq!(read(&message.replace("jit_step", "jit_other")).len(), 2);
+}

@@ -12,10 +12,13 @@ pub(super) fn largest(page: &mut Page, program: &Audited, top: usize) {
     if !worth || program.largest.is_empty() {
         return;
     }
-    page.heading(match (&program.peak, program.basis) {
-        (Some(_), _) => "largest buffers at the peak",
-        (None, Basis::Message) => "largest buffers that are listed",
-        (None, _) => "largest buffers",
+    page.heading(&match (&program.peak, program.basis) {
+        (Some(peak), _) if peak.instruction.is_empty() => "largest buffers at the peak".to_owned(),
+        (Some(peak), _) => {
+            format!("largest buffers at the peak, while instruction {} runs, {}", peak.time, peak.instruction)
+        }
+        (None, Basis::Message) => "largest buffers that are listed".to_owned(),
+        (None, _) => "largest buffers".to_owned(),
     });
     let blocks: Vec<String> = program.largest.iter().take(top).map(buffer).collect();
     page.text(&blocks.join("\n"));

@@ -38,8 +38,14 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         }
         spaces(&mut page, program);
         largest(&mut page, program, top);
-        shapes(&mut page, program, top);
-        moves(&mut page, program, top);
+        // What would help most comes first.
+        if program.main().share() < 0.01 {
+            moves(&mut page, program, top);
+            shapes(&mut page, program, top);
+        } else {
+            shapes(&mut page, program, top);
+            moves(&mut page, program, top);
+        }
         sums(&mut page, "padding by line of the program", &program.sources, name_of, top);
         if program.computations.len() > 1 {
             sums(&mut page, "padding by computation", &program.computations, String::clone, top);
@@ -73,7 +79,9 @@ pub(super) fn more(program: &Audited) -> Option<String> {
         }
         _ => "",
     };
-    is_short.then(|| {
+    // What another system allocates piece by piece, no compiler of XLA's dumps.
+    let is_xla = message.limit != Limit::Free || message.memory.is_some();
+    (is_short && is_xla).then(|| {
         format!(
             "{kernel}A dump says what is in the memory. It is written before the program runs, so it exists even when \
              memory runs out: set XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\", run once more, and audit DIR."

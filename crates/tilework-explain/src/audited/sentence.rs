@@ -32,21 +32,27 @@ fn sentence(program: &Audited) -> String {
     }
     let said = said(program);
     let text = match (over.is_empty(), said.is_empty()) {
-        (false, false) => format!("{over}. {said}"),
+        (false, false) => format!("{over}. {}", capital(&said)),
         _ => over + &said,
     };
     match program.name.as_str() {
-        "" => {
-            let first = text.chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-            format!("{first}{}.", text.chars().skip(1).collect::<String>())
-        }
+        "" => format!("{}.", capital(&text)),
         name => format!("{name}: {text}."),
     }
 }
 
+/// A text as the beginning of a sentence.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Whether what the memory is for was said of all that the program needs, as a message does.
 fn is_whole(program: &Audited) -> bool {
-    program.basis == Basis::Message && program.message.used.is_some()
+    program.message.used.is_some() && !program.message.parts.is_empty()
+        || program.basis == Basis::Message
+            && program.message.used.is_some()
+            && program.message.limit != Limit::Free
 }
 
 /// What the buffers come to.
@@ -66,7 +72,6 @@ fn said(program: &Audited) -> String {
         (Some(peak), _) => {
             format!("at the peak, {} has {allocated} allocated", space_name(program, peak.space))
         }
-        (None, Basis::Message) if has_message => format!("The buffers that are listed take {allocated}"),
         (None, Basis::Message) => format!("the buffers that are listed take {allocated}"),
         (None, Basis::Instructions) => format!("the results of all instructions take {allocated}"),
         (None, _) => format!("all buffers together take {allocated}"),
