@@ -57,7 +57,8 @@ pub fn run(words: &[&str]) -> Outcome {
     for target in targets {
         // New inputs stay here, out of git's sight, and the next run goes on from them.
         let corpus = shell::root().join("fuzz/corpus").join(target);
-        let program = build(&[target], SANITIZED.contains(&target))?;
+        let kind = if SANITIZED.contains(&target) { Kind::Sanitized } else { Kind::Long };
+        let program = build(&[target], kind)?;
         shell::run(fuzz(&program.join(target), target, &corpus)?.arg(format!("-max_total_time={seconds}")))?;
     }
     Ok(())
@@ -66,7 +67,7 @@ pub fn run(words: &[&str]) -> Outcome {
 /// A bounded run of every target, from the seeds and with the same random numbers each time; as many at once as there are
 /// processors.
 pub fn smoke() -> Outcome {
-    let programs = build(&TARGETS, false)?;
+    let programs = build(&TARGETS, Kind::Short)?;
     let left = Mutex::new(TARGETS.iter());
     let next = || left.lock().ok()?.next();
     let failed = Mutex::new(Vec::new());
@@ -109,14 +110,31 @@ fn fuzz(program: &Path, target: &str, corpus: &Path) -> Result<Command, String> 
     Ok(command)
 }
 
+/// What a build is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Hours, with every access to memory checked, or not.
+    Sanitized,
+    Long,
+    /// The tests.
+    Short,
+}
+
 /// Builds targets with what libFuzzer wants, and returns the folder that they are in. The compiler's unstable flags are
 /// allowed, as the address sanitizer is one.
-fn build(targets: &[&str], sanitized: bool) -> Result<PathBuf, String> {
+fn build(targets: &[&str], kind: Kind) -> Result<PathBuf, String> {
     let triple = shell::host()?;
-    let (sanitizer, folder) =
-        if sanitized { (&["-Zsanitizer=address"][..], "fuzz-address") } else { (&[][..], "fuzz") };
+    let (sanitizer, folder) = match kind {
+        Kind::Sanitized => (&["-Zsanitizer=address"][..], "fuzz-address"),
+        Kind::Long => (&[][..], "fuzz"),
+        Kind::Short => (&[][..], "fuzz-short"),
+    };
     let folder = shell::target().join(folder);
     let mut cargo = shell::cargo();
+    if kind == Kind::Short {
+        // Most of a short run is the build.
+        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+    }
     cargo.args(["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &triple]);
     targets.iter().for_each(|target| {
         cargo.args(["--bin", target]);

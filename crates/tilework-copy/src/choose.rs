@@ -1,4 +1,4 @@
-//! Which kernel moves a nest, and in what order the loops around it go.
+//! Which kernel moves a nest by its unit loops, and in what order the loops around it go.
 //!
 //! Most kernels know *unit* loops, those that move one element: in the source, in the destination, or in both.
 //!
@@ -9,27 +9,20 @@
 //! one side or none                   elements at steps     line after line
 //! ```
 //!
-//! Where these loops are short, such a kernel moves a few bytes a call, and touches each line many times. A network of lines
-//! ([`crate::net`]) takes several loops at a time. Which is better is estimated, from the lines that either touches; there is no
-//! list of cases.
+//! Where these loops are short, such a kernel moves a few bytes a call, and touches each line many times: for the other ways, see
+//! [`crate::ways`].
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::exec::STAGE;
-use crate::kernels::net::LANE;
 use crate::kernels::vector::LINE;
 use crate::kernels::{self, InstructionSet, ZipFn};
 use crate::nest::{ByteNest, Turn, Turns};
-use crate::net;
-use crate::picks;
 use crate::setting::Setting;
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
 
 /// Rows of so many bytes are copied by the row kernel; shorter ones by one that has no call for each.
 const SHORT: usize = 64;
-
-/// Rows of so many bytes are copied as fast as can be.
-const LONG: usize = 1024;
 
 /// Bytes that a unit should move: large against the cost of finding its place, small against a share of the work.
 const UNIT: usize = 16 << 10;
@@ -37,190 +30,14 @@ const UNIT: usize = 16 << 10;
 /// An element that fills so many bytes has a kernel call of its own.
 const REPEATED: usize = 256;
 
-/// Lines that are touched for each line of the elements, 2 of them being the least, with which there is nothing to look for.
-const ENOUGH: f64 = 2.3;
-
-/// What is thought to cost no more than so many times the best may be better: the estimate is that far off.
-const CLOSE: f64 = 1.6;
-
-/// How many of those are tried.
-pub(crate) const CANDIDATES: usize = 3;
-
-/// What a call of a kernel costs, in lines that are touched.
-const CALL: usize = 10;
-
-/// What a row costs that is copied by itself, beside its lines.
-const ROW: usize = 4;
-
 /// Bytes of a unit where everything is one long row.
 const WHOLE: usize = 256 << 10;
 
 /// Bytes of a destination row that are collected before they are stored.
 const COLLECTED: usize = 2048;
 
-/// Ways to move a nest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// By its unit loops.
-    Units,
-    /// Through a network of lines of so many bytes.
-    Network(usize),
-    /// In squares of a line of so many bytes by a line.
-    Squares(usize),
-    /// By a list.
-    Picks,
-    /// Element by element, in two loops.
-    Grid,
-}
-
-impl Way {
-    /// In the order in which they are looked at.
-    pub(crate) const ALL: [Way; 7] = [
-        Way::Units,
-        Way::Network(LINE),
-        Way::Squares(LINE),
-        Way::Picks,
-        Way::Grid,
-        Way::Network(LANE),
-        Way::Squares(LANE),
-    ];
-
-    /// The steps that move a nest in this way, or most of it, and what they leave; if it can be.
-    fn steps(self, nest: &ByteNest, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
-        let one = |(step, rest)| (vec![step], rest);
-        match self {
-            Way::Units => Some((vec![by_unit_loops(nest.clone(), setting)], Vec::new())),
-            Way::Network(width) => net::blocks(nest, width, setting).map(one),
-            Way::Squares(width) => net::squares(nest, width, setting).map(|step| (vec![step], Vec::new())),
-            Way::Picks => picks::picks(nest, 1, setting),
-            Way::Grid => Some((vec![grid(nest.clone(), setting)?], Vec::new())),
-        }
-    }
-}
-
-/// Chooses the kernels of a nest: one, or several where a part of the nest is left to another.
-pub(crate) fn choose(nest: ByteNest, setting: Setting) -> Vec<Step> {
-    candidates(&nest, setting).swap_remove(0)
-}
-
-/// The ways to move a nest that are thought to be the best, or nearly so: the best comes first.
-pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
-    let elements: f64 = nest.turns.iter().map(|turn| turn.extent as f64).product();
-    let enough = ENOUGH * elements * (nest.size * nest.starts.len()) as f64 / LINE as f64;
-    let mut found: Vec<(f64, Vec<Step>)> = Vec::new();
-    let mut least = f64::INFINITY;
-    let total = |steps: &[Step]| steps.iter().map(|step| cost(step, setting)).sum::<f64>();
-    for way in Way::ALL {
-        let Some((mut steps, rest)) = way.steps(nest, setting) else { continue };
-        let is_it = setting.only == Some(way);
-        if is_it || total(&steps) < least * CLOSE {
-            let any = Setting { only: None, ..setting };
-            steps.extend(rest.into_iter().flat_map(|nest| choose(nest, any)));
-            let total = if is_it { 0.0 } else { total(&steps) };
-            least = least.min(total);
-            found.push((total, steps));
-        }
-        if is_it || setting.only.is_none() && (least <= enough || found.iter().any(|one| is_simple(&one.1))) {
-            break;
-        }
-    }
-    found.retain(|one| one.0 <= least * CLOSE);
-    found.sort_by(|one, other| one.0.total_cmp(&other.0));
-    found.truncate(CANDIDATES);
-    let fetching = |steps: Vec<Step>| {
-        if setting.fetches { steps.into_iter().map(net::fetching).collect() } else { steps }
-    };
-    found.into_iter().map(|one| fetching(one.1)).collect()
-}
-
-/// Whether nothing could be better.
-fn is_simple(steps: &[Step]) -> bool {
-    steps.iter().all(|step| match step.work {
-        Work::Splat { .. } | Work::Whole { .. } => true,
-        Work::Copy { length, .. } => length >= LONG,
-        _ => false,
-    })
-}
-
-/// What a step costs, in lines that are touched: an estimate that tells good kernels from bad ones.
-pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
-    let (mut rows, mut columns) = (1, 1);
-    let mut units = step.starts.len() as f64;
-    for outer in &step.outer {
-        match outer.part {
-            Part::Rows(cut) => rows = cut.piece,
-            Part::Columns(cut) => columns = cut.piece,
-            Part::Whole => {}
-        }
-        // The last piece may be a part of one.
-        units *= match outer.part {
-            Part::Rows(cut) | Part::Columns(cut) => cut.whole as f64 / cut.piece as f64,
-            Part::Whole => outer.turn.extent as f64,
-        };
-    }
-    // Lines of pieces of so many bytes, at such a step.
-    let read = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
-        step if step < LINE => (count * step + length).div_ceil(LINE),
-        _ => count * length.div_ceil(LINE),
-    };
-    // What is written in parts comes from memory first, if no cache keeps it.
-    let written = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
-        step if step <= length => (count * step + length).div_ceil(LINE),
-        step if step.is_multiple_of(LINE) && length.is_multiple_of(LINE) => count * length / LINE,
-        _ => count * (length / LINE + 1 + usize::from(setting.streams)),
-    };
-    let lines = match step.work {
-        Work::Network(ref blocks) => blocks.cost(setting),
-        Work::Picks(ref picks) => picks.cost(setting),
-        Work::Transpose { size, from, to, store, .. } => {
-            let lines = read(rows, columns * size, from)
-                + match store {
-                    Store::Plain => written(columns, rows * size, to),
-                    Store::Stream => columns * rows * size / LINE,
-                    Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
-                };
-            // Registers that are not full; and within the cache it is instructions that count, and these are more.
-            let part = rows.min(columns) * size < LINE;
-            CALL + match (part, setting.fetches || size < 4) {
-                (true, _) => lines * 3 / 2,
-                (false, true) => lines,
-                (false, false) => lines * 4 / 3,
-            }
-        }
-        Work::Interleave { size, ways, stride, .. } => {
-            CALL + read(ways, columns * size, stride) + columns * size * ways / LINE
-        }
-        Work::Deinterleave { size, ways, stride, .. } => {
-            CALL + columns * size * ways / LINE + written(ways, columns * size, stride)
-        }
-        Work::Runs { length, from, to, .. } => {
-            CALL + read(rows, length, from) + written(rows, length, to) + rows / 2
-        }
-        Work::Copy { length, .. } => rows * (2 * length.div_ceil(LINE) + ROW),
-        Work::Collect { length, .. } => rows * columns * (3 * length.div_ceil(LINE) + ROW),
-        Work::Grid { size, from, to, .. } => {
-            let touched = |steps: (isize, isize)| {
-                let lines = |count: usize, step: isize| read(count, size, step);
-                (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
-            };
-            CALL + if setting.fetches { touched(from) + touched(to) } else { 0 }
-                + rows * columns / 2
-                + rows * 2
-        }
-        Work::Line { size, from, to, .. } => {
-            CALL + read(rows, size, from) + written(rows, size, to) + rows / 2
-        }
-        // A call for each column of each row, and what it makes is put together first.
-        Work::CollectApart { length, ways, .. } => {
-            rows * columns * (CALL + (3 * length * ways).div_ceil(LINE))
-        }
-        _ => 2 * step.weight.div_ceil(LINE),
-    };
-    lines as f64 * units
-}
-
 /// Chooses the kernel for the unit loops of a nest.
-fn by_unit_loops(mut nest: ByteNest, setting: Setting) -> Step {
+pub(crate) fn by_unit_loops(mut nest: ByteNest, setting: Setting) -> Step {
     let repeats = nest.turns.last().is_some_and(|turn| {
         let only = nest.turns.iter().all(|turn| turn.from == 0);
         (turn.from, turn.to) == (0, nest.size as isize) && (only || turn.extent * nest.size >= REPEATED)
@@ -508,7 +325,7 @@ fn lines(mut nest: ByteNest, setting: Setting) -> Step {
 
 /// Elements one by one, in the loop with the smallest step of the destination and that of the source; they may be runs that have
 /// the size of an element.
-fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
+pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
     let size = nest.take_run();
     let kernel = kernels::grid::grid(size)?;
     let nearest = |turns: &Turns, side: fn(&Turn) -> isize| {

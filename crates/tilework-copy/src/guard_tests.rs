@@ -5,7 +5,6 @@ use std::ptr::NonNull;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use tilework_core::{Element, Layout, Plan, PlanOptions, Result};
 
-use crate::choose::Way;
 use crate::convert::{Conversion, Converter};
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
@@ -13,6 +12,7 @@ use crate::pool::{Inline, Pool};
 use crate::program::Program;
 use crate::setting::Setting;
 use crate::tests::{Shares, bytes, expected};
+use crate::ways::Way;
 
 /// At least a page, on every system.
 const PAGE: usize = 64 << 10;

@@ -137,6 +137,7 @@ mod buffer;
 mod choose;
 mod clip;
 mod convert;
+mod cost;
 mod elements;
 mod exec;
 mod explain;
@@ -161,6 +162,7 @@ mod subbyte;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod ways;
 
 pub use buffer::Buffer;
 pub use convert::Conversion;

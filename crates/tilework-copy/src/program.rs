@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilework_core::{Nest, Plan};
 
-use crate::choose;
 use crate::convert::Converter;
+use crate::cost::cost;
 use crate::elements::{ElementStep, Mover};
 use crate::exec::{self, Buffers, Scratch};
 use crate::kernels::InstructionSet;
@@ -16,7 +16,7 @@ use crate::picks;
 use crate::pool::Pool;
 use crate::setting::Setting;
 use crate::step::Step;
-use crate::subbyte;
+use crate::{subbyte, ways};
 
 /// Bytes that are worth moving as bytes, in each run of elements below a byte.
 const LEAST_RUN: u64 = 8;
@@ -140,7 +140,7 @@ impl Program {
 
     fn cost_with(&self, setting: Setting) -> f64 {
         let cost = |piece: &Piece| match piece {
-            Piece::Bytes(step) => choose::cost(step, setting),
+            Piece::Bytes(step) => cost(step, setting),
             Piece::Elements(_) => 0.0,
         };
         self.phases.iter().flatten().map(cost).sum()
@@ -237,7 +237,7 @@ fn add(
     let mut shared = Vec::new();
     for nest in nests.iter().filter(|nest| nest.elements() > 0) {
         let mut as_bytes = |nest: &Nest, bytes: usize| {
-            let candidates = choose::candidates(&ByteNest::new(nest, bytes), setting);
+            let candidates = ways::candidates(&ByteNest::new(nest, bytes), setting);
             while programs.len() < candidates.len() {
                 programs.push(programs[0].clone());
             }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use tilework_core::{Error, Layout, Nest, Plan, PlanOptions, Result};
 
 use crate::buffer::Buffer;
-use crate::choose::Way;
 use crate::clip::clip;
 use crate::convert::{Conversion, Converter, held_bits};
 use crate::exec::Buffers;
@@ -15,6 +14,7 @@ use crate::pool::{Inline, Pool};
 use crate::program::Program;
 use crate::setting::Setting;
 use crate::trial::Trial;
+use crate::ways::Way;
 
 /// A plan with the kernels chosen for it: made once, run as often as there is data.
 ///

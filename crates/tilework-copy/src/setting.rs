@@ -1,8 +1,8 @@
 //! What all steps of a program share: the instruction set, and how it deals with the caches.
 
-use crate::choose::Way;
 use crate::kernels::{self, InstructionSet};
 use crate::step::Store;
+use crate::ways::Way;
 
 /// From so many bytes of the destination on, stores go past the cache: source and destination no longer fit.
 const STREAM_FROM: usize = 12 << 20;

@@ -9,8 +9,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::choose::CANDIDATES;
 use crate::program::Program;
+use crate::ways::CANDIDATES;
 
 /// Runs that each program is measured in at first, unless it turns out to be much slower. The very first does not count: it
 /// meets memory that was never touched.

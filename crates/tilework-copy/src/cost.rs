@@ -1,0 +1,88 @@
+//! What steps cost, as an estimate that tells good kernels from bad ones.
+
+use crate::kernels::vector::LINE;
+use crate::setting::Setting;
+use crate::step::{Part, Step, Store, Work};
+
+/// What a call of a kernel costs, in lines that are touched.
+const CALL: usize = 10;
+
+/// What a row costs that is copied by itself, beside its lines.
+const ROW: usize = 4;
+
+/// What a step costs, in lines that are touched: an estimate that tells good kernels from bad ones.
+pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
+    let (mut rows, mut columns) = (1, 1);
+    let mut units = step.starts.len() as f64;
+    for outer in &step.outer {
+        match outer.part {
+            Part::Rows(cut) => rows = cut.piece,
+            Part::Columns(cut) => columns = cut.piece,
+            Part::Whole => {}
+        }
+        // The last piece may be a part of one.
+        units *= match outer.part {
+            Part::Rows(cut) | Part::Columns(cut) => cut.whole as f64 / cut.piece as f64,
+            Part::Whole => outer.turn.extent as f64,
+        };
+    }
+    // Lines of pieces of so many bytes, at such a step.
+    let read = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
+        step if step < LINE => (count * step + length).div_ceil(LINE),
+        _ => count * length.div_ceil(LINE),
+    };
+    // What is written in parts comes from memory first, if no cache keeps it.
+    let written = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
+        step if step <= length => (count * step + length).div_ceil(LINE),
+        step if step.is_multiple_of(LINE) && length.is_multiple_of(LINE) => count * length / LINE,
+        _ => count * (length / LINE + 1 + usize::from(setting.streams)),
+    };
+    let lines = match step.work {
+        Work::Network(ref blocks) => blocks.cost(setting),
+        Work::Picks(ref picks) => picks.cost(setting),
+        Work::Transpose { size, from, to, store, .. } => {
+            let lines = read(rows, columns * size, from)
+                + match store {
+                    Store::Plain => written(columns, rows * size, to),
+                    Store::Stream => columns * rows * size / LINE,
+                    Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
+                };
+            // Registers that are not full; and within the cache it is instructions that count, and these are more.
+            let part = rows.min(columns) * size < LINE;
+            CALL + match (part, setting.fetches || size < 4) {
+                (true, _) => lines * 3 / 2,
+                (false, true) => lines,
+                (false, false) => lines * 4 / 3,
+            }
+        }
+        Work::Interleave { size, ways, stride, .. } => {
+            CALL + read(ways, columns * size, stride) + columns * size * ways / LINE
+        }
+        Work::Deinterleave { size, ways, stride, .. } => {
+            CALL + columns * size * ways / LINE + written(ways, columns * size, stride)
+        }
+        Work::Runs { length, from, to, .. } => {
+            CALL + read(rows, length, from) + written(rows, length, to) + rows / 2
+        }
+        Work::Copy { length, .. } => rows * (2 * length.div_ceil(LINE) + ROW),
+        Work::Collect { length, .. } => rows * columns * (3 * length.div_ceil(LINE) + ROW),
+        Work::Grid { size, from, to, .. } => {
+            let touched = |steps: (isize, isize)| {
+                let lines = |count: usize, step: isize| read(count, size, step);
+                (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
+            };
+            CALL + if setting.fetches { touched(from) + touched(to) } else { 0 }
+                + rows * columns / 2
+                + rows * 2
+        }
+        Work::Line { size, from, to, .. } => {
+            CALL + read(rows, size, from) + written(rows, size, to) + rows / 2
+        }
+        // A call for each column of each row, and what it makes is put together first.
+        Work::CollectApart { length, ways, .. } => {
+            rows * columns * (CALL + (3 * length * ways).div_ceil(LINE))
+        }
+        _ => 2 * step.weight.div_ceil(LINE),
+    };
+    lines as f64 * units
+}

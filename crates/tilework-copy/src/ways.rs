@@ -1,0 +1,116 @@
+//! The ways in which a nest can be moved, and which of them are worth a try.
+//!
+//! ```text
+//! by unit loops        a kernel for what is contiguous            crate::choose
+//! through a network    several loops, whole lines at a time       crate::net
+//! in squares           the same where other loops go on           crate::net
+//! by a list            any loops: what goes where in a block      crate::picks
+//! one by one           for few elements in the cache
+//! ```
+//!
+//! Which is best is estimated from the lines that each touches ([`crate::cost`]); there is no list of cases.
+
+use crate::choose::by_unit_loops;
+use crate::cost::cost;
+use crate::kernels::net::LANE;
+use crate::kernels::vector::LINE;
+use crate::nest::ByteNest;
+use crate::setting::Setting;
+use crate::step::{Step, Work};
+use crate::{choose, net, picks};
+
+/// Rows of so many bytes are copied as fast as can be.
+const LONG: usize = 1024;
+
+/// Lines that are touched for each line of the elements, 2 of them being the least, with which there is nothing to look for.
+const ENOUGH: f64 = 2.3;
+
+/// What is thought to cost no more than so many times the best may be better: the estimate is that far off.
+const CLOSE: f64 = 1.6;
+
+/// How many of those are tried.
+pub(crate) const CANDIDATES: usize = 3;
+
+/// Ways to move a nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By its unit loops.
+    Units,
+    /// Through a network of lines of so many bytes.
+    Network(usize),
+    /// In squares of a line of so many bytes by a line.
+    Squares(usize),
+    /// By a list.
+    Picks,
+    /// Element by element, in two loops.
+    Grid,
+}
+
+impl Way {
+    /// In the order in which they are looked at.
+    pub(crate) const ALL: [Way; 7] = [
+        Way::Units,
+        Way::Network(LINE),
+        Way::Squares(LINE),
+        Way::Picks,
+        Way::Grid,
+        Way::Network(LANE),
+        Way::Squares(LANE),
+    ];
+
+    /// The steps that move a nest in this way, or most of it, and what they leave; if it can be.
+    fn steps(self, nest: &ByteNest, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
+        let one = |(step, rest)| (vec![step], rest);
+        match self {
+            Way::Units => Some((vec![by_unit_loops(nest.clone(), setting)], Vec::new())),
+            Way::Network(width) => net::blocks(nest, width, setting).map(one),
+            Way::Squares(width) => net::squares(nest, width, setting).map(|step| (vec![step], Vec::new())),
+            Way::Picks => picks::picks(nest, 1, setting),
+            Way::Grid => Some((vec![choose::grid(nest.clone(), setting)?], Vec::new())),
+        }
+    }
+}
+
+/// Chooses the kernels of a nest: one, or several where a part of the nest is left to another.
+pub(crate) fn choose(nest: ByteNest, setting: Setting) -> Vec<Step> {
+    candidates(&nest, setting).swap_remove(0)
+}
+
+/// The ways to move a nest that are thought to be the best, or nearly so: the best comes first.
+pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
+    let elements: f64 = nest.turns.iter().map(|turn| turn.extent as f64).product();
+    let enough = ENOUGH * elements * (nest.size * nest.starts.len()) as f64 / LINE as f64;
+    let mut found: Vec<(f64, Vec<Step>)> = Vec::new();
+    let mut least = f64::INFINITY;
+    let total = |steps: &[Step]| steps.iter().map(|step| cost(step, setting)).sum::<f64>();
+    for way in Way::ALL {
+        let Some((mut steps, rest)) = way.steps(nest, setting) else { continue };
+        let is_it = setting.only == Some(way);
+        if is_it || total(&steps) < least * CLOSE {
+            let any = Setting { only: None, ..setting };
+            steps.extend(rest.into_iter().flat_map(|nest| choose(nest, any)));
+            let total = if is_it { 0.0 } else { total(&steps) };
+            least = least.min(total);
+            found.push((total, steps));
+        }
+        if is_it || setting.only.is_none() && (least <= enough || found.iter().any(|one| is_simple(&one.1))) {
+            break;
+        }
+    }
+    found.retain(|one| one.0 <= least * CLOSE);
+    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    found.truncate(CANDIDATES);
+    let fetching = |steps: Vec<Step>| {
+        if setting.fetches { steps.into_iter().map(net::fetching).collect() } else { steps }
+    };
+    found.into_iter().map(|one| fetching(one.1)).collect()
+}
+
+/// Whether nothing could be better.
+fn is_simple(steps: &[Step]) -> bool {
+    steps.iter().all(|step| match step.work {
+        Work::Splat { .. } | Work::Whole { .. } => true,
+        Work::Copy { length, .. } => length >= LONG,
+        _ => false,
+    })
+}
