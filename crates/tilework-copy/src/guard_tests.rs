@@ -156,7 +156,13 @@ fn check(plan: &Plan, conversion: Option<Conversion>, memory: &mut [Between; 2],
         assert_eq!(converter.is_some(), conversion.is_some());
         for streams in [false, true] {
             let only = [None, None].into_iter().chain(Way::ALL.map(Some)).collect::<Vec<_>>();
-            let setting = Setting { set, streams, fetches: dice.below(2) == 0, only: dice.of(&only) };
+            let setting = Setting {
+                set,
+                streams,
+                fetches: dice.below(2) == 0,
+                once: dice.below(8) == 0,
+                only: dice.of(&only),
+            };
             let program = Program::with(plan, converter, setting);
             let sides = (dice.of(&[Side::Front, Side::Back]), dice.of(&[Side::Front, Side::Back]));
             for sides in [sides, (Side::Back, sides.1), (Side::Back, Side::Back)] {

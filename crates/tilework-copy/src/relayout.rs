@@ -293,7 +293,7 @@ impl Relayout {
             let fills = clip(self.plan.fills(), low, high);
             let fill = self.plan.options().fill.unwrap_or(0);
             let fills = (&fills[..], self.plan.fills_first(), fill);
-            let setting = Setting::new(InstructionSet::detect(), 0);
+            let setting = Setting { once: true, ..Setting::new(InstructionSet::detect(), 0) };
             let program = Program::of(&copies, fills, to.bits(), self.converter, setting);
             let buffers = Buffers::of(from, buffer);
             // SAFETY: the source holds its layout, and what was clipped has its places within the chunk.

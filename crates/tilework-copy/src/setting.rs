@@ -28,6 +28,8 @@ pub(crate) struct Setting {
     pub(crate) streams: bool,
     /// Whether the source is fetched ahead by hand.
     pub(crate) fetches: bool,
+    /// Whether the program runs once, so that making it counts as well.
+    pub(crate) once: bool,
     /// The way that is taken wherever it can be, whatever it costs.
     pub(crate) only: Option<Way>,
 }
@@ -36,7 +38,13 @@ impl Setting {
     /// For a program that writes so many bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
         let from = if kernels::slow_last_cache() { STREAM_FROM_WHERE_SLOW } else { STREAM_FROM };
-        Setting { set, streams: set.streams() && bytes >= from, fetches: bytes > NEAR, only: None }
+        Setting {
+            set,
+            streams: set.streams() && bytes >= from,
+            fetches: bytes > NEAR,
+            once: false,
+            only: None,
+        }
     }
 
     /// For a program that writes so many bytes, the other possibility to store, if that may be faster.

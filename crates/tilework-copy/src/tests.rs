@@ -78,7 +78,11 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
     check_stream(&plan, &source[shift.0..], fill)?;
     for set in InstructionSet::all_here() {
         for streams in [false, true] {
-            let program = Program::with(&plan, None, Setting { set, streams, fetches: streams, only: None });
+            let program = Program::with(
+                &plan,
+                None,
+                Setting { set, streams, fetches: streams, once: false, only: None },
+            );
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
                 let buffers = Buffers::of(&source[shift.0..], &mut out[start..start + to_bytes]);
@@ -321,7 +325,7 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
                     Plan::new(&from, &order.unwrap().build().unwrap(), &PlanOptions::default()).unwrap();
                 let source = vec![1; from.bytes() as usize];
                 for set in InstructionSet::all_here() {
-                    let setting = Setting { set, streams: true, fetches: true, only: None };
+                    let setting = Setting { set, streams: true, fetches: true, once: false, only: None };
                     let program = Program::with(&plan, None, setting);
                     let mut out = vec![0_u8; source.len()];
                     let buffers = Buffers::of(&source, &mut out);
@@ -367,8 +371,11 @@ fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework_core::Result<(
         let source = bytes(size, 1);
         let wanted = expected(&from, &to, None, &source, &vec![0; size]);
         for set in InstructionSet::all_here() {
-            let program =
-                Program::with(&plan, None, Setting { set, streams: true, fetches: true, only: None });
+            let program = Program::with(
+                &plan,
+                None,
+                Setting { set, streams: true, fetches: true, once: false, only: None },
+            );
             let steps = format!("{program:?}");
             assert!(steps.contains("store: Stage,"), "{steps}");
             for shift in [0, 1, 31, 63] {

@@ -28,6 +28,9 @@ const ENOUGH: f64 = 2.3;
 /// What is thought to cost no more than so many times the best may be better: the estimate is that far off.
 const CLOSE: f64 = 1.6;
 
+/// Bytes that are moved once before another way than by unit loops can be ready.
+const ONCE: f64 = (256 << 10) as f64;
+
 /// How many of those are tried.
 pub(crate) const CANDIDATES: usize = 3;
 
@@ -80,6 +83,10 @@ pub(crate) fn choose(nest: ByteNest, setting: Setting) -> Vec<Step> {
 pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
     let elements: f64 = nest.turns.iter().map(|turn| turn.extent as f64).product();
     let enough = ENOUGH * elements * (nest.size * nest.starts.len()) as f64 / LINE as f64;
+    let bytes = elements * (nest.size * nest.starts.len()) as f64;
+    if setting.once && bytes < ONCE {
+        return vec![vec![by_unit_loops(nest.clone(), setting)]];
+    }
     let mut found: Vec<(f64, Vec<Step>)> = Vec::new();
     let mut least = f64::INFINITY;
     let total = |steps: &[Step]| steps.iter().map(|step| cost(step, setting)).sum::<f64>();
@@ -99,7 +106,7 @@ pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
     }
     found.retain(|one| one.0 <= least * CLOSE);
     found.sort_by(|one, other| one.0.total_cmp(&other.0));
-    found.truncate(CANDIDATES);
+    found.truncate(if setting.once { 1 } else { CANDIDATES });
     let fetching = |steps: Vec<Step>| {
         if setting.fetches { steps.into_iter().map(net::fetching).collect() } else { steps }
     };
