@@ -441,3 +441,32 @@ fn arguments_and_the_results_in_their_places_are_judged_together() {
     let reshaped = "f32[16,2048]{1,0:T(8,128)} reshape(%param.2)";
     assert_eq!(advised("", reshaped, negated, "%update"), []);
 }
+
+#[test]
+fn a_copy_of_the_compilers_is_for_the_line_that_reads_it_however_far() {
+    let line =
+        |line: u32| format!(", metadata={{op_name=\"jit(f)/a\" source_file=\"a.py\" source_line={line}}}");
+    let text = |made: &str, passed: &str, read: &str| {
+        format!(
+            "HloModule m\n\nENTRY %main (x: f32[64,32]) -> f32[2048] {{\n  %x = f32[64,32]{{1,0}} parameter(0), \
+             metadata={{op_name=\"x\"}}\n  %n = f32[64,32]{{1,0}} negate(%x){made}\n  %c = f32[64,32]{{0,1}} copy(%n)\n  \
+             %s = (f32[64,32]{{0,1:S(1)}}, f32[64,32]{{0,1}}, u32[]) copy-start(%c)\n  %d = f32[64,32]{{0,1:S(1)}} \
+             copy-done(%s)\n  %r = f32[32,64]{{0,1}} reshape(%d)\n  %t = (f32[32,64]{{0,1}}) tuple(%r){passed}\n  \
+             %e = f32[32,64]{{0,1}} get-tuple-element(%t), index=0\n  ROOT %o = f32[2048]{{0}} reshape(%e){read}\n}}\n"
+        )
+    };
+    let near = |made: &str, passed: &str, reads: &str| {
+        let program = read(&text(made, passed, reads));
+        let copy = program.moves.iter().find(|change| change.name == "c").expect("the copy");
+        (copy.near, copy.near_place.line, copy.near_place.operation.clone())
+    };
+    let a = Some("jit(f)/a".to_owned());
+    assert_eq!(near(&line(5), "", &line(9)), (Near::Read, Some(9), a.clone()));
+    assert_eq!(near(&line(5), &line(7), &line(9)), (Near::Read, Some(7), a.clone()));
+    // A line rather than an operation, and what makes it if nothing that reads it says anything.
+    let operation = ", metadata={op_name=\"jit(f)/b\"}";
+    assert_eq!(near("", operation, &line(9)), (Near::Read, Some(9), a.clone()));
+    assert_eq!(near(&line(5), operation, ""), (Near::Made, Some(5), a));
+    assert_eq!(near("", operation, ""), (Near::Read, None, Some("jit(f)/b".to_owned())));
+    assert_eq!(near("", "", ""), (Near::Nothing, None, None));
+}

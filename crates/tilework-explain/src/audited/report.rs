@@ -2,7 +2,7 @@
 
 use super::buffers::largest;
 use super::moves::moves;
-use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Limit, Shared, SpaceSum, Sum, Unread};
+use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Limit, Place, Shared, SpaceSum, Sum, Unread};
 use tilework_picture::{Line, Look};
 
 use super::sentence::{audit_sentence, name_of, parts, place, share, short, space_name, widened};
@@ -46,7 +46,12 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
             shapes(&mut page, program, top);
             moves(&mut page, program, top);
         }
-        sums(&mut page, "padding by line of the program", &program.sources, name_of, top);
+        // That nothing is known of any line says nothing.
+        let is_known =
+            program.sources.iter().any(|line| line.key != Place::default() && line.sum.waste() > 0);
+        if is_known {
+            sums(&mut page, "padding by line of the program", &program.sources, name_of, top);
+        }
         if program.computations.len() > 1 {
             sums(&mut page, "padding by computation", &program.computations, String::clone, top);
         }
