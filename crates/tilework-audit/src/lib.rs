@@ -56,7 +56,7 @@ pub use find::findings::{
     Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak, Place, Shared,
     SpaceSum, Sum,
 };
-pub use find::judged::{Advice, Asked, Reason, Why};
+pub use find::judged::{Advice, Asked, Donatable, Reason, Why};
 pub use find::suppose::Instead;
 pub use program::{Class, Limit, Message, Near, Need, Operation, Part};
 pub use read::folder::Refused;

@@ -3,13 +3,46 @@
 //! What a program is given must stay as it is, unless it is donated. So a program that changes an argument copies it
 //! first, and gives back the copy: a result of the same shape that lies in the place of no argument.
 
+use std::cmp::Reverse;
+
 use crate::audit::Audit;
 use crate::find::findings::Donation;
+use crate::find::judged::Donatable;
+use crate::hash::Map;
 use crate::program::{Class, MoveKey, Parameter, Program, Tally};
 use crate::shapes::ShapeId;
 use crate::texts::Text;
 
+/// Smaller arguments are not worth it.
+const WORTH: u64 = 1 << 12;
+
 impl Audit {
+    /// Arguments that are not donated though a result of the same shape could lie in their place, the largest first.
+    pub(crate) fn donatable(&self, program: &Program) -> Vec<Donatable> {
+        let same = |shape: ShapeId| self.store.shapes.known(shape).same_as;
+        let is_free =
+            |&(number, _): &(u32, &ShapeId)| program.aliases.iter().all(|alias| alias.result != Some(number));
+        // Results by shape, the first last.
+        let mut free: Map<ShapeId, Vec<u32>> = Map::default();
+        for (number, &shape) in (0..).zip(&program.results).filter(is_free) {
+            free.entry(same(shape)).or_default().insert(0, number);
+        }
+        let mut found = Vec::new();
+        for parameter in program.parameters.iter().filter(|parameter| !program.is_donated(parameter.number)) {
+            let known = self.store.shapes.known(parameter.shape);
+            let bytes =
+                known.cost.filter(|_| known.shape.as_array().is_some()).map_or(0, |cost| cost.allocated);
+            if bytes < WORTH {
+                continue;
+            }
+            let Some(result) = free.get_mut(&same(parameter.shape)).and_then(Vec::pop) else { continue };
+            let Some(name) = self.argument_name(program, parameter.name) else { continue };
+            found.push(Donatable { name, number: parameter.number, result, bytes });
+        }
+        found.sort_by_key(|each| (Reverse(each.bytes), each.number));
+        found
+    }
+
     /// What donating this argument would do to a copy of it.
     pub(crate) fn donation(
         &self,

@@ -6,7 +6,7 @@ use tilework::xla::Shape;
 use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
-use crate::find::judged::{Advice, Reason};
+use crate::find::judged::{Advice, Donatable, Reason};
 use crate::program::{Class, Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
 use crate::unread::Unread;
@@ -59,7 +59,11 @@ pub struct Audited {
     /// In which layouts arguments could be given and results given back, so that they need not be moved; what would save
     /// the most first.
     pub advice: Vec<Advice>,
-    /// What these come to, with those that are not listed.
+    /// Arguments that could be donated, the largest first.
+    pub donatable: Vec<Donatable>,
+    /// Bytes that all of them would spare, with those that are not listed.
+    pub donatable_bytes: u64,
+    /// What the moves come to, with those that are not listed.
     pub moved: Moved,
     /// Sizes that are not what the layout needs.
     pub contradictions: Vec<Contradiction>,

@@ -101,3 +101,16 @@ pub enum Asked {
     /// spares moving.
     Nothing,
 }
+
+/// An argument that is not donated, though a result of the same shape could lie in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Donatable {
+    /// What the program calls the argument.
+    pub name: String,
+    /// Its number.
+    pub number: u32,
+    /// The result that could lie in its place.
+    pub result: u32,
+    /// Bytes that this would spare, if nothing needs the argument afterwards.
+    pub bytes: u64,
+}

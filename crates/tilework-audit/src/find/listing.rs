@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::budget::Budget;
 use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
-use crate::find::judged::Advice;
+use crate::find::judged::{Advice, Donatable};
 use crate::texts::printed;
 
 /// Bytes that are made of each byte that is listed: objects, tables, pictures.
@@ -108,6 +108,12 @@ impl Listed for Move {
 impl Listed for Advice {
     fn text_bytes(&self) -> usize {
         self.name.len() + printed(&*self.shape) + printed(&*self.instead)
+    }
+}
+
+impl Listed for Donatable {
+    fn text_bytes(&self) -> usize {
+        self.name.len()
     }
 }
 

@@ -61,6 +61,9 @@ impl Audit {
             total.add(entry.count, entry.allocated, entry.data);
         }
         let (moves, arguments, advice, moved) = self.moves(program, top, listing);
+        let donatable = self.donatable(program);
+        let donatable_bytes = donatable.iter().map(|each| each.bytes).fold(0, u64::saturating_add);
+        let donatable = listing.of(donatable.into_iter().take(top));
         let (contradictions, contradiction_count) = self.contradictions(program, top, listing);
         let name = match self.store.texts.text(program.name) {
             // Without its module, it is called as its files are.
@@ -83,6 +86,8 @@ impl Audit {
             moves,
             arguments,
             advice,
+            donatable,
+            donatable_bytes,
             moved,
             contradictions,
             contradiction_count,

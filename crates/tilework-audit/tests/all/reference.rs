@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tilework_audit::{Asked, Audit, Audited, Donation, Near};
 
 /// The folders of dumps.
-const FOLDERS: [&str; 12] = [
+const FOLDERS: [&str; 14] = [
     "cache",
     "cache-asked",
     "conv",
@@ -17,6 +17,8 @@ const FOLDERS: [&str; 12] = [
     "loop90",
     "particles",
     "sharded",
+    "state",
+    "state-donated",
     "tr",
     "training",
     "transformer",
@@ -228,4 +230,16 @@ fn a_message_that_names_a_program_says_what_its_dump_does_not() {
     let [program] = &read(message)[..] else { panic!("the message is about the dump") };
     assert_eq!((program.message.capacity, program.peak.is_some()), (Some(63 << 28), true));
     assert_eq!(read(&message.replace("jit_step", "jit_other")).len(), 2);
+}
+
+#[test]
+fn donating_an_argument_spares_what_was_predicted() {
+    let (before, after) = (audited("state"), audited("state-donated"));
+    let [state] = &before.donatable[..] else { panic!("{:?}", before.donatable) };
+    assert_eq!((state.name.as_str(), state.bytes), ("state['c']", 16 << 20));
+    let peak = |program: &Audited| program.peak.as_ref().map_or(0, |peak| peak.sum.allocated);
+    let predicted = peak(&before) - before.donatable_bytes;
+    assert!(predicted.abs_diff(peak(&after)) <= peak(&after) / 20, "{predicted} {}", peak(&after));
+    assert_eq!((after.donatable_bytes, after.donatable.len()), (0, 0));
+    assert_eq!(audited("training").donatable_bytes, 0);
 }

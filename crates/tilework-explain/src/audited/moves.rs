@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use tilework::Kind;
-use tilework_audit::{Advice, Asked, Audited, Donation, How, Move};
+use tilework_audit::{Advice, Asked, Audited, Donatable, Donation, How, Move};
 
 use super::buffers::near;
 use super::sentence::{place, short};
@@ -46,6 +46,7 @@ pub(super) fn moves(page: &mut Page, program: &Audited, top: usize) {
     if !rest.is_empty() && moved.changes + moved.fused + moved.again > 0 {
         page.paragraph(&format!("{}.", rest.join("; ")));
     }
+    donatable(page, program, top);
     arguments(page, program, top);
 }
 
@@ -74,9 +75,7 @@ fn copy(change: &Move) -> String {
 /// What donating the argument would do to a copy of it.
 pub(super) fn donation_words(change: &Move) -> Option<String> {
     let argument = change.argument.as_deref()?;
-    // `params['w']` is a part of the argument `params`.
-    let whole = argument.split(['[', '.']).next().unwrap_or(argument);
-    let how = format!("jax.jit(…, donate_argnames=\"{whole}\")");
+    let how = format!("jax.jit(…, donate_argnames=\"{}\")", whole(argument));
     Some(match change.donation? {
         Donation::Removes => format!("donating {argument} removes it: {how}"),
         Donation::MayRemove => {
@@ -109,6 +108,42 @@ fn changes(page: &mut Page, program: &Audited, top: usize) {
     page.heading(&head);
     let own = program.moves.iter().filter(|change| change.changes_layout).take(top);
     page.text(&own.map(movement).collect::<Vec<String>>().join("\n"));
+}
+
+/// The arguments that could be donated.
+fn donatable(page: &mut Page, program: &Audited, top: usize) {
+    if program.donatable.is_empty() || program.donatable_bytes < program.main().allocated / 100 {
+        return;
+    }
+    page.heading(&format!(
+        "arguments that are not donated: results could lie in the place of {}",
+        short(program.donatable_bytes)
+    ));
+    let line = |each: &Donatable| format!("  {} {}: result {}", short(each.bytes), each.name, each.result);
+    page.text(&program.donatable.iter().take(top).map(line).collect::<Vec<String>>().join("\n"));
+    let names: Vec<String> = donated(program).iter().map(|name| format!("\"{name}\"")).collect();
+    page.paragraph(&format!(
+        "Where the caller does not need them afterwards: jax.jit(…, donate_argnames=({}{})).",
+        names.join(", "),
+        if names.len() == 1 { "," } else { "" }
+    ));
+}
+
+/// The arguments of the function that these are parts of: `params` of `params['w']`.
+pub(super) fn donated(program: &Audited) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for each in &program.donatable {
+        let name = whole(&each.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The argument that this is a part of: `params` of `params['w']`.
+fn whole(argument: &str) -> &str {
+    argument.split(['[', '.']).next().unwrap_or(argument)
 }
 
 /// The arguments and results that are moved: whoever gives and takes them can spare the program that.

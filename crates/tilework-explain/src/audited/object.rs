@@ -55,6 +55,8 @@ pub struct AuditedObject {
     moves: Vec<MoveObject>,
     arguments: Vec<MoveObject>,
     advice: Vec<AdviceObject>,
+    donatable: Vec<DonatableObject>,
+    donatable_bytes: u64,
     moved: MovedObject,
     sources: Vec<KeyedObject>,
     computations: Vec<KeyedObject>,
@@ -94,6 +96,17 @@ impl AuditedObject {
             moves: program.moves.iter().map(MoveObject::new).collect(),
             arguments: program.arguments.iter().map(MoveObject::new).collect(),
             advice: program.advice.iter().map(AdviceObject::new).collect(),
+            donatable: program
+                .donatable
+                .iter()
+                .map(|each| DonatableObject {
+                    name: each.name.clone(),
+                    number: each.number,
+                    result: each.result,
+                    bytes: each.bytes,
+                })
+                .collect(),
+            donatable_bytes: program.donatable_bytes,
             moved: MovedObject::new(&program.moved),
             sources: program
                 .sources
@@ -258,6 +271,15 @@ impl SharedObject {
 #[derive(Serialize)]
 struct ReasonObject {
     name: &'static str,
+    bytes: u64,
+}
+
+/// An argument that could be donated.
+#[derive(Serialize)]
+struct DonatableObject {
+    name: String,
+    number: u32,
+    result: u32,
     bytes: u64,
 }
 

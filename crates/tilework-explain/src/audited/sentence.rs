@@ -3,6 +3,7 @@
 use tilework::{Growth, printable};
 use tilework_audit::{Audited, Basis, Donation, Limit, Place, Reason, Shared, Why};
 
+use super::moves::donated;
 use crate::size;
 
 /// What a program's layouts come to, in one or two sentences. Numbers and their units are joined by no-break spaces.
@@ -120,6 +121,14 @@ fn said(program: &Audited) -> String {
                 format!(". {count} copies of the same layout in the same memory move {bytes}{donated}")
             }
         });
+    }
+    if program.donatable_bytes >= (main.allocated / 20).max(1 << 20) {
+        let names = donated(program);
+        let names = match &names[..] {
+            [first, second, _, ..] => format!("{first}, {second} and others"),
+            names => names.join(" and "),
+        };
+        text.push_str(&format!(". Donating {names} may spare {}", short(program.donatable_bytes)));
     }
     if moved.changes > 0 && main.share() < 0.01 {
         let bytes = short(moved.bytes);

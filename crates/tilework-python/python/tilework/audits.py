@@ -10,6 +10,7 @@ __all__ = [
     "Buffer",
     "Cause",
     "Contradiction",
+    "Donatable",
     "ElementBits",
     "Findings",
     "Message",
@@ -174,6 +175,15 @@ class Advice(TypedDict):
     instead_allocated_bytes: int
 
 
+class Donatable(TypedDict):
+    """An argument that is not donated, though a result of the same shape could lie in its place."""
+
+    name: str
+    number: int
+    result: int
+    bytes: int
+
+
 class Moved(TypedDict):
     """What all moves come to."""
 
@@ -239,6 +249,8 @@ class Program(TypedDict):
     moves: list[Move]
     arguments: list[Move]
     advice: list[Advice]
+    donatable: list[Donatable]
+    donatable_bytes: int
     moved: Moved
     sources: list[SumOf]
     computations: list[SumOf]
