@@ -43,7 +43,14 @@ pub(super) fn what(buffer: &Buffer) -> String {
 /// What a buffer is for, what makes it and from when to when it is there.
 pub(super) fn buffer_words(buffer: &Buffer) -> String {
     let class = buffer.class.map_or("buffer", |class| class.name());
-    let mut text = match &buffer.name {
+    // An argument is called as the program calls it, which is where it says that it comes from.
+    let argument = match buffer.class {
+        Some(Class::Argument | Class::Alias) if buffer.place.line.is_none() => {
+            buffer.place.operation.as_ref().filter(|name| !name.contains('/'))
+        }
+        _ => None,
+    };
+    let mut text = match argument.or(buffer.name.as_ref()) {
         Some(name) if *buffer.shape != Shape::Opaque => format!("{class} {name}"),
         _ => class.to_owned(),
     };
@@ -54,7 +61,7 @@ pub(super) fn buffer_words(buffer: &Buffer) -> String {
     if let Some((from, to)) = buffer.live.filter(|_| buffer.class == Some(Class::Temporary)) {
         text.push_str(&format!(", alive from {from} to {to}"));
     }
-    if let Some(place) = place(&buffer.place) {
+    if let Some(place) = place(&buffer.place).filter(|_| argument.is_none()) {
         text.push_str(&format!("; {place}"));
     }
     text + &near(buffer.near, &buffer.near_place)

@@ -245,7 +245,7 @@ fn name(change: &Move) -> String {
     if change.fused {
         text.push_str(", within a fusion");
     }
-    if let Some(place) = place(&change.place) {
+    if let Some(place) = place(&change.place).filter(|place| change.argument.as_ref() != Some(place)) {
         text.push_str(&format!("; {place}"));
     }
     text.push_str(&near_words(change));
@@ -258,8 +258,8 @@ pub(super) fn runs_words(change: &Move) -> String {
         (0, _) => ", never run".to_owned(),
         (1, true) => String::new(),
         (runs, true) => format!(", run {runs} times"),
-        (1, false) => ", in a loop that runs nobody knows how often, counted once".to_owned(),
-        (runs, false) => format!(", in a loop that runs nobody knows how often, counted {runs} times"),
+        (1, false) => ", in a loop whose number of runs is unknown, counted once".to_owned(),
+        (runs, false) => format!(", in a loop whose number of runs is unknown, counted {runs} times"),
     }
 }
 

@@ -48,12 +48,12 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
         }
         // That nothing is known of any line says nothing.
         let is_known =
-            program.sources.iter().any(|line| line.key != Place::default() && line.sum.waste() > 0);
+            program.sources.iter().any(|line| line.key != Place::default() && is_worth(program, &line.sum));
         if is_known {
-            sums(&mut page, "padding by line of the program", &program.sources, name_of, top);
+            sums(&mut page, program, "padding by line of the program", &program.sources, name_of, top);
         }
         if program.computations.len() > 1 {
-            sums(&mut page, "padding by computation", &program.computations, String::clone, top);
+            sums(&mut page, program, "padding by computation", &program.computations, String::clone, top);
         }
         contradictions(&mut page, program, top);
         if program.overflowed {
@@ -167,21 +167,29 @@ fn spaces(page: &mut Page, program: &Audited) {
 }
 
 fn shapes(page: &mut Page, program: &Audited, top: usize) {
-    if program.shapes.is_empty() {
+    let own: Vec<&Shared> =
+        program.shapes.iter().filter(|shape| is_worth(program, &shape.sum)).take(top).collect();
+    if own.is_empty() {
         return;
     }
     page.heading(match program.peak {
         Some(_) => "padding by shape, the worst at one time first",
         None => "padding by shape",
     });
-    let blocks: Vec<String> = program.shapes.iter().take(top).map(|shape| block(program, shape)).collect();
+    let blocks: Vec<String> = own.iter().map(|shape| block(program, shape)).collect();
     page.text(&blocks.join("\n"));
-    if program.shapes.iter().take(top).any(|shape| shape.smallest.is_some()) {
+    if own.iter().any(|shape| shape.smallest.is_some()) {
         page.paragraph("Smallest means footprint only: the compiler may need this order.");
     }
-    if program.shapes.len() >= top && top < 1000 {
+    if own.len() >= top && top < 1000 {
         page.paragraph(&format!("… and perhaps more: top {}", top.saturating_mul(2).max(1)));
     }
+}
+
+/// Where hardly anything is padding, that of scalars is not worth a line.
+fn is_worth(program: &Audited, sum: &Sum) -> bool {
+    let main = program.main();
+    sum.waste() > 0 && (main.share() >= 0.01 || sum.waste() >= main.allocated / 1000)
 }
 
 fn block(program: &Audited, shape: &Shared) -> String {
@@ -223,8 +231,16 @@ pub(super) fn told_of(program: &Audited, shape: &Shared) -> (Sum, Option<String>
     (sum, joined([joined([buffers, names], ": "), place(&shape.place)], "; "))
 }
 
-fn sums<K>(page: &mut Page, heading: &str, sums: &[Keyed<K>], name: fn(&K) -> String, top: usize) {
-    let wasting: Vec<&Keyed<K>> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
+fn sums<K>(
+    page: &mut Page,
+    program: &Audited,
+    heading: &str,
+    sums: &[Keyed<K>],
+    name: fn(&K) -> String,
+    top: usize,
+) {
+    let wasting: Vec<&Keyed<K>> =
+        sums.iter().filter(|keyed| is_worth(program, &keyed.sum)).take(top).collect();
     if wasting.is_empty() {
         return;
     }
