@@ -104,7 +104,10 @@ const FIRST: [&[u8]; 9] = [
 ];
 
 /// What begins a line of its own, behind spaces.
-const STARTS: [&[u8]; 39] = [
+const STARTS: [&[u8]; 30] = [
+    b"Total hbm usage",
+    b"Program hbm requirement",
+    b"Program vmem requirement",
     b"HBM capacity",
     b"Top-of-Memory",
     b"Currently allocated",
@@ -112,17 +115,7 @@ const STARTS: [&[u8]; 39] = [
     b"Heap allocator",
     b"Persistent allocations",
     b"Max free chunk",
-    b"Total ",
-    b"reserved ",
-    b"program ",
-    b"arguments ",
     b"Output size",
-    b"Program ",
-    b"global ",
-    b"HLO temp ",
-    b"scoped ",
-    b"overlays ",
-    b"stack ",
     b"Largest program allocations",
     b"Operator:",
     b"Shape:",
@@ -132,7 +125,6 @@ const STARTS: [&[u8]; 39] = [
     b"XLA Label:",
     b"Allocation type:",
     b"====",
-    b"Buffer ",
     b"Size:",
     b"Entry Parameter",
     b"Peak buffers:",
@@ -141,9 +133,22 @@ const STARTS: [&[u8]; 39] = [
     b"constant allocation:",
     b"maybe_live_out allocation:",
     b"preallocated temp ",
-    b"total ",
     b"RESOURCE_EXHAUSTED",
     b"See https",
+];
+
+/// What begins a line of a table, where a number follows at a distance.
+const ROWS: [&[u8]; 10] = [
+    b"reserved",
+    b"program",
+    b"arguments",
+    b"output",
+    b"global",
+    b"HLO temp",
+    b"scoped",
+    b"overlays",
+    b"stack",
+    b"Buffer",
 ];
 
 /// Lines that come one after the other, of which some go on with the one before.
@@ -198,8 +203,15 @@ impl Unwrapped {
             return false;
         }
         // The table and the list are lines of their own.
-        let is_start =
-            STARTS.iter().any(|start| begins.starts_with(start)) || numbered_size(begins).is_some();
+        let is_row = |row: &&[u8]| {
+            let number = begins.strip_prefix(*row).map(<[u8]>::trim_ascii_start);
+            number.is_some_and(|number| {
+                number.starts_with(b"unknown") || number.first().is_some_and(u8::is_ascii_digit)
+            })
+        };
+        let is_start = STARTS.iter().any(|start| begins.starts_with(start))
+            || ROWS.iter().any(is_row)
+            || numbered_size(begins).is_some();
         if is_start || FIRST.iter().any(|first| memmem::find(begins, first).is_some()) {
             return false;
         }

@@ -328,6 +328,23 @@ fn a_message_says_the_same_however_wide_it_is_shown() {
     }
 }
 
+const TODAY: &str = "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1001: CompileTimeScopedVmemOom: Ran out of memory in \
+    memory space vmem while allocating on stack for %my-kernel = bf16[2048,4096]{1,0:T(8,128)(2,1)} custom-call(%a, %b), \
+    custom_call_target=\"tpu_custom_call\". Scoped allocation with size 37.22M and limit 32.00M exceeded scoped vmem limit \
+    by 5.22M. It should not be possible to run out of scoped vmem - please file a bug against XLA.\n";
+
+#[test]
+fn a_message_about_a_kernel_says_the_same_however_wide_it_is_shown() {
+    let whole = read(TODAY).message;
+    assert_eq!((whole.kernel.as_deref(), whole.limit), (Some("my-kernel"), Limit::Kernel));
+    for width in 40..200 {
+        for at_spaces in [false, true] {
+            let found = read(&wrapped(TODAY, width, at_spaces)).message;
+            assert_eq!(found, whole, "{width} {at_spaces}");
+        }
+    }
+}
+
 #[test]
 fn a_message_says_the_same_with_anything_before_its_lines_and_behind_them() {
     let whole = read(OLD);
