@@ -153,7 +153,7 @@ fn used_and_capacity(line: &[u8]) -> Option<(u64, u64, Limit)> {
     // Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.69 GiB of which 14.25 MiB is free.
     let tried = || {
         let rest = after(line, b"Tried to allocate ")?;
-        let free = match after(rest, b" of which ") {
+        let free = match after(rest, b" which ") {
             Some(free) => free,
             None => {
                 let before = &rest[..memchr::memmem::find(rest, b" free")?];
