@@ -305,7 +305,12 @@ mod tests {
                 Some("vmem"),
             ),
             ("Attempting to allocate 8.00G. That was not possible. There are 6.50G free.", 8.0, 6.5, None),
-            ("Attempting to reserve 9.50G at the bottom of memory. … There are 1.25G free", 9.5, 1.25, None),
+            (
+                "Attempting to reserve 9.50G at the bottom of memory. … There are 1.25G free",
+                9.5,
+                1.25,
+                Some("hbm"),
+            ),
             (
                 "Allocation (size=268435456) would exceed memory (size=134217728) :: #allocation3 \
                  [shape = 'u8[268435456]{0}', space=vmem, size = 0x10000000]",
