@@ -2,7 +2,7 @@
 //!
 //! [`Audit`] reads what XLA dumps (`XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text"`): buffer assignments, live
 //! ranges, memory usage reports, HLO modules; and out-of-memory messages, and any text with shapes in it. [`Findings`]
-//! is what comes of it: buffers by wasted bytes, copies that change a layout by bytes moved, sums.
+//! is what comes of it: what the memory is for, buffers by size and by wasted bytes, copies by bytes moved, sums.
 //!
 //! With the feature `proto` it reads serialised modules as well (`--xla_dump_hlo_as_proto`), which say the same.
 //!

@@ -68,7 +68,7 @@ fn body(page: &mut String, findings: &Findings, programs: usize, top: usize) {
     let rest = findings.programs.len().saturating_sub(programs);
     if rest > 0 {
         let word = if rest == 1 { "program" } else { "programs" };
-        let _ = writeln!(page, "<p>{rest} more {word} with less padding.</p>");
+        let _ = writeln!(page, "<p>{rest} more {word} with less memory.</p>");
     }
     if !findings.unread.is_empty() {
         page.push_str("<h3>What could not be read</h3>\n<ul>\n");
@@ -283,7 +283,7 @@ mod tests {
         let part = audit_html_part(&audit.findings(usize::MAX), 2);
         assert!(part.starts_with("<div class=\"tilework-audit\">") && part.ends_with("</div>\n"), "{part}");
         assert_eq!(part.matches("<section>").count(), 2);
-        assert!(part.contains("1 more program with less padding"), "{part}");
+        assert!(part.contains("1 more program with less memory"), "{part}");
         let rules = PART.split('}').flat_map(|rule| rule.split('{').next().unwrap_or("").split(','));
         for selector in rules.filter(|selector| !selector.is_empty()) {
             assert!(selector.starts_with(".tilework-audit"), "{selector}");

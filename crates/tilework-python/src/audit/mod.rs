@@ -155,7 +155,7 @@ impl PyAudit {
         self.findings.programs.first().map(audit_sentence).unwrap_or_default().replace('\u{a0}', " ")
     }
 
-    /// The programs, those with the most padding first: dicts with the fields of `tilework audit --json`, which
+    /// The programs, the largest first: dicts with the fields of `tilework audit --json`, which
     /// docs/json.md of the project lists, and complete lists.
     ///
     /// >>> program = tw.audit("s32[300000,8]{1,0:T(8,128)}").programs[0]
