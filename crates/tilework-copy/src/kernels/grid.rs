@@ -1,5 +1,7 @@
 //! Two loops over elements at any steps: for few elements in the cache there is nothing better.
 
+use super::strided::{Line, one_by_one};
+
 /// Elements in rows and columns: each from its place in the source to its place in the destination.
 #[derive(Clone, Copy)]
 pub(crate) struct Grid {
@@ -39,30 +41,13 @@ pub(crate) fn grid(size: usize) -> Option<GridFn> {
 /// # Safety
 /// As for [`GridFn`].
 unsafe fn of_size<const SIZE: usize>(grid: &Grid) {
-    let (s, d) = (grid.source_steps.1, grid.destination_steps.1);
-    let (mut source_row, mut destination_row) = (grid.source, grid.destination);
+    let (mut source, mut destination) = (grid.source, grid.destination);
     for _ in 0..grid.rows {
-        let (mut source, mut destination) =
-            (source_row.cast::<[u8; SIZE]>(), destination_row.cast::<[u8; SIZE]>());
-        // SAFETY: the caller's; bytes have no alignment. Beyond the last element the pointers are not used.
-        unsafe {
-            for _ in 0..grid.columns / 4 {
-                let (a, b) = (*source, *source.wrapping_byte_offset(s));
-                let (c, e) = (*source.wrapping_byte_offset(2 * s), *source.wrapping_byte_offset(3 * s));
-                *destination = a;
-                *destination.wrapping_byte_offset(d) = b;
-                *destination.wrapping_byte_offset(2 * d) = c;
-                *destination.wrapping_byte_offset(3 * d) = e;
-                source = source.wrapping_byte_offset(4 * s);
-                destination = destination.wrapping_byte_offset(4 * d);
-            }
-            for _ in 0..grid.columns % 4 {
-                *destination = *source;
-                source = source.wrapping_byte_offset(s);
-                destination = destination.wrapping_byte_offset(d);
-            }
-        }
-        source_row = source_row.wrapping_offset(grid.source_steps.0);
-        destination_row = destination_row.wrapping_offset(grid.destination_steps.0);
+        let (source_step, destination_step) = (grid.source_steps.1, grid.destination_steps.1);
+        let line = Line { count: grid.columns, source, source_step, destination, destination_step };
+        // SAFETY: the caller's, for one of the rows. Beyond the last row the pointers are not used.
+        unsafe { one_by_one::<SIZE>(&line) };
+        source = source.wrapping_offset(grid.source_steps.0);
+        destination = destination.wrapping_offset(grid.destination_steps.0);
     }
 }

@@ -103,6 +103,7 @@ unsafe fn contiguous<const SIZE: usize>(line: &Line) {
 /// # Safety
 ///
 /// As for [`LineFn`].
+#[inline]
 pub(super) unsafe fn one_by_one<const SIZE: usize>(line: &Line) {
     debug_assert!(line.is_apart(SIZE));
     let (mut source, mut destination) =
