@@ -51,7 +51,7 @@ pub(crate) struct Row {
 }
 
 impl Pending {
-    /// Writes rows until so many are written. If the next block goes on with them, what is left of their last lines goes to its
+    /// Writes rows up to number `end`. If the next block goes on with them, what is left of their last lines goes to its
     /// buffer.
     ///
     /// # Safety

@@ -16,7 +16,7 @@ use crate::ways::CANDIDATES;
 /// meets memory that was never touched.
 const TURNS: u32 = 4;
 
-/// From then on, every so many runs are another's.
+/// From then on, one run in this many is another's.
 const AGAIN: usize = 32;
 
 /// The candidates, and one with the other kind of stores.
@@ -46,7 +46,7 @@ impl Trial {
         Trial { others, scores: Default::default() }
     }
 
-    /// All programs, with the nanoseconds that each took so far on so many threads; 0 where it did not run.
+    /// All programs, with the nanoseconds that each took so far on `width` threads; 0 where it did not run.
     pub(crate) fn all<'a>(
         &'a self,
         first: &'a Program,
@@ -73,7 +73,7 @@ impl Trial {
 }
 
 impl Score {
-    /// Which of so many programs the run of this number is done by, and whether it is measured.
+    /// Which of `count` programs the run of this number is done by, and whether it is measured.
     fn takes(&self, number: usize, count: usize) -> (usize, bool) {
         let time = |program: &usize| self.times[*program].load(Ordering::Relaxed);
         let measured = |program: &usize| self.measured[*program].load(Ordering::Relaxed);

@@ -19,13 +19,13 @@ use crate::setting::Setting;
 use crate::step::{Step, Work};
 use crate::{choose, net, picks};
 
-/// Rows of so many bytes are copied as fast as can be.
+/// Rows of this length are copied as fast as can be.
 const LONG: usize = 1024;
 
 /// Lines that are touched for each line of the elements, 2 of them being the least, with which there is nothing to look for.
 const ENOUGH: f64 = 2.3;
 
-/// What is thought to cost no more than so many times the best may be better: the estimate is that far off.
+/// What is thought to cost no more than this many times the best may be better: the estimate is that far off.
 const CLOSE: f64 = 1.6;
 
 /// Bytes that are moved once before another way than by unit loops can be ready.
@@ -39,9 +39,9 @@ pub(crate) const CANDIDATES: usize = 3;
 pub(crate) enum Way {
     /// By its unit loops.
     Units,
-    /// Through a network of lines of so many bytes.
+    /// Through a network of lines of this many bytes.
     Network(usize),
-    /// In squares of a line of so many bytes by a line.
+    /// In squares of a line of this many bytes by a line.
     Squares(usize),
     /// By a list.
     Picks,

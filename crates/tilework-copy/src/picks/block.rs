@@ -30,7 +30,7 @@ const ELEMENTS: usize = 8 << 10;
 /// Bytes of a block that are worth a call.
 const ENOUGH: usize = 4 << 10;
 
-/// Destination rows that are no whole lines are put together in a buffer if they have so many bytes.
+/// Destination rows that are no whole lines are put together in a buffer from this length on.
 const STAGED: usize = 256;
 
 /// What a block costs beside its windows, in lines that are touched.
@@ -39,7 +39,7 @@ const BLOCK_CALL: usize = 6;
 /// A block as a list.
 #[derive(Debug)]
 pub(crate) struct Picks {
-    /// One pass, or two with so many bytes between them.
+    /// One pass, or two; and the bytes between the two.
     pub(super) tables: Vec<Table>,
     pub(super) between: usize,
     /// Through the cache, and past it.
@@ -139,7 +139,7 @@ fn divide(
     }
 }
 
-/// The step that moves a nest in blocks of so many turns of each loop, which divide.
+/// The step that moves a nest in blocks: each loop is cut into pieces of whole turns.
 fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting)) -> Option<Step> {
     let streams = setting.streams;
     let (plain, stream) = (kernel(setting.set, in_byte, false)?, kernel(setting.set, in_byte, streams)?);
@@ -269,7 +269,7 @@ fn pieces(nest: &ByteNest, in_byte: usize, streams: bool) -> Option<Vec<usize>> 
     Some(pieces)
 }
 
-/// At least so many turns of a loop, if it has them: better a few more than some that are left over. Of halves of bytes, an even
+/// At least `least` turns of a loop, if it has them: better a few more than some that are left over. Of halves of bytes, an even
 /// number.
 fn piece(extent: usize, least: usize, in_byte: usize) -> usize {
     if extent <= 2 * least {
@@ -279,7 +279,7 @@ fn piece(extent: usize, least: usize, in_byte: usize) -> usize {
     (least..2 * least).step_by(in_byte).find(|piece| extent.is_multiple_of(*piece)).unwrap_or(least)
 }
 
-/// All runs of some loops around elements of so many bytes, in the order of the destination.
+/// All runs of some loops around elements of `size` bytes, in the order of the destination.
 pub(super) fn runs(size: usize, turns: Turns) -> Option<Vec<Run>> {
     let mut runs = vec![Run { to: 0, from: 0, length: size }];
     let mut turns = turns;
@@ -347,7 +347,7 @@ fn staged(rows: &[(isize, usize)], runs: &mut [Run], in_byte: usize) -> Option<S
     Some(Staged { rows: staged, bytes: at, each })
 }
 
-/// The lines of so many elements that runs are read from, wherever lines begin; as places in bytes.
+/// The lines of `line` elements that runs are read from, wherever lines begin; as places in bytes.
 fn fetched(runs: &[Run], line: usize) -> Vec<isize> {
     let line = line as isize;
     let lines = |run: &Run| run.from.div_euclid(line)..=(run.from + run.length as isize - 1).div_euclid(line);

@@ -1,4 +1,4 @@
-//! A block as a list of picks: for each 64 bytes of the destination, which bytes of which 64 bytes of the source.
+//! A block as a list of picks: for each 64 bytes of the destination, from where in the source each byte comes.
 //!
 //! Where the loops that make up lines have odd extents, run backward, leave gaps or are many and short, there is no map over
 //! bits ([`crate::net`]), and no loop along which a kernel could run. But a block of a few KiB is small enough to be written

@@ -9,7 +9,7 @@ use crate::kernels::net::Bytes;
 use crate::kernels::picks::{Pick, SHIFTED, SHIFTS, TAKEN, Table, Window};
 use crate::kernels::vector::LINE;
 
-/// Elements that stay together: so many, from one place to another. Places and lengths are in bytes, or in halves of them where
+/// Elements that stay together: `length` of them, from one place to another. Places and lengths are in bytes, or in halves of them where
 /// elements have 4 bits: `in_byte` is 1 or 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -30,7 +30,7 @@ struct Part {
 #[derive(Clone, Debug, Default)]
 struct Windows {
     in_byte: usize,
-    /// Whether bytes of which a part is written may be written whole.
+    /// Whether a byte may be written whole where only a half of it is wanted.
     is_loose: bool,
     to: Vec<isize>,
     ends: Vec<usize>,
@@ -47,7 +47,7 @@ pub(super) struct Hull {
 /// Picks of a window: a line that is put together from so few can hardly be had for less.
 const FEW: usize = 5;
 
-/// The tables for some runs, which lie in the order of the destination: one pass, or two with so many bytes between them.
+/// The tables for some runs, which lie in the order of the destination: one pass, or two, and the bytes between the two.
 ///
 /// `parts` says whether a window ends where bytes of the destination are left out.
 ///
@@ -119,7 +119,7 @@ impl Windows {
         Some(making.table())
     }
 
-    /// Two passes: what so many windows that draw from the same lines want is brought together first, in the order of the source.
+    /// Two passes: what `together` windows that draw from the same lines want is brought together first, in the order of the source.
     fn two_passes(&self, together: usize) -> (Windows, Windows) {
         let in_line = LINE * self.in_byte;
         // Windows that draw from the same lines become neighbours.

@@ -33,7 +33,7 @@ pub(super) unsafe fn run_halves<const STREAM: bool>(call: &Call) {
     unsafe { windows::<STREAM, true>(call, call.count) };
 }
 
-/// Windows with so many picks each: where that is a number, there is no loop over them.
+/// Windows with `count` picks each: where that is a constant, there is no loop over them.
 ///
 /// # Safety
 /// As for [`super::PicksFn`].

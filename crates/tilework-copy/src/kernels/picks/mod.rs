@@ -13,7 +13,7 @@ pub(crate) const TAKEN: u8 = 0x80;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub(crate) struct Shift {
-    /// By so many bits to the right, and then to the left.
+    /// Bits by which it moves to the right, and then to the left.
     right: [u64; 2],
     left: [u64; 2],
     /// What of each byte is taken then.
@@ -45,7 +45,7 @@ pub(crate) struct Window {
     pub(crate) mask: u64,
 }
 
-/// So many bytes of the source, and the number of the pattern for them.
+/// Where 64 bytes of the source begin, and the number of the pattern for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pick {
     pub(crate) from: i32,
@@ -55,7 +55,7 @@ pub(crate) struct Pick {
 /// The windows of a pass, with their picks one after the other; those that have as many are neighbours.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    /// How many picks a window has, at least one, and how many windows have so many.
+    /// How many picks a window has, at least one, and how many windows have that number of them.
     pub(crate) groups: Vec<(usize, usize)>,
     pub(crate) windows: Vec<Window>,
     pub(crate) picks: Vec<Pick>,
@@ -74,7 +74,7 @@ pub(crate) struct Call {
     /// Picks of each window.
     pub(crate) count: usize,
     pub(crate) patterns: *const Bytes,
-    /// So many lines are asked for with each window, at `next` and the next of these offsets.
+    /// Lines that are asked for with each window, at `next` and the next of these offsets.
     pub(crate) fetches: usize,
     pub(crate) fetch: *const isize,
     pub(crate) next: *const u8,
@@ -83,7 +83,7 @@ pub(crate) struct Call {
 /// Moves some windows.
 ///
 /// # Safety
-/// 1. So many windows lie at `window`, `count` picks for each at `pick`, and so many offsets at `fetch` as are fetched.
+/// 1. `windows` windows lie at `window`, `count` picks for each at `pick`, and `fetches` offsets for each at `fetch`.
 /// 2. The numbers of patterns are those of `patterns`, and the picks of a window have its bytes between them, each once.
 /// 3. From the place of each pick, 64 bytes can be read.
 /// 4. The bytes of each window's mask can be written, and none of them is read. If the kernel streams, all masks are full, and
@@ -92,7 +92,7 @@ pub(crate) struct Call {
 /// 6. The machine has the instructions the kernel was made for.
 pub(crate) type PicksFn = unsafe fn(&Call);
 
-/// The kernel, if the set has one, for elements of which so many are in a byte, with stores past the cache or through it. The set
+/// The kernel, if the set has one, for `in_byte` elements in a byte, with stores past the cache or through it. The set
 /// must be one that this machine has.
 pub(crate) fn picks(set: InstructionSet, in_byte: usize, streams: bool) -> Option<PicksFn> {
     match (set, in_byte, streams) {
