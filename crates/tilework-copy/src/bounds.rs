@@ -32,13 +32,6 @@ pub(crate) fn hold_unit(buffers: Buffers, work: &Work, place: Place) -> bool {
         Work::Copy { length, from, to, .. } | Work::Runs { length, from, to, .. } => {
             read(&[(rows, from)], length) && written(&[(rows, to)], length)
         }
-        Work::Collect { length, along, from, to } => {
-            read(&[(rows, from), (columns, along)], length) && written(&[(rows, to)], columns * length)
-        }
-        Work::CollectApart { length, ways, apart, along, from, to, .. } => {
-            read(&[(rows, from), (columns, along)], ways * length)
-                && written(&[(rows, to), (ways, apart)], columns * length)
-        }
         Work::Transpose { size, from, to, .. } => {
             read(&[(rows, from)], columns * size) && written(&[(columns, to)], rows * size)
         }

@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
-use crate::kernels::{self, InstructionSet, ZipFn};
+use crate::kernels::{self, InstructionSet};
 use crate::nest::{ByteNest, Turn, Turns};
 use crate::setting::Setting;
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
@@ -32,9 +32,6 @@ const REPEATED: usize = 256;
 
 /// Bytes of a unit where everything is one long row.
 const WHOLE: usize = 256 << 10;
-
-/// Bytes of a destination row that are collected before they are stored.
-const COLLECTED: usize = 2048;
 
 /// Chooses the kernel for the unit loops of a nest.
 pub(crate) fn by_unit_loops(mut nest: ByteNest, setting: Setting) -> Step {
@@ -67,15 +64,6 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     }
     let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
     let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
-    if setting.streams && (SHORT..1024).contains(&length) {
-        let along = nest.turns.iter().position(|turn| turn.to == length as isize);
-        let nearest = (0..nest.turns.len()).min_by_key(|&k| nest.turns[k].from.unsigned_abs());
-        if let (false, Some(along), Some(nearest)) = (whole_lines, along, nearest)
-            && along != nearest
-        {
-            return collect(nest, length, along, nearest);
-        }
-    }
     // Short rows of whole lines that pass the cache go in the source's order.
     order(&mut nest.turns, setting.streams && whole_lines && length <= 256);
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
@@ -96,74 +84,6 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     let mut outer = whole(&nest.turns);
     outer.push(cut(inner, piece, Part::Rows));
     finish(nest, outer, work, piece.min(inner.extent) * length)
-}
-
-/// Rows of `length` bytes that make up longer ones in the destination (along the loop `along`), which are no whole
-/// lines, while it is another loop (`nearest`) that brings the source's rows one after the other.
-fn collect(nest: ByteNest, length: usize, along: usize, nearest: usize) -> Step {
-    let (columns, rows) = (nest.turns[along], nest.turns[nearest]);
-    let others: Turns = nest
-        .turns
-        .iter()
-        .enumerate()
-        .filter(|&(k, _)| k != along && k != nearest)
-        .map(|(_, turn)| *turn)
-        .collect();
-    let column_piece = (COLLECTED / length).clamp(1, columns.extent);
-    let row_piece = (2 * UNIT / (column_piece * length + LINE)).clamp(1, rows.extent);
-    let mut outer = whole(&others);
-    outer.push(cut(rows, row_piece, Part::Rows));
-    outer.push(cut(columns, column_piece, Part::Columns));
-    sort(&mut outer, Store::Stage);
-    let work = Work::Collect { length, along: columns.from, from: rows.from, to: rows.to };
-    finish(nest, outer, work, row_piece * column_piece * length)
-}
-
-/// Rows that lie alternating in the source, apart and short in the destination, where they make up longer ones: these
-/// are collected. `long` is the loop along the rows, `apart` the one over them.
-fn collect_apart(
-    nest: &ByteNest,
-    others: &Turns,
-    long: Turn,
-    apart: Turn,
-    ways: usize,
-    kernel: ZipFn,
-) -> Option<Step> {
-    let length = long.extent * nest.size;
-    let along = others.iter().position(|turn| turn.to == length as isize)?;
-    let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
-    let whole_lines = length.is_multiple_of(LINE) && lines(&apart) && others.iter().all(lines);
-    if length > COLLECTED / 2 || whole_lines && length >= 4 * LINE {
-        return None;
-    }
-    let columns = others[along];
-    let mut others = others.clone();
-    others.remove(along);
-    let nearest = (0..others.len()).min_by_key(|&k| others[k].from.unsigned_abs());
-    let rows = match nearest {
-        Some(nearest) if others[nearest].from.unsigned_abs() < columns.from.unsigned_abs() => {
-            others.remove(nearest)
-        }
-        _ => Turn { extent: 1, from: 0, to: 0 },
-    };
-    let column_piece = (COLLECTED / length).clamp(1, columns.extent);
-    let row_piece = (2 * UNIT / ((column_piece * length + LINE) * ways)).clamp(1, rows.extent);
-    let mut outer = whole(&others);
-    outer.push(cut(rows, row_piece, Part::Rows));
-    outer.push(cut(columns, column_piece, Part::Columns));
-    sort(&mut outer, Store::Stage);
-    let work = Work::CollectApart {
-        kernel,
-        count: long.extent,
-        length,
-        ways,
-        apart: apart.to,
-        along: columns.from,
-        from: rows.from,
-        to: rows.to,
-    };
-    let weight = row_piece * column_piece * length * ways;
-    Some(Step { starts: nest.starts.clone(), outer, work, weight: weight.max(1), fills: false })
 }
 
 /// One element, repeated.
@@ -220,11 +140,6 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
         && (ways < 8 || !setting.streams)
         && let Some(kernel) = kernels::deinterleave(setting.set, bytes, ways)
     {
-        if setting.streams
-            && let Some(step) = collect_apart(&nest, &outer, rows, columns, ways, kernel.plain)
-        {
-            return step;
-        }
         let work = Work::Deinterleave {
             plain: kernel.plain,
             stream: kernel.stream,

@@ -1,5 +1,6 @@
 //! What steps cost, as an estimate that tells good kernels from bad ones.
 
+use crate::kernels::net::LANE;
 use crate::kernels::vector::LINE;
 use crate::setting::Setting;
 use crate::step::{Part, Step, Store, Work};
@@ -47,12 +48,14 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                     Store::Stream => columns * rows * size / LINE,
                     Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
                 };
-            // Registers that are not full; and within the cache it is instructions that count, and these are more.
-            let part = rows.min(columns) * size < LINE;
+            // Registers that are not full, or less than a quarter full; and within the cache it is instructions that count, and
+            // these are more.
+            let part = rows.min(columns) * size;
             CALL + match (part, setting.fetches || size < 4) {
-                (true, _) => lines * 3 / 2,
-                (false, true) => lines,
-                (false, false) => lines * 4 / 3,
+                (..LANE, _) => lines * 3 / 2 * LANE / part,
+                (..LINE, _) => lines * 3 / 2,
+                (_, true) => lines,
+                (_, false) => lines * 4 / 3,
             }
         }
         Work::Interleave { size, ways, stride, .. } => {
@@ -65,22 +68,17 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
             CALL + read(rows, length, from) + written(rows, length, to) + rows / 2
         }
         Work::Copy { length, .. } => rows * (2 * length.div_ceil(LINE) + ROW),
-        Work::Collect { length, .. } => rows * columns * (3 * length.div_ceil(LINE) + ROW),
         Work::Grid { size, from, to, .. } => {
             let touched = |steps: (isize, isize)| {
                 let lines = |count: usize, step: isize| read(count, size, step);
                 (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
             };
             CALL + if setting.fetches { touched(from) + touched(to) } else { 0 }
-                + rows * columns / 2
+                + rows * columns * size.max(8) / 16
                 + rows * 2
         }
         Work::Line { size, from, to, .. } => {
             CALL + read(rows, size, from) + written(rows, size, to) + rows / 2
-        }
-        // A call for each column of each row, and what it makes is put together first.
-        Work::CollectApart { length, ways, .. } => {
-            rows * columns * (CALL + (3 * length * ways).div_ceil(LINE))
         }
         _ => 2 * step.weight.div_ceil(LINE),
     };

@@ -142,52 +142,6 @@ unsafe fn one(
                     }
                 }
             }
-            Work::Collect { length, along, from, to } => {
-                let stride = place.columns * length + LINE;
-                let staged = scratch.stage(place.rows * stride, 0);
-                for column in 0..place.columns {
-                    let next = if column + 1 < place.columns {
-                        source.wrapping_offset((column as isize + 1) * along)
-                    } else {
-                        buffers.source.wrapping_offset(next.from)
-                    };
-                    let call = Rows {
-                        count: place.rows,
-                        length,
-                        source: source.wrapping_offset(column as isize * along),
-                        source_step: from,
-                        destination: staged.add(column * length),
-                        destination_step: stride as isize,
-                        next,
-                    };
-                    rows::copy(set, &call);
-                }
-                for row in 0..place.rows {
-                    let to = destination.offset(row as isize * to);
-                    rows::stream_out(set, staged.add(row * stride), to, place.columns * length);
-                }
-            }
-            Work::CollectApart { kernel, count, length, ways, apart, along, from, to } => {
-                let stride = place.columns * length + LINE;
-                let staged = scratch.stage(place.rows * ways * stride, 0);
-                for column in 0..place.columns {
-                    for row in 0..place.rows {
-                        kernel(&Zip {
-                            count,
-                            source: source.wrapping_offset(column as isize * along + row as isize * from),
-                            destination: staged.add(row * ways * stride + column * length),
-                            stride: stride as isize,
-                            ahead: 2 * LINE * LINE,
-                        });
-                    }
-                }
-                for row in 0..place.rows * ways {
-                    let (row, way) = (row / ways, row % ways);
-                    let to = destination.wrapping_offset(row as isize * to + way as isize * apart);
-                    let staged = staged.add((row * ways + way) * stride);
-                    rows::stream_out(set, staged, to, place.columns * length);
-                }
-            }
             Work::Runs { kernel, length, from, to } => kernel(&Runs {
                 count: place.rows,
                 length,

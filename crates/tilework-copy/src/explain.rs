@@ -11,12 +11,6 @@ impl fmt::Display for Step {
         match &self.work {
             Work::Whole { store } => write!(f, "one row, copied {}", stored(*store))?,
             Work::Copy { length, store, .. } => write!(f, "rows of {length} B, copied {}", stored(*store))?,
-            Work::Collect { length, .. } => {
-                write!(f, "rows of {length} B, collected into longer ones that go past the cache")?;
-            }
-            Work::CollectApart { ways, length, .. } => {
-                write!(f, "{ways} alternating rows of {length} B, collected into longer ones")?;
-            }
             Work::Runs { length, .. } => write!(f, "short rows of {length} B")?,
             Work::Transpose { size, store, .. } => {
                 write!(f, "blocks of elements of {size} B, transposed {}", stored(*store))?;

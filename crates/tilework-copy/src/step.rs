@@ -66,22 +66,6 @@ pub(crate) enum Work {
     Whole { store: Store },
     /// Rows of `length` bytes, next to each other on both sides.
     Copy { length: usize, from: isize, to: isize, store: Store },
-    /// Runs of `length` bytes, one column of them after the other, collected into rows that are stored past the cache.
-    /// In the source, a column is `along` bytes from the next and a row `from`; a row of the destination is `to` bytes
-    /// from the next, and its runs lie next to each other.
-    Collect { length: usize, along: isize, from: isize, to: isize },
-    /// The same where what is collected lies alternating in the source: `ways` rows of `count` elements, `apart` bytes
-    /// from each other in the destination.
-    CollectApart {
-        kernel: ZipFn,
-        count: usize,
-        length: usize,
-        ways: usize,
-        apart: isize,
-        along: isize,
-        from: isize,
-        to: isize,
-    },
     /// The same for short rows.
     Runs { kernel: RunsFn, length: usize, from: isize, to: isize },
     /// Blocks to transpose: a source row is `from` bytes from the next, a destination row `to`.

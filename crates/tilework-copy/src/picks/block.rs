@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(super) use super::table::Run;
-use super::table::{Hull, tables};
+use super::table::{Hull, Sizes, tables};
 use crate::choose::{sort, whole};
 use crate::exec::STAGE;
 use crate::explain;
-use crate::kernels::picks::{PicksFn, Table, picks as kernel};
+use crate::kernels::picks::{Kernels, Table, picks as kernels};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn, Turns};
 use crate::past::{self, FRONT, Row};
@@ -42,9 +42,7 @@ pub(crate) struct Picks {
     /// One pass, or two; and the bytes between the two.
     pub(super) tables: Vec<Table>,
     pub(super) between: usize,
-    /// Through the cache, and past it.
-    pub(super) plain: PicksFn,
-    pub(super) stream: PicksFn,
+    pub(super) kernels: Kernels,
     /// Whether windows are whole lines wherever one of them is.
     pub(super) is_whole: bool,
     pub(super) streams: bool,
@@ -68,7 +66,8 @@ pub(super) struct Staged {
 
 impl fmt::Display for Picks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stored = explain::blocks_stored(self.streams, self.is_whole, self.staged.is_some());
+        let whole = self.is_whole && self.kernels.stream.is_some();
+        let stored = explain::blocks_stored(self.streams, whole, self.staged.is_some());
         f.write_str("lists of")?;
         for (k, table) in self.tables.iter().enumerate() {
             let (windows, picks) = (table.windows.len(), table.picks.len());
@@ -82,14 +81,13 @@ impl fmt::Display for Picks {
 impl Picks {
     /// What a block costs, in lines that are touched.
     pub(crate) fn cost(&self, setting: Setting) -> usize {
-        let windows = self.tables.iter().map(|table| table.windows.len()).sum::<usize>();
-        let picks = self.tables.iter().map(|table| table.picks.len()).sum::<usize>();
-        let written = self.tables.last().map_or(0, |table| table.windows.len());
+        let moved = self.tables.iter().map(Table::cost).sum::<usize>();
+        let written = self.tables.last().map_or(0, |table| table.windows.len() * self.kernels.width / LINE);
         if setting.fetches {
             let split = if self.is_whole { 0 } else { written / 4 };
-            BLOCK_CALL + self.fetch.len() + written + split + (windows + picks) / 4
+            BLOCK_CALL + self.fetch.len() + written + split + moved / 4
         } else {
-            BLOCK_CALL + windows + picks
+            BLOCK_CALL + moved
         }
     }
 
@@ -103,7 +101,7 @@ impl Picks {
 ///
 /// Of elements of 4 bits, two are in a byte, and places count halves of bytes. Only whole bytes are written.
 pub(crate) fn picks(nest: &ByteNest, in_byte: usize, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
-    kernel(setting.set, in_byte, false)?;
+    kernels(setting.set, in_byte)?;
     let pieces = pieces(nest, in_byte, setting.streams)?;
     let (mut steps, mut rest) = (Vec::new(), Vec::new());
     divide(nest.clone(), pieces, 0, (in_byte, setting), (&mut steps, &mut rest));
@@ -142,7 +140,7 @@ fn divide(
 /// The step that moves a nest in blocks: each loop is cut into pieces of whole turns.
 fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting)) -> Option<Step> {
     let streams = setting.streams;
-    let (plain, stream) = (kernel(setting.set, in_byte, false)?, kernel(setting.set, in_byte, streams)?);
+    let kernels = kernels(setting.set, in_byte)?;
     let (mut inner, mut outer) = (Turns::new(), Turns::new());
     for (turn, &piece) in nest.turns.iter().zip(pieces) {
         inner.push(Turn { extent: piece, ..*turn });
@@ -181,7 +179,7 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
         Hull { low: low.div_euclid(byte) * byte, high: (high + byte - 1).div_euclid(byte) * byte }
     };
     let (hull, written) = (hull_of(|run| run.from), hull_of(|run| run.to));
-    if hull.high - hull.low < (LINE * in_byte) as isize {
+    if hull.high - hull.low < (kernels.width * in_byte) as isize {
         return None;
     }
     let rows = rows(&runs, in_byte)?;
@@ -190,12 +188,14 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
         && outer.iter().all(|turn| lines(&turn.to))
         && starts.iter().all(|start| lines(&start.1));
     let mut fetch = if setting.fetches { fetched(&runs, LINE * in_byte) } else { Vec::new() };
-    let staged = if streams && !is_whole && rows.iter().all(|row| row.1 >= STAGED) {
+    let whole_windows = is_whole && kernels.stream.is_some();
+    let staged = if streams && !whole_windows && rows.iter().all(|row| row.1 >= STAGED) {
         staged(&rows, &mut runs, in_byte)
     } else {
         None
     };
-    let (tables, between) = tables(&runs, in_byte, hull, streams)?;
+    let sizes = Sizes { in_byte, width: kernels.width };
+    let (tables, between) = tables(&runs, sizes, hull, streams || kernels.width < LINE)?;
     let windows = tables[0].windows.len();
     fetch.resize(fetch.len().next_multiple_of(windows), 0);
     let weight = runs.iter().map(|run| run.length).sum::<usize>() / in_byte;
@@ -203,8 +203,7 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
     let picks = Picks {
         tables,
         between,
-        plain,
-        stream,
+        kernels,
         is_whole,
         streams,
         staged,

@@ -7,7 +7,7 @@ use super::block::Picks;
 use crate::bounds;
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::InstructionSet;
-use crate::kernels::picks::{Call, PicksFn, Table};
+use crate::kernels::picks::{Call, Group, Kind, PicksFn, Table};
 use crate::kernels::vector::LINE;
 use crate::past::Pending;
 use crate::step::{Step, Walker};
@@ -47,11 +47,12 @@ pub(crate) unsafe fn run(
         let source = buffers.source.wrapping_offset(place.from);
         let destination = buffers.destination.wrapping_offset(place.to);
         let next = (unit + 1 < units.end).then(|| buffers.source.wrapping_offset(next.from));
-        let streams = picks.streams && picks.is_whole && destination.addr().is_multiple_of(LINE);
+        let past = picks.kernels.stream.filter(|_| picks.streams && picks.is_whole);
+        let past = past.filter(|_| destination.addr().is_multiple_of(LINE));
         // SAFETY: the caller's promise, for one of its units.
         unsafe {
             match &picks.staged {
-                Some(staged) if !streams => {
+                Some(staged) if past.is_none() => {
                     turn = 1 - turn;
                     let buffer = scratch.stage(staged.bytes, turn);
                     let carries = pending.as_ref().is_some_and(|pending: &Pending| {
@@ -59,7 +60,7 @@ pub(crate) unsafe fn run(
                     });
                     let following = carries.then_some(buffer);
                     let count = staged.rows.len();
-                    picks.block(picks.plain, source, buffer, next, between, |(share, shares)| {
+                    picks.block(picks.kernels.plain, source, buffer, next, between, |(share, shares)| {
                         if let Some(pending) = &mut pending {
                             let row = |row: usize| staged.rows[row];
                             pending.write(set, row, count * share / shares, following, buffers);
@@ -68,7 +69,7 @@ pub(crate) unsafe fn run(
                     pending = Some(Pending { to: place.to, buffer, done: 0, carries });
                 }
                 _ => {
-                    let kernel = if streams { picks.stream } else { picks.plain };
+                    let kernel = past.unwrap_or(picks.kernels.plain);
                     picks.block(kernel, source, destination, next, between, |_| ());
                 }
             }
@@ -102,7 +103,7 @@ impl Picks {
             match &self.tables[..] {
                 [first, second] => {
                     debug_assert!(self.between <= BETWEEN);
-                    pass(first, self.plain, (source, between), fetch, usize::MAX, |_| ());
+                    pass(first, self.kernels.plain, (source, between), fetch, usize::MAX, |_| ());
                     pass(second, kernel, (between, destination), (between, &[]), share, done);
                 }
                 [only, ..] => pass(only, kernel, (source, destination), fetch, share, done),
@@ -131,25 +132,25 @@ unsafe fn pass(
         destination,
         window: table.windows.as_ptr(),
         pick: table.picks.as_ptr(),
-        windows: 0,
-        count: 0,
+        group: Group { windows: 0, count: 0, kind: Kind::Any },
         patterns: table.patterns.as_ptr(),
         fetches,
         fetch: fetch.as_ptr(),
         next,
     };
     let mut moved = 0;
-    for &(count, windows) in &table.groups {
-        let mut left = windows;
+    for group in &table.groups {
+        let mut left = group.windows;
         while left > 0 {
-            (call.count, call.windows) = (count, left.min(share));
+            let windows = left.min(share);
+            call.group = Group { windows, ..*group };
             // SAFETY: windows of the table, their picks and what is fetched with them.
             unsafe { kernel(&call) };
-            call.window = call.window.wrapping_add(call.windows);
-            call.pick = call.pick.wrapping_add(call.windows * count);
-            call.fetch = call.fetch.wrapping_add(call.windows * fetches);
-            left -= call.windows;
-            moved += call.windows;
+            call.window = call.window.wrapping_add(windows);
+            call.pick = call.pick.wrapping_add(windows * group.count);
+            call.fetch = call.fetch.wrapping_add(windows * fetches);
+            left -= windows;
+            moved += windows;
             done((moved, all));
         }
     }

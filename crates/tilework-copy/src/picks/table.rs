@@ -5,8 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use smallvec::SmallVec;
 
-use crate::kernels::net::Bytes;
-use crate::kernels::picks::{Pick, SHIFTED, SHIFTS, TAKEN, Table, Window};
+use crate::kernels::net::{Bytes, LANE};
+use crate::kernels::picks::{ALIKE, Group, Kind, Pick, SHIFTED, SHIFTS, TAKEN, Table, Window};
 use crate::kernels::vector::LINE;
 
 /// Elements that stay together: `length` of them, from one place to another. Places and lengths are in bytes, or in halves of them where
@@ -26,10 +26,26 @@ struct Part {
     length: usize,
 }
 
+/// What windows are made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// Elements in a byte.
+    pub(super) in_byte: usize,
+    /// Bytes of a window and of a pick.
+    pub(super) width: usize,
+}
+
+impl Sizes {
+    /// A window, in elements of half a byte where these are.
+    fn window(self) -> usize {
+        self.width * self.in_byte
+    }
+}
+
 /// Windows before their picks are known: where each goes, and where its parts end in the list of all.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Windows {
-    in_byte: usize,
+    sizes: Sizes,
     /// Whether a byte may be written whole where only a half of it is wanted.
     is_loose: bool,
     to: Vec<isize>,
@@ -44,6 +60,9 @@ pub(super) struct Hull {
     pub(super) high: isize,
 }
 
+/// Windows with the same patterns that are worth a call.
+const MANY: usize = 4;
+
 /// Picks of a window: a line that is put together from so few can hardly be had for less.
 const FEW: usize = 5;
 
@@ -52,8 +71,8 @@ const FEW: usize = 5;
 /// `parts` says whether a window ends where bytes of the destination are left out.
 ///
 /// None if there are bytes that the runs write only in part.
-pub(super) fn tables(runs: &[Run], in_byte: usize, hull: Hull, parts: bool) -> Option<(Vec<Table>, usize)> {
-    let windows = Windows::cut(runs, in_byte, parts);
+pub(super) fn tables(runs: &[Run], sizes: Sizes, hull: Hull, parts: bool) -> Option<(Vec<Table>, usize)> {
+    let windows = Windows::cut(runs, sizes, parts);
     let one = windows.table(hull)?;
     let each = one.picks.len() / one.windows.len();
     if each < FEW {
@@ -61,17 +80,16 @@ pub(super) fn tables(runs: &[Run], in_byte: usize, hull: Hull, parts: bool) -> O
     }
     // As many picks in either pass.
     let (between, second) = windows.two_passes(if each < 4 * FEW { 4 } else { 8 });
-    let bytes = between.to.len() * LINE;
+    let bytes = between.to.len() * sizes.width;
     if bytes > super::run::BETWEEN {
         return Some((vec![one], 0));
     }
-    let inner = Hull { low: 0, high: (bytes * in_byte) as isize };
+    let inner = Hull { low: 0, high: (bytes * sizes.in_byte) as isize };
     let (Some(first), Some(second)) = (between.table(hull), second.table(inner)) else {
         return Some((vec![one], 0));
     };
     let two = vec![first, second];
-    let cost =
-        |tables: &[Table]| tables.iter().map(|table| table.windows.len() + table.picks.len()).sum::<usize>();
+    let cost = |tables: &[Table]| tables.iter().map(Table::cost).sum::<usize>();
     Some(if cost(&two) < cost(std::slice::from_ref(&one)) { (two, bytes) } else { (vec![one], 0) })
 }
 
@@ -83,9 +101,11 @@ impl Windows {
     }
 
     /// Cuts runs into windows.
-    fn cut(runs: &[Run], in_byte: usize, parts: bool) -> Windows {
-        let line = LINE * in_byte;
-        let mut windows = Windows { in_byte, parts: Vec::with_capacity(runs.len()), ..Windows::default() };
+    fn cut(runs: &[Run], sizes: Sizes, parts: bool) -> Windows {
+        let line = sizes.window();
+        let parts_of_runs = Vec::with_capacity(runs.len());
+        let mut windows =
+            Windows { sizes, is_loose: false, to: Vec::new(), ends: Vec::new(), parts: parts_of_runs };
         let (mut next, mut done) = (0, 0);
         while next < runs.len() {
             let to = runs[next].to + done as isize;
@@ -106,22 +126,54 @@ impl Windows {
             }
             windows.to.push(to);
             windows.ends.push(windows.parts.len());
+            if sizes.width < LINE && filled < to + line as isize {
+                windows.fill_from_before((filled - to) as usize);
+            }
         }
         windows
+    }
+
+    /// Where the last window is filled up to here only, it begins earlier, in the one before, if it comes right behind that: a part of
+    /// a short window costs more to write than bytes that are written twice.
+    fn fill_from_before(&mut self, filled: usize) {
+        let line = self.sizes.window();
+        let last = self.to.len() - 1;
+        if last == 0 || self.to[last - 1] + line as isize != self.to[last] {
+            return;
+        }
+        let more = line - filled;
+        let mut before: SmallVec<[Part; LINE]> = self.parts(last - 1).into();
+        before.retain(|part| part.at + part.length > filled);
+        if before.first().is_none_or(|part| part.at > filled) {
+            return;
+        }
+        for part in &mut before {
+            let skipped = filled.saturating_sub(part.at);
+            *part = Part {
+                at: part.at + skipped - filled,
+                from: part.from + skipped as isize,
+                length: part.length - skipped,
+            };
+        }
+        let first = self.ends[last - 1];
+        self.parts[first..].iter_mut().for_each(|part| part.at += more);
+        self.parts.splice(first..first, before);
+        self.ends[last] = self.parts.len();
+        self.to[last] -= more as isize;
     }
 
     /// The table of one pass.
     fn table(&self, hull: Hull) -> Option<Table> {
         let mut making = Making::default();
         for (window, &to) in self.to.iter().enumerate() {
-            making.add(to, self.parts(window), (self.in_byte, self.is_loose), hull)?;
+            making.add(to, self.parts(window), (self.sizes, self.is_loose), hull)?;
         }
         Some(making.table())
     }
 
     /// Two passes: what `together` windows that draw from the same lines want is brought together first, in the order of the source.
     fn two_passes(&self, together: usize) -> (Windows, Windows) {
-        let in_line = LINE * self.in_byte;
+        let in_line = self.sizes.window();
         // Windows that draw from the same lines become neighbours.
         let mut order: Vec<usize> = (0..self.to.len()).collect();
         order.sort_by_cached_key(|&window| {
@@ -138,7 +190,13 @@ impl Windows {
         let windows = (0..self.to.len()).flat_map(|window| self.parts(window).iter().map(move |_| window));
         let mut parts: Vec<_> = windows.zip(&self.parts).enumerate().collect();
         parts.sort_by_key(|&(_, (window, part))| (group[window], part.from));
-        let mut between = Windows { in_byte: self.in_byte, is_loose: true, ..Windows::default() };
+        let mut between = Windows {
+            sizes: self.sizes,
+            is_loose: true,
+            to: Vec::new(),
+            ends: Vec::new(),
+            parts: Vec::new(),
+        };
         let mut second = self.clone();
         let (mut filled, mut now) = (0, usize::MAX);
         for (number, (window, part)) in parts {
@@ -162,8 +220,8 @@ impl Windows {
 #[derive(Default)]
 struct Making {
     table: Table,
-    /// For each window, how many picks it has, and the first of them.
-    counts: Vec<(usize, usize)>,
+    /// For each window, how many picks it has, and the first of them; and whether these are lanes.
+    counts: Vec<(usize, usize, bool)>,
     known: HashMap<[u8; LINE], u32, BuildHasherDefault<Quick>>,
     /// The parts of a window, by their places in the source.
     sorted: Vec<Part>,
@@ -188,17 +246,12 @@ impl Hasher for Quick {
 
 impl Making {
     /// Adds a window, with as few picks as there can be: each begins where the one before has nothing any more.
-    fn add(
-        &mut self,
-        to: isize,
-        parts: &[Part],
-        (in_byte, is_loose): (usize, bool),
-        hull: Hull,
-    ) -> Option<()> {
+    fn add(&mut self, to: isize, parts: &[Part], (sizes, is_loose): (Sizes, bool), hull: Hull) -> Option<()> {
+        let in_byte = sizes.in_byte;
         self.sorted.clear();
         self.sorted.extend(parts);
         self.sorted.sort_unstable_by_key(|part| part.from);
-        let line = (LINE * in_byte) as isize;
+        let line = sizes.window() as isize;
         let before = self.table.picks.len();
         // The halves of bytes that are written; where elements have whole ones, both at once.
         let mut masks = [0_u64; 2];
@@ -243,43 +296,90 @@ impl Making {
             }
             for (shift, pattern) in patterns.iter().enumerate() {
                 if pattern != &[0; LINE] {
-                    self.pick(i32::try_from(from / in_byte as isize).ok()?, shift, pattern);
+                    self.pick(i32::try_from(from / in_byte as isize).ok()?, shift, &pattern[..sizes.width]);
                 }
             }
         }
         if in_byte == 2 && (masks[0] != masks[1] && !is_loose || to % 2 != 0) {
             return None;
         }
-        let count = self.table.picks.len() - before;
+        let mut count = self.table.picks.len() - before;
+        // Where it would take more than two picks, lanes are quicker.
+        let lanes = count > 2 && sizes.width == LINE && in_byte == 1 && are_lanes(parts);
+        if lanes {
+            self.table.picks.truncate(before);
+            for part in parts {
+                self.table.picks.push(Pick { from: i32::try_from(part.from).ok()?, pattern: 0 });
+            }
+            count = parts.len();
+        }
         self.table.windows.push(Window { to: to / in_byte as isize, mask: masks[0] | masks[1] });
-        self.counts.push((count, before));
+        self.counts.push((count, before, lanes));
         Some(())
     }
 
-    fn pick(&mut self, from: i32, shift: usize, pattern: &[u8; LINE]) {
-        let new = self.table.patterns.len() as u32;
-        let number = *self.known.entry(*pattern).or_insert(new);
-        if number == new {
-            self.table.patterns.push(Bytes(*pattern));
+    fn pick(&mut self, from: i32, shift: usize, pattern: &[u8]) {
+        let mut bytes = [0; LINE];
+        bytes[..pattern.len()].copy_from_slice(pattern);
+        let new = self.known.len();
+        let number = *self.known.entry(bytes).or_insert(new as u32);
+        if number == new as u32 {
+            let at = new % (LINE / pattern.len()) * pattern.len();
+            if at == 0 {
+                self.table.patterns.push(Bytes([0; LINE]));
+            }
+            if let Some(Bytes(last)) = self.table.patterns.last_mut() {
+                // Shuffles of short windows know it the other way round.
+                let turned = if pattern.len() < LINE { TAKEN } else { 0 };
+                let last = &mut last[at..at + pattern.len()];
+                last.iter_mut().zip(pattern).for_each(|(byte, of)| *byte = of ^ turned);
+            }
         }
         self.table.picks.push(Pick { from, pattern: number | (shift as u32) << SHIFTED });
     }
 
-    /// The table, with its windows in groups.
+    /// The table, with its windows in groups: those with the same patterns, and of what is left those with as many picks.
     fn table(self) -> Table {
         let Making { table, counts, .. } = self;
+        let picks = |window: usize| &table.picks[counts[window].1..][..counts[window].0];
+        let patterns = |window: usize| picks(window).iter().map(|pick| pick.pattern);
         let mut order: Vec<usize> = (0..counts.len()).collect();
-        order.sort_by_key(|&window| (counts[window].0, table.windows[window].mask != u64::MAX));
+        let key = |window: usize| (counts[window].0, !counts[window].2, table.windows[window].mask);
+        order.sort_by(|&one, &other| {
+            key(one).cmp(&key(other)).then_with(|| patterns(one).cmp(patterns(other)))
+        });
+        let are_alike =
+            |one: &usize, other: &usize| key(*one) == key(*other) && patterns(*one).eq(patterns(*other));
         let mut made = Table { patterns: table.patterns, ..Table::default() };
-        for window in order {
-            let (count, first) = counts[window];
-            made.windows.push(table.windows[window]);
-            made.picks.extend(&table.picks[first..first + count]);
-            match made.groups.last_mut() {
-                Some(group) if group.0 == count => group.1 += 1,
-                _ => made.groups.push((count, 1)),
+        for kind in [Kind::Lanes, Kind::Alike, Kind::Any] {
+            for windows in order.chunk_by(are_alike) {
+                let (count, _, lanes) = counts[windows[0]];
+                let of = match (lanes, count) {
+                    (true, _) => Kind::Lanes,
+                    (_, ..=ALIKE) if windows.len() >= MANY => Kind::Alike,
+                    _ => Kind::Any,
+                };
+                if of != kind {
+                    continue;
+                }
+                for &window in windows {
+                    made.windows.push(table.windows[window]);
+                    made.picks.extend(picks(window));
+                }
+                match made.groups.last_mut() {
+                    Some(group) if kind == Kind::Any && (group.kind, group.count) == (kind, count) => {
+                        group.windows += windows.len();
+                    }
+                    _ => made.groups.push(Group { windows: windows.len(), count, kind }),
+                }
             }
         }
         made
     }
+}
+
+/// Whether a window is made of four lanes.
+fn are_lanes(parts: &[Part]) -> bool {
+    parts.len() == LINE / LANE
+        && parts.iter().enumerate().all(|(k, part)| (part.at, part.length) == (k * LANE, LANE))
 }

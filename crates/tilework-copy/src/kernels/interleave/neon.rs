@@ -5,8 +5,8 @@
 //! rows, twice as long, which zip to the same result. Registers `j` and `j + WAYS / 2` become registers `2 j` and
 //! `2 j + 1`, whatever the round.
 //!
-//! What is left goes through the [`network`]: five and seven ways, elements of 16 bytes, and zipped rows whose elements
-//! are not aligned to their size, since the instructions would take them but the functions that stand for them need not.
+//! What is left goes through the [`network`]: zipped rows whose elements are not aligned to their size, since the
+//! instructions would take them but the functions that stand for them need not.
 
 use super::network;
 use super::vector::{Table, Vector};
@@ -31,8 +31,8 @@ const fn at_once(size: usize, ways: usize) -> usize {
     match ways {
         _ if size == BYTES => 0,
         2 => 2,
-        3 | 6 | 12 => 3,
-        4 | 8 | 16 => 4,
+        3 => 3,
+        4 | 8 => 4,
         _ => 0,
     }
 }

@@ -20,7 +20,7 @@
 //! line, and each is a network of E rows of its own.
 //!
 //! A line so costs one or two permutes and log₂ N selects, whatever the size of the element: on one line of 64 bytes,
-//! 1 + 2 for three ways and 2 + 4 for sixteen, where merging permutes would cost 3 and 16. Backwards is the same
+//! 1 + 2 for three ways and 2 + 3 for eight, where merging permutes would cost 3 and 8. Backwards is the same
 //! network, backwards.
 
 use super::Zip;

@@ -187,7 +187,7 @@ unsafe fn few_256<const SIZE: usize, const WAYS: usize>(zip: &Zip, shape: &Shape
 unsafe fn few_512(zip: &Zip, shape: &Shape) {
     use std::arch::x86_64::*;
     #[repr(align(64))]
-    struct Block(std::mem::MaybeUninit<[u8; 64 * 16]>);
+    struct Block(std::mem::MaybeUninit<[u8; 64 * 8]>);
     let mut read = Block(std::mem::MaybeUninit::uninit());
     let mut written = Block(std::mem::MaybeUninit::uninit());
     let (read, written) = (read.0.as_mut_ptr().cast::<u8>(), written.0.as_mut_ptr().cast::<u8>());
@@ -196,7 +196,7 @@ unsafe fn few_512(zip: &Zip, shape: &Shape) {
     let separate = |i: usize| (i as isize * zip.stride, row);
     let zipped = |i: usize| (64 * i as isize, (row * shape.ways).saturating_sub(64 * i).min(64));
     let mask = |bytes: usize| if bytes == 64 { !0 } else { (1u64 << bytes) - 1 };
-    // SAFETY: each buffer holds `ways` lines, at most 16. A masked move touches the bytes under the mask and no other:
+    // SAFETY: each buffer holds `ways` lines, at most 8. A masked move touches the bytes under the mask and no other:
     // those of the rows. All of `read` is written before the kernel reads it.
     unsafe {
         for i in 0..shape.ways {

@@ -10,6 +10,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 use super::InstructionSet;
 use super::vector::LINE;
@@ -103,6 +105,8 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, streams: bo
         (InstructionSet::Avx512, LINE) => avx512::pass(stages, streams),
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) => avx2::pass(stages),
+        #[cfg(target_arch = "aarch64")]
+        (InstructionSet::Neon, LANE) => neon::pass(stages),
         _ => None,
     }
 }

@@ -1,12 +1,18 @@
-//! Windows of 64 bytes that are put together from picks; see [`crate::picks`].
+//! Windows of 64 or 16 bytes that are put together from picks; see [`crate::picks`].
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 use super::InstructionSet;
-use super::net::Bytes;
+use super::net::{Bytes, LANE};
+use super::vector::LINE;
 
-/// In a pattern: that the byte is taken from this pick. The lower bits say which of its 64 bytes it is.
+/// In a pattern: that the byte is taken from this pick. The lower bits say which of its bytes it is. Where windows have 16 bytes it is
+/// the other way round: a shuffle makes zero of what has this bit.
 pub(crate) const TAKEN: u8 = 0x80;
 
 /// What becomes of the bytes of a pick before they are put into the window. With elements of whole bytes there is nothing to do.
@@ -45,21 +51,60 @@ pub(crate) struct Window {
     pub(crate) mask: u64,
 }
 
-/// Where 64 bytes of the source begin, and the number of the pattern for them.
+/// Where as many bytes of the source as a window has begin, and the number of the pattern for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pick {
     pub(crate) from: i32,
     pub(crate) pattern: u32,
 }
 
-/// The windows of a pass, with their picks one after the other; those that have as many are neighbours.
+/// Windows that follow each other in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) windows: usize,
+    /// Picks of each window, at least one.
+    pub(crate) count: usize,
+    pub(crate) kind: Kind,
+}
+
+/// What the windows of a group have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Each is four times 16 bytes, in the order of the picks, which need no patterns.
+    Lanes,
+    /// They have the same masks and the same patterns, one by one: these stay in registers. At most [`ALIKE`] picks.
+    Alike,
+    /// Nothing.
+    Any,
+}
+
+/// The most picks of a window for which patterns stay in registers.
+pub(crate) const ALIKE: usize = 8;
+
+/// The windows of a pass, with their picks one after the other, in groups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    /// How many picks a window has, at least one, and how many windows have that number of them.
-    pub(crate) groups: Vec<(usize, usize)>,
+    pub(crate) groups: Vec<Group>,
     pub(crate) windows: Vec<Window>,
     pub(crate) picks: Vec<Pick>,
+    /// One after the other, each as long as a window.
     pub(crate) patterns: Vec<Bytes>,
+}
+
+impl Table {
+    /// What it costs, in lines that are touched.
+    pub(crate) fn cost(&self) -> usize {
+        let of_group = |group: &Group| {
+            let picks = group.windows * group.count;
+            group.windows
+                + match group.kind {
+                    Kind::Lanes => picks / 2,
+                    Kind::Alike => picks,
+                    Kind::Any => picks * 5 / 4,
+                }
+        };
+        self.groups.iter().map(of_group).sum()
+    }
 }
 
 /// Some windows of a group at one place.
@@ -70,9 +115,8 @@ pub(crate) struct Call {
     /// The first of the windows, and its first pick.
     pub(crate) window: *const Window,
     pub(crate) pick: *const Pick,
-    pub(crate) windows: usize,
-    /// Picks of each window.
-    pub(crate) count: usize,
+    /// How many of the group, and what else there is to know of it.
+    pub(crate) group: Group,
     pub(crate) patterns: *const Bytes,
     /// Lines that are asked for with each window, at `next` and the next of these offsets.
     pub(crate) fetches: usize,
@@ -83,27 +127,74 @@ pub(crate) struct Call {
 /// Moves some windows.
 ///
 /// # Safety
-/// 1. `windows` windows lie at `window`, `count` picks for each at `pick`, and `fetches` offsets for each at `fetch`.
+/// 1. The windows of the group lie at `window`, their picks at `pick`, and `fetches` offsets for each at `fetch`. They have in
+///    common what the group's kind says; lanes are there only in windows of 64 bytes.
 /// 2. The numbers of patterns are those of `patterns`, and the picks of a window have its bytes between them, each once.
-/// 3. From the place of each pick, 64 bytes can be read.
-/// 4. The bytes of each window's mask can be written, and none of them is read. If the kernel streams, all masks are full, and
+/// 3. From the place of each pick, as many bytes as a window has can be read, or 16 where it is a lane.
+/// 4. The bytes of each window's mask can be written, and none of them is read; in windows of 16 bytes these are the first ones. If the kernel streams, all masks are full, and
 ///    the addresses multiples of 64; the caller fences.
 /// 5. Nobody else writes the one or touches the other meanwhile.
 /// 6. The machine has the instructions the kernel was made for.
 pub(crate) type PicksFn = unsafe fn(&Call);
 
-/// The kernel, if the set has one, for `in_byte` elements in a byte, with stores past the cache or through it. The set
-/// must be one that this machine has.
-pub(crate) fn picks(set: InstructionSet, in_byte: usize, streams: bool) -> Option<PicksFn> {
-    match (set, in_byte, streams) {
+/// Writes the first of 16 bytes, as many as the mask has and fewer than all.
+///
+/// # Safety
+/// So many bytes can be written.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline]
+unsafe fn put_part(low: u64, high: u64, to: *mut u8, mask: u64) {
+    let (mut left, mut to) = (low, to);
+    // SAFETY: the caller's promise: each part of the count is written where those before it end.
+    unsafe {
+        if mask & 0xff == 0xff {
+            to.cast::<u64>().write_unaligned(low);
+            (left, to) = (high, to.add(8));
+        }
+        let count = mask.count_ones();
+        if count & 4 != 0 {
+            to.cast::<u32>().write_unaligned(left as u32);
+            (left, to) = (left >> 32, to.add(4));
+        }
+        if count & 2 != 0 {
+            to.cast::<u16>().write_unaligned(left as u16);
+            (left, to) = (left >> 16, to.add(2));
+        }
+        if count & 1 != 0 {
+            to.write(left as u8);
+        }
+    }
+}
+
+/// What moves windows of one width.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernels {
+    /// Bytes of a window and of a pick: [`LINE`](super::vector::LINE), or 16. Windows of 16 bytes have no gaps.
+    pub(crate) width: usize,
+    pub(crate) plain: PicksFn,
+    /// With stores past the cache, if there are such.
+    pub(crate) stream: Option<PicksFn>,
+}
+
+/// The kernels, if the set has some, for `in_byte` elements in a byte. The set must be one that this machine has.
+pub(crate) fn picks(set: InstructionSet, in_byte: usize) -> Option<Kernels> {
+    #[allow(unused, reason = "where there are no kernels")]
+    let of = |width, plain: PicksFn, stream| Some(Kernels { width, plain, stream });
+    match (set, in_byte) {
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, 1, false) => Some(avx512::run::<false>),
+        (InstructionSet::Avx512, 1) => of(LINE, avx512::run::<false>, Some(avx512::run::<true>)),
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, 1, true) => Some(avx512::run::<true>),
+        (InstructionSet::Avx512, 2) => {
+            of(LINE, avx512::run_halves::<false>, Some(avx512::run_halves::<true>))
+        }
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, 2, false) => Some(avx512::run_halves::<false>),
+        (InstructionSet::Avx2, 1) => of(LANE, avx2::run, None),
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, 2, true) => Some(avx512::run_halves::<true>),
+        (InstructionSet::Avx2, 2) => of(LANE, avx2::run_halves, None),
+        #[cfg(target_arch = "aarch64")]
+        (InstructionSet::Neon, 1) => of(LANE, neon::run, None),
+        #[cfg(target_arch = "aarch64")]
+        (InstructionSet::Neon, 2) => of(LANE, neon::run_halves, None),
         _ => None,
     }
 }
