@@ -21,6 +21,9 @@ use crate::step::{Part, Step, Work};
 /// Bytes of a block.
 const BLOCK: usize = 64 << 10;
 
+/// The same where all is in the cache, if loops are long enough.
+const NEAR: usize = 16 << 10;
+
 /// Lines in a row that a block wants in the destination, and at most in the source.
 const ROWS: usize = 8;
 const COLUMNS: usize = 8;
@@ -168,10 +171,9 @@ pub(crate) fn blocks(nest: &ByteNest, width: usize, setting: Setting) -> Option<
     let (nest, rest) = divisible(nest, width)?;
     let (network, mut nest) = network(&nest, width).ok()?;
     let lines = network.from.len();
-    let wanted = wanted(lines, width);
     let mut columns = Growing::new(Side::Source, width, &network.steps[0]);
     let mut rows = Growing::new(Side::Destination, width, &network.steps[1]);
-    grow(&mut nest, &mut rows, &mut columns, wanted);
+    let wanted = grow(&mut nest, &mut rows, &mut columns, (lines, width), setting);
     let chains = (rows.cut(wanted.0, 1), columns.cut(wanted.1, 1));
     let (passes, own) = (network.passes.clone(), Some(network));
     Some((finish(nest, chains, passes, own, (lines, width), setting)?, rest))
@@ -188,25 +190,37 @@ pub(crate) fn squares(nest: &ByteNest, width: usize, setting: Setting) -> Option
     if columns.bytes < width || rows.bytes < width {
         return None;
     }
-    let wanted = wanted(lines, width);
-    grow(&mut nest, &mut rows, &mut columns, wanted);
+    let wanted = grow(&mut nest, &mut rows, &mut columns, (lines, width), setting);
     let chains = (rows.cut(wanted.0, width), columns.cut(wanted.1, width));
     let passes = square(nest.size, width)?;
     finish(nest, chains, passes, None, (lines, width), setting)
 }
 
-/// Takes loops for rows and columns: first for rows that are worth putting together.
-fn grow(nest: &mut ByteNest, rows: &mut Growing, columns: &mut Growing, wanted: (usize, usize)) {
-    rows.grow(nest, STAGED);
-    columns.grow(nest, wanted.1);
-    rows.grow(nest, wanted.0);
-}
-
-/// Bytes in a row that a block wants in the destination and in the source, for a network of so many lines.
-fn wanted(lines: usize, width: usize) -> (usize, usize) {
+/// Takes loops for rows and columns: first for rows that are worth putting together. Returns the bytes in a row that a block wants in the
+/// destination and in the source, for a network of so many lines.
+fn grow(
+    nest: &mut ByteNest,
+    rows: &mut Growing,
+    columns: &mut Growing,
+    (lines, width): (usize, usize),
+    setting: Setting,
+) -> (usize, usize) {
     // With few lines in a call, memory wants longer pieces.
-    let rows = if lines < 4 { 2 * ROWS * LINE } else { ROWS * LINE };
-    (rows, (BLOCK / (rows / width * lines)).clamp(width, COLUMNS * LINE))
+    let row = if lines < 4 { 2 * ROWS * LINE } else { ROWS * LINE };
+    let column = (BLOCK / (row / width * lines)).clamp(width, COLUMNS * LINE);
+    rows.grow(nest, STAGED);
+    columns.grow(nest, column);
+    rows.grow(nest, row);
+    if setting.fetches {
+        return (row, column);
+    }
+    // Within the cache it is blocks that cost.
+    let rest = |bytes: usize, wanted: usize| NEAR * width / lines / bytes.min(wanted);
+    let column = column.max(rest(rows.bytes, row));
+    columns.grow(nest, column);
+    let row = row.max(rest(columns.bytes, column));
+    rows.grow(nest, row);
+    (row, column)
 }
 
 type Cut = (Chain, Turn, usize);
