@@ -6,6 +6,7 @@ use crate::{Outcome, shell};
 pub fn run(words: &[&str]) -> Outcome {
     let mut cargo = shell::cargo();
     cargo.args(["build", "--quiet", "--package", "tilework-soak", "--package", "tilework-cli"]);
+    cargo.args(["--features", "tilework-cli/full"]);
     let (ours, words): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| **word == "--release");
     cargo.args(&ours);
     shell::run(&mut cargo)?;

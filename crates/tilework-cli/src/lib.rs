@@ -16,6 +16,10 @@ mod find;
 mod given;
 mod input;
 mod json;
+#[cfg(feature = "proto")]
+mod message;
+#[cfg(not(feature = "proto"))]
+#[path = "no_message.rs"]
 mod message;
 mod output;
 mod plan;
@@ -101,10 +105,26 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Convert(convert) => convert::convert(convert, args, output),
         Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            shell.write(&mut Args::command(), &mut script);
-            output.bytes(&script)
-        }
+        Command::Completions { shell } => completions(*shell, output),
     }
+}
+
+#[cfg(feature = "completions")]
+fn completions(shell: args::Shell, output: &mut Output) -> Result<(), Stop> {
+    let mut script = Vec::new();
+    shell.write(&mut Args::command(), &mut script);
+    output.bytes(&script)
+}
+
+#[cfg(not(feature = "completions"))]
+fn completions(_: args::Shell, output: &mut Output) -> Result<(), Stop> {
+    output.bad(&lacks("scripts for shells", "completions"), "completions", None)
+}
+
+/// The error where a feature is asked for that this build was compiled without.
+#[cfg(not(all(feature = "completions", feature = "proto")))]
+fn lacks(what: &str, feature: &str) -> tilework::Error {
+    tilework::Error::new(format!("{what} are not in this build"))
+        .rule(format!("it was compiled without the feature `{feature}`, which takes long"))
+        .accepts("`cargo run --release --features full`, or a program from `cargo xtask dist`")
 }

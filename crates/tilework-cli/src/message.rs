@@ -101,9 +101,10 @@ fn in_digits(error: Error, bytes: &[u8]) -> (Error, String) {
 pub fn write(
     given: &Given,
     which: ShapeMessage,
-    format: Format,
+    format: ProtoFormat,
     output: &mut Output,
 ) -> std::result::Result<(), Stop> {
+    let format = Format::from(format);
     let bytes = match written(given, which, format) {
         Ok(bytes) => bytes,
         Err(error) => return output.bad(&error.or_at(0..given.text.len()), given.text, given.line),

@@ -1,7 +1,9 @@
 //! The arguments about protobuf messages.
 
 use clap::ValueEnum;
+#[cfg(feature = "proto")]
 use tilework::xla::OldProto;
+#[cfg(feature = "proto")]
 use tilework::xla::proto::{Format, Kind};
 
 /// How shapes are read.
@@ -28,6 +30,7 @@ pub enum ProtoFormat {
     Json,
 }
 
+#[cfg(feature = "proto")]
 impl From<ProtoFormat> for Format {
     fn from(format: ProtoFormat) -> Format {
         match format {
@@ -53,12 +56,12 @@ pub enum ShapeFormat {
 
 impl ShapeFormat {
     /// The format of a message, if it is one.
-    pub fn of_message(self) -> Option<Format> {
+    pub fn of_message(self) -> Option<ProtoFormat> {
         match self {
             ShapeFormat::Xla => None,
-            ShapeFormat::Binary => Some(Format::Binary),
-            ShapeFormat::Text => Some(Format::Text),
-            ShapeFormat::Json => Some(Format::Json),
+            ShapeFormat::Binary => Some(ProtoFormat::Binary),
+            ShapeFormat::Text => Some(ProtoFormat::Text),
+            ShapeFormat::Json => Some(ProtoFormat::Json),
         }
     }
 }
@@ -76,6 +79,7 @@ pub enum ShapeMessage {
     Shape2018,
 }
 
+#[cfg(feature = "proto")]
 impl ShapeMessage {
     pub fn kind(self) -> Kind {
         match self {

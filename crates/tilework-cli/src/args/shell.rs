@@ -1,6 +1,9 @@
 //! Shells that complete words.
 
-use clap::{Command, ValueEnum};
+#[cfg(feature = "completions")]
+use clap::Command;
+use clap::ValueEnum;
+#[cfg(feature = "completions")]
 use clap_complete::{Generator, generate};
 
 /// A shell.
@@ -16,6 +19,7 @@ pub enum Shell {
     Zsh,
 }
 
+#[cfg(feature = "completions")]
 impl Shell {
     /// Writes the script for it.
     pub fn write(self, command: &mut Command, script: &mut Vec<u8>) {

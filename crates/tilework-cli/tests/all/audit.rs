@@ -197,6 +197,7 @@ fn a_program_without_tiles_is_told_as_a_machine_lays_it_out() {
 }
 
 #[test]
+#[cfg(feature = "proto")]
 fn a_folder_with_serialised_modules_says_what_the_texts_say() {
     let of = |folder: &str, ends: &[&str]| {
         let folder =
@@ -224,6 +225,7 @@ fn a_folder_with_serialised_modules_says_what_the_texts_say() {
 }
 
 #[test]
+#[cfg(feature = "proto")]
 fn what_of_a_serialised_module_cannot_be_read_is_told_by_its_place() {
     let bytes = fs::read(dump("../twins/tr") + "/tr.hlo.pb").expect("the file is there");
     let ran = run_with(command(&["audit", "-"]), &bytes[..700]);

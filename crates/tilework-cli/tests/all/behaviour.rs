@@ -310,6 +310,7 @@ fn a_closed_pipe_ends_it_quietly() {
 }
 
 #[test]
+#[cfg(feature = "completions")]
 fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell", "nushell"] {
         let Ran { stdout, code, .. } = run(&["completions", shell]);

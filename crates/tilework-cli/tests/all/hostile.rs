@@ -189,6 +189,7 @@ fn an_argument_opens_files_and_pipes_and_waits_for_nothing_else() {
     for args in [
         &["show", &format!("@{fifo}")][..],
         &["check", &fifo],
+        #[cfg(feature = "proto")]
         &["parse", "--from-format", "text", "@/dev/zero"],
         &["show", "@/dev/zero"],
         &["check", "/dev/zero"],

@@ -9,6 +9,8 @@ mod convert;
 mod directml;
 mod documents;
 mod hostile;
+mod lean;
+#[cfg(feature = "proto")]
 mod messages;
 #[cfg(unix)]
 mod rights;

@@ -1,0 +1,39 @@
+//! What the command says of itself where it was compiled without its features, or with all of them.
+
+use std::path::Path;
+
+use crate::common::run;
+
+#[test]
+fn protobuf_messages_are_read_or_said_to_be_left_out() {
+    let read =
+        ["parse", "--from-format", "text", "element_type: F32 dimensions: 3 layout { minor_to_major: 0 }"];
+    let written = ["parse", "--format", "text", "f32[3]"];
+    for words in [&read[..], &written[..]] {
+        let ran = run(words);
+        assert_eq!(ran.code, if cfg!(feature = "proto") { 0 } else { 2 }, "{}", ran.stderr);
+        if !cfg!(feature = "proto") {
+            assert!(ran.stderr.contains("protobuf messages are not in this build"), "{}", ran.stderr);
+            assert!(ran.stderr.contains("`cargo run --release --features full`"), "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn serialised_modules_are_read_or_said_to_be_left_out() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tilework-audit/tests/twins/tr/tr.hlo.pb");
+    let ran = run(&["audit", &file.to_string_lossy()]);
+    let seen = format!("{}{}", ran.stdout, ran.stderr);
+    let is_left_out = seen.contains("this build cannot read") && seen.contains("--features full");
+    assert_eq!(is_left_out, !cfg!(feature = "proto"), "{seen}");
+    assert_eq!(ran.code, if cfg!(feature = "proto") { 0 } else { 2 }, "{seen}");
+}
+
+#[test]
+fn scripts_for_shells_are_written_or_said_to_be_left_out() {
+    let ran = run(&["completions", "bash"]);
+    assert_eq!(ran.code, if cfg!(feature = "completions") { 0 } else { 2 }, "{}", ran.stderr);
+    if !cfg!(feature = "completions") {
+        assert!(ran.stderr.contains("scripts for shells are not in this build"), "{}", ran.stderr);
+    }
+}
