@@ -1,6 +1,7 @@
 //! What an audit holds: everything that was read, so that anything can be concluded from it.
 
 use crate::budget::{Budget, usual};
+use crate::log::Logs;
 use crate::programs::Programs;
 use crate::store::Store;
 use crate::suggest::target::Target;
@@ -21,6 +22,7 @@ use crate::unread::Unread;
 pub struct Audit {
     pub(crate) store: Store,
     pub(crate) programs: Programs,
+    pub(crate) logs: Logs,
     /// Whose layouts are suggested.
     pub(crate) target: Target,
     /// Whether its layouts are supposed too.
@@ -66,6 +68,7 @@ impl Audit {
         Audit {
             store: Store::within(Budget::new(bytes)),
             programs: Programs::default(),
+            logs: Logs::default(),
             target: Target::default(),
             assumed: None,
             bytes: 0,

@@ -38,6 +38,7 @@ mod calls;
 mod find;
 mod hash;
 mod lists;
+mod log;
 mod program;
 mod programs;
 mod read;
@@ -58,6 +59,9 @@ pub use find::findings::{
 };
 pub use find::judged::{Advice, Asked, Donatable, Reason, Why};
 pub use find::suppose::Instead;
+pub use log::logged::{
+    Cycle, LogArray, LogKind, LogMove, Logged, PaddedArray, Pair, Remedy, Role, Saving, Work,
+};
 pub use program::{Class, Limit, Message, Near, Need, Operation, Part};
 pub use read::folder::Refused;
 pub use read::select::{Selection, is_same_program};

@@ -73,7 +73,7 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     if let Some(limit) = args.fail_over {
         over(&findings, limit, output);
     }
-    if findings.programs.is_empty() && output.code() < BAD {
+    if findings.programs.is_empty() && findings.logs.is_empty() && output.code() < BAD {
         let error = Error::new("nothing that was read says how arrays lie in memory").accepts(READ);
         output.bad(&error, "", None)?;
     }
@@ -165,7 +165,7 @@ fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) 
     if output.json {
         return output.object(&FindingsObject::new(findings));
     }
-    if findings.programs.is_empty() && findings.unread.is_empty() {
+    if findings.programs.is_empty() && findings.logs.is_empty() && findings.unread.is_empty() {
         return Ok(());
     }
     let lines = explain_audit(findings, top, output.width, output.look);

@@ -30,6 +30,7 @@ mod audited;
 mod blocked;
 mod comparison;
 mod explain;
+mod logged;
 mod movement;
 mod page;
 mod planned;
@@ -47,6 +48,7 @@ pub use audited::{
 pub use blocked::{BlockSize, Blocked, Near, explain_block};
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use explain::{explain, explain_layout};
+pub use logged::{LoggedObject, log_sentence};
 pub use movement::explain_plan;
 pub use page::{NARROWEST, Page, Row, WIDEST};
 pub use planned::{Moves, Planned};

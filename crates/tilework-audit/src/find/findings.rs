@@ -7,6 +7,7 @@ use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
 use crate::find::judged::{Advice, Donatable, Reason};
+use crate::log::logged::Logged;
 use crate::program::{Class, Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
 use crate::unread::Unread;
@@ -16,6 +17,8 @@ use crate::unread::Unread;
 pub struct Findings {
     /// The programs, the largest first.
     pub programs: Vec<Audited>,
+    /// What logs of other compilers and libraries say of moves, the dearest first.
+    pub logs: Vec<Logged>,
     /// What could not be read.
     pub unread: Vec<Unread>,
     /// Which layouts are supposed, if the target's are: see [`Audit::suppose_target`](crate::Audit::suppose_target).

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use crate::budget::Budget;
 use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
 use crate::find::judged::{Advice, Donatable};
+use crate::log::logged::{LogArray, LogMove, PaddedArray, Pair};
 use crate::texts::printed;
 
 /// Bytes that are made of each byte that is listed: objects, tables, pictures.
@@ -120,5 +121,30 @@ impl Listed for Donatable {
 impl Listed for Contradiction {
     fn text_bytes(&self) -> usize {
         of(&self.name) + printed(&*self.shape)
+    }
+}
+
+impl Listed for LogArray {
+    fn text_bytes(&self) -> usize {
+        self.format.len() + of(&self.element) + of(&self.sizes)
+    }
+}
+
+impl Listed for LogMove {
+    fn text_bytes(&self) -> usize {
+        let arrays = self.from.text_bytes() + self.to.text_bytes();
+        arrays + of(&self.before) + of(&self.after) + of(&self.name)
+    }
+}
+
+impl Listed for Pair {
+    fn text_bytes(&self) -> usize {
+        self.from.len() + self.to.len()
+    }
+}
+
+impl Listed for PaddedArray {
+    fn text_bytes(&self) -> usize {
+        self.array.text_bytes() + self.operation.len()
     }
 }

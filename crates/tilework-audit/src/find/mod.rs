@@ -44,7 +44,8 @@ impl Audit {
         join_messages(&mut programs);
         distinguish(&mut programs);
         let (unread, assumed) = (self.store.complaints.list.clone(), self.assumed.clone());
-        Findings { programs, unread, assumed, cut: listing.is_cut() }
+        let logs = self.logged(top, &listing);
+        Findings { programs, logs, unread, assumed, cut: listing.is_cut() }
     }
 
     fn audited(&self, program: &Program, top: usize, listing: &Listing) -> Option<Audited> {

@@ -139,9 +139,11 @@ impl Audit {
         self.store.complaints.start(name);
         let group = group(name);
         let program = self.programs.take(group).unwrap_or_else(|| self.store.program(group));
-        let mut reading = Reading { store: &mut self.store, programs: &mut self.programs, program, bytes: 0 };
+        let (store, programs, logs) = (&mut self.store, &mut self.programs, &mut self.logs);
+        let mut reading = Reading { store, programs, logs, name, program, bytes: 0 };
         let outcome = reading.read(input);
         let Reading { program, bytes, .. } = reading;
+        self.logs.end(&self.store.budget);
         self.programs.add(program);
         self.bytes += bytes;
         // The last line may have been too much.
@@ -316,6 +318,14 @@ impl Reading<'_> {
                 if header != Header::Usage {
                     continue;
                 }
+            }
+            if matches!(section, Section::Text | Section::Message(_)) && self.onednn_line(number, text) {
+                if let Section::Message(entry) = &mut section {
+                    self.message_ends(entry);
+                    self.another();
+                    section = Section::Text;
+                }
+                continue;
             }
             let program = &mut self.program;
             match &mut section {

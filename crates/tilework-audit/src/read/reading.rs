@@ -2,6 +2,7 @@
 
 use std::mem;
 
+use crate::log::Logs;
 use crate::program::{Has, Program};
 use crate::programs::Programs;
 use crate::store::Store;
@@ -11,6 +12,10 @@ pub(crate) struct Reading<'a> {
     pub(crate) store: &'a mut Store,
     /// Those that were read before.
     pub(crate) programs: &'a mut Programs,
+    /// Logs of other kinds.
+    pub(crate) logs: &'a mut Logs,
+    /// What the file is called.
+    pub(crate) name: &'a str,
     /// What is read now is about this one.
     pub(crate) program: Program,
     /// Bytes of text so far.

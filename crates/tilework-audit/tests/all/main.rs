@@ -7,6 +7,7 @@ mod hostile;
 mod memory;
 mod messages;
 mod modules;
+mod onednn;
 mod reference;
 #[cfg(feature = "proto")]
 mod schema;

@@ -11,6 +11,7 @@ use super::pictures::{map, time};
 use super::report::{assumption, told_of, where_unread};
 use super::sentence::{audit_sentence, name_of, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
+use crate::logged::log_section;
 use crate::{Look, explain};
 
 const STYLE: &str = "\
@@ -61,6 +62,9 @@ pub fn audit_html(findings: &Findings, top: usize) -> String {
 fn body(page: &mut String, findings: &Findings, programs: usize, top: usize) {
     if let Some(assumed) = &findings.assumed {
         let _ = writeln!(page, "<p>{}</p>", escaped(&assumption(assumed)));
+    }
+    for log in findings.logs.iter().take(programs) {
+        log_section(page, log, top);
     }
     for program in findings.programs.iter().take(programs) {
         section(page, program, top);

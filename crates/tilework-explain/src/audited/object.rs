@@ -6,6 +6,7 @@ use tilework_audit::{Audited, Basis, Buffer, Class, Findings, Limit, Place, Shar
 
 use super::moved::{AdviceObject, MoveObject, MovedObject, NearObject};
 use super::sentence::{audit_sentence, name_of};
+use crate::logged::LoggedObject;
 use crate::shown::Growing;
 
 /// What an audit found.
@@ -13,6 +14,8 @@ use crate::shown::Growing;
 pub struct FindingsObject {
     /// The programs, the largest first.
     pub programs: Vec<AuditedObject>,
+    /// Logs of other compilers and libraries, the one with the dearest moves first.
+    pub logs: Vec<LoggedObject>,
     assumed: Option<AssumedObject>,
     unread: Vec<UnreadObject>,
 }
@@ -22,6 +25,7 @@ impl FindingsObject {
     pub fn new(findings: &Findings) -> FindingsObject {
         FindingsObject {
             programs: findings.programs.iter().map(AuditedObject::new).collect(),
+            logs: findings.logs.iter().map(LoggedObject::new).collect(),
             assumed: findings.assumed.as_ref().map(|assumed| AssumedObject {
                 target: assumed.target.name().to_owned(),
                 shapes: assumed.shapes,

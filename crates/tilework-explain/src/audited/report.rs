@@ -6,6 +6,7 @@ use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Limit, Place, Sha
 use tilework_picture::{Line, Look};
 
 use super::sentence::{audit_sentence, name_of, parts, place, share, short, space_name, widened};
+use crate::logged;
 use crate::page::Page;
 use crate::size;
 
@@ -16,8 +17,19 @@ const CAUSES: usize = 4;
 /// kind are told; of 0 only the sentences.
 pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) -> Vec<Line> {
     let mut page = Page::new(width, look);
-    if findings.programs.is_empty() {
+    if findings.programs.is_empty() && findings.logs.is_empty() {
         page.title("There are no shapes in what was read.");
+    }
+    for log in findings.logs.iter().take(top.max(1)) {
+        if !page.lines().is_empty() {
+            page.text("");
+        }
+        logged::log(&mut page, log, top);
+    }
+    let logs = findings.logs.len().saturating_sub(top.max(1));
+    if logs > 0 {
+        let word = if logs == 1 { "log" } else { "logs" };
+        page.paragraph(&format!("{logs} more {word}, in which less is moved."));
     }
     for (number, program) in findings.programs.iter().take(top.max(1)).enumerate() {
         if !page.lines().is_empty() {

@@ -12,6 +12,7 @@ from typing_extensions import Self
 from tilework._sightings import Sightings
 from tilework._translations import Translations
 from tilework.audits import Findings, Program, Unread
+from tilework.logs import Log
 
 __all__ = [
     "Audit",
@@ -76,6 +77,8 @@ class Audit:
     def sentence(self) -> str: ...
     @property
     def programs(self) -> list[Program]: ...
+    @property
+    def logs(self) -> list[Log]: ...
     @property
     def padding_share(self) -> float: ...
     @property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from .logs import Log
+
 __all__ = [
     "Advice",
     "Assumed",
@@ -283,5 +285,6 @@ class Findings(TypedDict):
     """Everything that an audit has to say."""
 
     programs: list[Program]
+    logs: list[Log]
     assumed: Assumed | None
     unread: list[Unread]

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use tilework::Error;
 use tilework::xla::ArrayShape;
 use tilework_audit::{Audit, Findings, Refused};
-use tilework_explain::{FindingsObject, Look, audit_html_part, audit_sentence, explain_audit};
+use tilework_explain::{FindingsObject, Look, audit_html_part, audit_sentence, explain_audit, log_sentence};
 
 use crate::error::Result;
 use crate::plain;
@@ -109,7 +109,7 @@ impl PyAudit {
 
     /// An error if nothing was found.
     fn or_nothing(self) -> Result<PyAudit> {
-        if !self.findings.programs.is_empty() {
+        if !self.findings.programs.is_empty() || !self.findings.logs.is_empty() {
             return Ok(self);
         }
         let error = Error::new("nothing that was read says how arrays lie in memory").field("source");
@@ -146,13 +146,17 @@ impl PyAudit {
 
 #[pymethods]
 impl PyAudit {
-    /// What the worst program comes to, in one or two sentences.
+    /// What the dearest log or, without logs, the largest program comes to, in one or two sentences.
     ///
     /// >>> tw.audit("f32[16,128]{1,0:T(8,128)}").sentence
     /// 'text: the one shape in it has no padding.'
     #[getter]
     fn sentence(&self) -> String {
-        self.findings.programs.first().map(audit_sentence).unwrap_or_default().replace('\u{a0}', " ")
+        let first = self.findings.logs.first().map(log_sentence);
+        first
+            .or_else(|| self.findings.programs.first().map(audit_sentence))
+            .unwrap_or_default()
+            .replace('\u{a0}', " ")
     }
 
     /// The programs, the largest first: dicts with the fields of `tilework audit --json`, which
@@ -164,6 +168,18 @@ impl PyAudit {
     #[getter]
     fn programs<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         words::object(py, &FindingsObject::new(&self.findings).programs)
+    }
+
+    /// Logs of other compilers and libraries, the one with the dearest moves first: dicts as in `tilework audit --json`.
+    ///
+    /// >>> line = "onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src:f32::blocked:abcd::f0 "
+    /// >>> line += "dst:f32::blocked:aBcd8b::f0,,,1x17x2x2,0.25"
+    /// >>> log = tw.audit(line).logs[0]
+    /// >>> log["moved"]["nanoseconds"], log["moved"]["data_bytes"], log["moved"]["waste_bytes"]
+    /// (250000, 272, 112)
+    #[getter]
+    fn logs<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        words::object(py, &FindingsObject::new(&self.findings).logs)
     }
 
     /// Padding as a share of what is allocated, 0 to 1, of the program where it is largest: at the peak of memory if it is
@@ -201,7 +217,7 @@ impl PyAudit {
     /// keeps all.
     ///
     /// >>> sorted(tw.audit("s32[300000,8]{1,0:T(8,128)}").to_dict())
-    /// ['assumed', 'programs', 'unread']
+    /// ['assumed', 'logs', 'programs', 'unread']
     #[pyo3(signature = (top=None))]
     fn to_dict<'py>(&self, py: Python<'py>, top: Option<&Bound<'_, PyAny>>) -> Result<Bound<'py, PyAny>> {
         let told = match top {

@@ -1,0 +1,304 @@
+//! Logs of other compilers and libraries: operations in the order in which they ran, and which of them only move elements.
+//!
+//! Each kind of log has a reader that puts lines or records into a [`Log`]. What comes of it, [`Logged`](logged::Logged),
+//! is the same for all: what the moves cost by pair of formats and one by one, what would save most, and padding.
+
+pub(crate) mod cycle;
+mod find;
+pub(crate) mod logged;
+pub(crate) mod neighbours;
+pub(crate) mod onednn;
+pub(crate) mod savings;
+
+use std::fmt::Write;
+
+use tilework::Layout;
+
+use crate::budget::{Budget, CONCLUDING, PIECE};
+use crate::hash::Map;
+use crate::store::Store;
+use crate::texts::{NONE, Text};
+use logged::{LogKind, Role, Work};
+use neighbours::Neighbours;
+
+/// The most different operations of a log, and the most different arrays.
+const LIMIT: usize = 1 << 20;
+
+/// The longest sequence in which repetition is looked for.
+const SEQUENCE: usize = 1 << 20;
+
+/// The number of an array of a log.
+pub(crate) type ArrayId = u32;
+
+/// The number of an operation of a log.
+pub(crate) type StepId = u32;
+
+/// An array as a log says it: alike ones are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Array {
+    /// The format in the notation's own words, without element type and sizes.
+    pub(crate) format: Text,
+    /// The element type; the empty text if it is not said.
+    pub(crate) element: Text,
+    /// `1x64x56x56`; the empty text if they are not said.
+    pub(crate) sizes: Text,
+    /// Bytes of the elements, and with the padding; none if they are not known.
+    pub(crate) bytes: Option<(u64, u64)>,
+}
+
+impl Array {
+    /// Whether two descriptions may be of one array. What one of them does not say may be anything.
+    pub(crate) fn may_be(&self, other: &Array) -> bool {
+        let agree = |a: Text, b: Text| a == b || a == NONE || b == NONE;
+        self.format == other.format && agree(self.element, other.element) && agree(self.sizes, other.sizes)
+    }
+
+    /// Bytes of elements, and of padding.
+    pub(crate) fn data_and_waste(&self) -> (u64, u64) {
+        self.bytes.map_or((0, 0), |(data, allocated)| (data, allocated.saturating_sub(data)))
+    }
+}
+
+/// An operation: alike ones are one.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// What it is called: `convolution`.
+    pub(crate) operation: Text,
+    /// The arrays that it reads and writes, with what each is to it.
+    pub(crate) arrays: Box<[(Part, ArrayId)]>,
+    /// From what to what, if it does nothing but move.
+    pub(crate) moves: Option<(ArrayId, ArrayId)>,
+}
+
+/// What an array is to an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Input,
+    /// What does not change from one run to the next.
+    Weights,
+    Output,
+    Other,
+}
+
+/// Moves that are alike, and stand between the same operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MoveKey {
+    pub(crate) step: StepId,
+    /// The operation that makes what is moved, and the one that reads it; the empty text if that is not known.
+    pub(crate) before: Text,
+    pub(crate) after: Text,
+    pub(crate) role: Role,
+}
+
+/// Runs together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Runs {
+    pub(crate) count: u64,
+    /// How many say their time.
+    pub(crate) timed: u64,
+    pub(crate) nanoseconds: u64,
+    /// The line of the first, and its name if it has one.
+    pub(crate) line: u64,
+    pub(crate) name: Text,
+}
+
+impl Runs {
+    pub(crate) fn add(&mut self, nanoseconds: Option<u64>, line: u64, name: Text) {
+        if self.count == 0 {
+            (self.line, self.name) = (line, name);
+        }
+        self.count += 1;
+        self.timed += u64::from(nanoseconds.is_some());
+        self.nanoseconds = self.nanoseconds.saturating_add(nanoseconds.unwrap_or(0));
+    }
+
+    pub(crate) fn work(&self) -> Work {
+        Work { count: self.count, timed: self.timed, nanoseconds: self.nanoseconds, ..Work::default() }
+    }
+}
+
+/// Everything that was read of one log.
+#[derive(Clone, Debug)]
+pub(crate) struct Log {
+    /// The file.
+    pub(crate) name: String,
+    pub(crate) kind: LogKind,
+    /// What wrote it.
+    pub(crate) writer: Text,
+    pub(crate) arrays: Vec<Array>,
+    numbers: Map<Array, ArrayId>,
+    pub(crate) steps: Vec<Step>,
+    /// By the hash of the text that says it.
+    known: Map<u64, StepId>,
+    /// How often each operation ran.
+    pub(crate) runs: Vec<Runs>,
+    pub(crate) moves: Map<MoveKey, Runs>,
+    /// Moves whose result is moved at once to where it was, or on: the first and the second of the two.
+    pub(crate) chains: Map<(StepId, StepId), Runs>,
+    /// All operations in their order.
+    pub(crate) sequence: Vec<StepId>,
+    pub(crate) neighbours: Neighbours,
+    /// What was spent on making operations ready.
+    pub(crate) created: Runs,
+    pub(crate) overflowed: bool,
+}
+
+/// All logs that were read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Logs(Vec<Log>);
+
+impl Logs {
+    /// The log of this kind in this file.
+    pub(crate) fn of(&mut self, store: &Store, name: &str, kind: LogKind) -> &mut Log {
+        let is_it = |log: &Log| log.kind == kind && log.name == name;
+        let place = self.0.iter().rposition(is_it).unwrap_or_else(|| {
+            let _ = store.budget.take(2 * size_of::<Log>() + name.len() + PIECE);
+            self.0.push(Log::new(name, kind));
+            self.0.len() - 1
+        });
+        &mut self.0[place]
+    }
+
+    /// Ends all of them, as the file ends that they are in.
+    pub(crate) fn end(&mut self, budget: &Budget) {
+        self.0.iter_mut().for_each(|log| log.ends(budget));
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Log> {
+        self.0.iter()
+    }
+}
+
+impl Log {
+    fn new(name: &str, kind: LogKind) -> Log {
+        Log {
+            name: name.to_owned(),
+            kind,
+            writer: NONE,
+            arrays: Vec::new(),
+            numbers: Map::default(),
+            steps: Vec::new(),
+            known: Map::default(),
+            runs: Vec::new(),
+            moves: Map::default(),
+            chains: Map::default(),
+            sequence: Vec::new(),
+            neighbours: Neighbours::default(),
+            created: Runs::default(),
+            overflowed: false,
+        }
+    }
+
+    /// The number of an array; none if there is no room for more.
+    pub(crate) fn array(&mut self, budget: &Budget, array: Array) -> Option<ArrayId> {
+        if let Some(&number) = self.numbers.get(&array) {
+            return Some(number);
+        }
+        let fits = self.arrays.len() < LIMIT
+            && budget.for_one(&mut self.arrays)
+            && budget.for_entry(&mut self.numbers)
+            && budget.take(CONCLUDING);
+        if !fits {
+            self.overflowed = true;
+            return None;
+        }
+        let number = self.arrays.len() as ArrayId;
+        self.arrays.push(array);
+        self.numbers.insert(array, number);
+        Some(number)
+    }
+
+    /// The operation that a text with this hash says, if it was read before.
+    #[inline]
+    pub(crate) fn known(&self, hash: u64) -> Option<StepId> {
+        self.known.get(&hash).copied()
+    }
+
+    /// Notes an operation, and that a text with this hash says it; none if there is no room for more.
+    pub(crate) fn step(&mut self, budget: &Budget, hash: u64, step: Step) -> Option<StepId> {
+        let fits = self.steps.len() < LIMIT
+            && budget.for_one(&mut self.steps)
+            && budget.for_one(&mut self.runs)
+            && budget.for_entry(&mut self.known)
+            && budget.take(size_of_val(&*step.arrays) + PIECE);
+        if !fits {
+            self.overflowed = true;
+            return None;
+        }
+        let number = self.steps.len() as StepId;
+        self.steps.push(step);
+        self.runs.push(Runs::default());
+        self.known.insert(hash, number);
+        Some(number)
+    }
+
+    /// Notes that an operation ran, in the order of the log.
+    pub(crate) fn ran(&mut self, budget: &Budget, step: StepId, nanoseconds: Option<u64>, line: u64) {
+        self.runs[step as usize].add(nanoseconds, line, NONE);
+        if self.sequence.len() < SEQUENCE {
+            // What is looked for in it takes two numbers of each.
+            if !budget.for_one(&mut self.sequence) || !budget.take(2 * size_of::<StepId>()) {
+                return;
+            }
+            self.sequence.push(step);
+        }
+        self.neighbour(budget, step, nanoseconds, line);
+    }
+
+    /// Adds runs of a move between two operations.
+    pub(crate) fn moved(
+        &mut self,
+        budget: &Budget,
+        key: MoveKey,
+        nanoseconds: Option<u64>,
+        line: u64,
+        name: Text,
+    ) {
+        if !self.moves.contains_key(&key) {
+            let fits =
+                self.moves.len() < LIMIT && budget.for_entry(&mut self.moves) && budget.take(CONCLUDING);
+            if !fits {
+                self.overflowed = true;
+                return;
+            }
+        }
+        self.moves.entry(key).or_default().add(nanoseconds, line, name);
+    }
+
+    /// Adds a move that another one follows.
+    pub(crate) fn chained(
+        &mut self,
+        budget: &Budget,
+        steps: (StepId, StepId),
+        nanoseconds: Option<u64>,
+        line: u64,
+    ) {
+        if !self.chains.contains_key(&steps) {
+            let fits =
+                self.chains.len() < LIMIT && budget.for_entry(&mut self.chains) && budget.take(CONCLUDING);
+            if !fits {
+                self.overflowed = true;
+                return;
+            }
+        }
+        self.chains.entry(steps).or_default().add(nanoseconds, line, NONE);
+    }
+
+    pub(crate) fn array_of(&self, array: ArrayId) -> &Array {
+        &self.arrays[array as usize]
+    }
+}
+
+/// Bytes of the elements of a layout, and of all its places.
+pub(crate) fn bytes(layout: &Layout) -> Option<(u64, u64)> {
+    Some((u64::try_from(layout.element_bytes()).ok()?, layout.bytes()))
+}
+
+/// `1x64x56x56`
+pub(crate) fn by_x(sizes: &[u64]) -> String {
+    let mut text = String::new();
+    for (place, size) in sizes.iter().enumerate() {
+        let _ = write!(text, "{}{size}", if place == 0 { "" } else { "x" });
+    }
+    text
+}

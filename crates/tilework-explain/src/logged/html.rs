@@ -1,0 +1,81 @@
+//! A log on the page for a browser.
+
+use std::fmt::Write;
+
+use tilework_audit::Logged;
+use tilework_picture::svg::escaped;
+
+use super::report::{about, cost, how};
+use super::sentence::{array, between, log_sentence, remedy, saves, short};
+
+/// What a log says.
+pub(crate) fn log_section(page: &mut String, log: &Logged, top: usize) {
+    let _ = writeln!(page, "<section>\n<h2>{}</h2>", escaped(&log.name));
+    let _ = writeln!(
+        page,
+        "<p class=\"lead\">{}</p>\n<p>{}</p>",
+        escaped(&log_sentence(log)),
+        escaped(&about(log))
+    );
+    if !log.savings.is_empty() {
+        page.push_str("<h3>What would save</h3>\n<ul>\n");
+        for saving in log.savings.iter().take(top) {
+            let how = how(log, saving.remedy).unwrap_or("");
+            let _ = writeln!(page, "<li>{}. {}</li>", escaped(&remedy(log, saving)), escaped(how));
+        }
+        page.push_str("</ul>\n");
+    }
+    let kind = log.kind.move_name();
+    if !log.pairs.is_empty() {
+        let _ = writeln!(
+            page,
+            "<h3>{kind}s by formats</h3>\n<table><tr><th>from</th><th class=\"left\">to</th><th>number</th><th>cost</th></tr>"
+        );
+        for pair in log.pairs.iter().take(top) {
+            let (from, to, cost) = (escaped(&pair.from), escaped(&pair.to), escaped(&cost(log, &pair.work)));
+            let count = pair.work.count;
+            let _ = writeln!(
+                page,
+                "<tr><td><code>{from}</code></td><td class=\"left\"><code>{to}</code></td><td>{count}</td><td>{cost}</td></tr>"
+            );
+        }
+        page.push_str("</table>\n");
+    }
+    if !log.moves.is_empty() {
+        let _ = writeln!(
+            page,
+            "<h3>{kind}s that are alike</h3>\n<table><tr><th>cost</th><th>number</th><th class=\"left\">from</th><th class=\"left\">to</th><th class=\"left\">where</th></tr>"
+        );
+        for moved in log.moves.iter().take(top) {
+            let (from, to) = (escaped(&array(&moved.from)), escaped(&array(&moved.to)));
+            let mut place = between(moved);
+            if let Some(name) = &moved.name {
+                place = format!("{name} {place}");
+            }
+            let _ = writeln!(
+                page,
+                "<tr><td>{}</td><td>{}</td><td class=\"left\"><code>{from}</code></td><td class=\"left\"><code>{to}</code></td>\
+                 <td class=\"left\">{} <span class=\"faint\">line {}</span></td></tr>",
+                escaped(&saves(&moved.work)),
+                moved.work.count,
+                escaped(&place),
+                moved.line
+            );
+        }
+        page.push_str("</table>\n");
+    }
+    if !log.padded.is_empty() {
+        page.push_str("<h3>Arrays with padding</h3>\n<table><tr><th>padding</th><th>allocated</th><th class=\"left\">array</th><th class=\"left\">operation</th></tr>\n");
+        for padded in log.padded.iter().take(top) {
+            let (name, operation) = (array(&padded.array), escaped(&padded.operation));
+            let (waste, allocated) = (short(padded.waste), short(padded.array.allocated.unwrap_or(0)));
+            let _ = writeln!(
+                page,
+                "<tr><td>{waste}</td><td>{allocated}</td><td class=\"left\"><code>{}</code></td><td class=\"left\">{operation}</td></tr>",
+                escaped(&name)
+            );
+        }
+        page.push_str("</table>\n");
+    }
+    page.push_str("</section>\n");
+}

@@ -1,0 +1,152 @@
+//! A log on the page of an audit.
+
+use tilework_audit::{LogMove, Logged, PaddedArray, Pair, Remedy, Saving, Work};
+
+use super::sentence::{array, between, counted, is_worth, log_sentence, remedy, saves, short, time};
+use crate::audited::percent;
+use crate::page::Page;
+
+/// What a log says, the sentence that matters first.
+pub(crate) fn log(page: &mut Page, log: &Logged, top: usize) {
+    page.title(&log_sentence(log));
+    if top == 0 {
+        return;
+    }
+    page.paragraph(&about(log));
+    savings(page, log, top);
+    let kind = log.kind.move_name();
+    if !log.pairs.is_empty() {
+        page.heading(&format!("{kind}s by formats"));
+        let own = log.pairs.iter().take(top);
+        page.text(&own.map(|own| pair(log, own)).collect::<Vec<String>>().join("\n"));
+    }
+    if !log.moves.is_empty() {
+        page.heading(&format!("{kind}s that are alike"));
+        let own = log.moves.iter().take(top);
+        page.text(&own.map(movement).collect::<Vec<String>>().join("\n"));
+    }
+    if !log.padded.is_empty() {
+        page.heading("arrays with padding that operations work on");
+        let own = log.padded.iter().take(top);
+        page.text(&own.map(padded).collect::<Vec<String>>().join("\n"));
+    }
+    if log.overflowed {
+        page.paragraph("There was more than is kept; sums are of what was.");
+    }
+}
+
+/// What was read, and what it comes to besides.
+pub(super) fn about(log: &Logged) -> String {
+    let mut parts = vec![match &log.writer {
+        Some(writer) => format!("A {} ({writer})", log.kind.title()),
+        None => format!("A {}", log.kind.title()),
+    }];
+    if let Some(cycle) = log.cycle {
+        let operations = counted(cycle.operations, "operation");
+        parts.push(format!("most of it is the same {operations} {} times", cycle.times));
+    }
+    if log.moved.touched > 0 {
+        let waste = match log.moved.waste {
+            0 => String::new(),
+            waste => format!(", {} of it padding that they write", short(waste)),
+        };
+        parts.push(format!("{}s read and write {}{waste}", log.kind.move_name(), short(log.moved.touched)));
+    }
+    if log.converted.count > 0 {
+        let saves = saves(&log.converted);
+        let count = log.converted.count;
+        parts.push(match count {
+            1 => format!("1 of them only changes the element type ({saves})"),
+            _ => format!("{count} of them only change the element type ({saves})"),
+        });
+    }
+    if log.created.nanoseconds > 0 {
+        parts.push(format!("making operations ready took {} more", time(log.created.nanoseconds)));
+    }
+    if log.moved.unsized_count > 0 {
+        let count = counted(log.moved.unsized_count, log.kind.move_name());
+        parts.push(format!("the sizes of {count} are not known, and add no bytes"));
+    }
+    format!("{}.", parts.join("; "))
+}
+
+fn savings(page: &mut Page, log: &Logged, top: usize) {
+    // The first is in the sentence above.
+    let skipped = usize::from(log.savings.first().is_some_and(|first| is_worth(log, first)));
+    let words = |saving: &Saving| format!("  {}.", remedy(log, saving));
+    let more: Vec<String> = log.savings.iter().skip(skipped).take(top).map(words).collect();
+    if !more.is_empty() {
+        page.heading("what else would save");
+        page.text(&more.join("\n"));
+    }
+    if let Some(how) = log.savings.first().and_then(|saving| how(log, saving.remedy)) {
+        page.paragraph(how);
+    }
+}
+
+/// How that is done with what wrote the log.
+pub(super) fn how(log: &Logged, remedy: Remedy) -> Option<&'static str> {
+    use tilework_audit::LogKind::OneDnn;
+    match (log.kind, remedy) {
+        (OneDnn, Remedy::KeepWeights) => Some(
+            "In oneDNN: create the primitive with format_tag::any for the weights, reorder them once into its weights_desc(), \
+             and keep that memory. Frameworks do so when a model is frozen or prepacked.",
+        ),
+        (OneDnn, Remedy::OneFormat | Remedy::JoinMoves) => Some(
+            "In oneDNN: create primitives with format_tag::any, give each the memory descriptor that the one before has chosen, \
+             and reorder only at the first and the last. Operations that take every format (eltwise, binary, pooling) keep \
+             that of their input.",
+        ),
+    }
+}
+
+/// What moves cost: time or bytes, and how many there are.
+pub(super) fn cost(log: &Logged, work: &Work) -> String {
+    let share = match log.all.nanoseconds {
+        0 => String::new(),
+        all => format!(" ({})", percent(work.nanoseconds as f64 / all as f64)),
+    };
+    let bytes = if work.data > 0 && work.nanoseconds > 0 {
+        format!(", {} at {}", short(work.data), rate(work))
+    } else {
+        String::new()
+    };
+    format!("{}{share}{bytes}", saves(work))
+}
+
+/// Bytes read and written in a second.
+fn rate(work: &Work) -> String {
+    let per_second = work.touched as f64 / (work.nanoseconds.max(1) as f64 / 1e9);
+    format!("{:.1}\u{a0}GB/s", per_second / 1e9)
+}
+
+fn pair(log: &Logged, pair: &Pair) -> String {
+    let count = counted(pair.work.count, log.kind.move_name());
+    format!("  {} in {count}: {} to {}", cost(log, &pair.work), pair.from, pair.to)
+}
+
+fn movement(moved: &LogMove) -> String {
+    let work = &moved.work;
+    let times = if work.count > 1 { format!(" in {} runs", work.count) } else { String::new() };
+    let name = moved.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
+    let between = Some(between(moved)).filter(|text| !text.is_empty());
+    let between = between.map_or(String::new(), |text| format!(", {text}"));
+    let waste = match work.waste / work.count.max(1) {
+        0 => String::new(),
+        waste => format!(", {} of padding in each", short(waste)),
+    };
+    format!(
+        "  {}{times}{name}{between}; line {}\n      from {}\n      to {}{waste}",
+        saves(work),
+        moved.line,
+        array(&moved.from),
+        array(&moved.to)
+    )
+}
+
+fn padded(padded: &PaddedArray) -> String {
+    let allocated = padded.array.allocated.unwrap_or(0);
+    let share = percent(padded.waste as f64 / allocated.max(1) as f64);
+    let (waste, whole) = (short(padded.waste), short(allocated));
+    format!("  {waste} of {whole} ({share}) in {} of {}", array(&padded.array), padded.operation)
+}

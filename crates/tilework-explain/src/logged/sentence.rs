@@ -1,0 +1,145 @@
+//! The one sentence that matters about a log, and what could be done.
+
+use tilework::printable;
+use tilework_audit::{LogArray, LogMove, Logged, Remedy, Saving, Work};
+
+use crate::audited::percent;
+use crate::size;
+
+/// What the moves of a log come to, and what would help most.
+pub fn log_sentence(log: &Logged) -> String {
+    let mut text = format!("{}: {}", log.name, moved(log));
+    if let Some(saving) = log.savings.first().filter(|saving| is_worth(log, saving)) {
+        text.push_str(". ");
+        text.push_str(&remedy(log, saving));
+    }
+    printable(&text).into_owned() + "."
+}
+
+/// What the moves come to.
+fn moved(log: &Logged) -> String {
+    let (all, moved) = (&log.all, &log.moved);
+    let kind = log.kind.move_name();
+    if moved.count == 0 {
+        let operations = counted(all.count, "operation");
+        return format!("there is no {kind} among {operations}");
+    }
+    let kinds = counted(moved.count, kind);
+    let takes = if moved.count == 1 { "takes" } else { "take" };
+    let bytes = match moved.data {
+        0 => String::new(),
+        data => format!(" to move {}", short(data)),
+    };
+    match (moved.nanoseconds, all.nanoseconds) {
+        (0, _) | (_, 0) => format!(
+            "{kinds} among {}{}",
+            counted(all.count, "operation"),
+            bytes.replace(
+                " to move",
+                match moved.count {
+                    1 => ", which moves",
+                    _ => ", which move",
+                }
+            )
+        ),
+        (part, whole) => {
+            let share = percent(part as f64 / whole as f64);
+            format!("{kinds} {takes} {} of {} ({share}){bytes}", time(part), time(whole))
+        }
+    }
+}
+
+/// Whether it is a hundredth of what there is.
+pub(super) fn is_worth(log: &Logged, saving: &Saving) -> bool {
+    match log.all.nanoseconds {
+        0 => saving.work.touched >= log.all.touched / 100,
+        all => saving.work.nanoseconds >= all / 100,
+    }
+}
+
+/// What could be done, and what it would save.
+pub(super) fn remedy(log: &Logged, saving: &Saving) -> String {
+    let kind = log.kind.move_name();
+    let count = saving.work.count;
+    let kinds = counted(count, kind);
+    let saves = saves(&saving.work);
+    let formats = saving.formats.join(" to ");
+    let each = log.cycle.map_or(String::new(), |cycle| format!(" in each of {} iterations", cycle.times));
+    match saving.remedy {
+        Remedy::KeepWeights => format!(
+            "Weights are brought into the same format again{each}, mostly from {formats}: doing it once and keeping them \
+             saves up to {saves}"
+        ),
+        Remedy::JoinMoves if saving.formats.first() == saving.formats.last() => {
+            format!(
+                "{kinds} move what comes back to where it was, mostly {formats}: leaving it there saves up to {saves}"
+            )
+        }
+        Remedy::JoinMoves => {
+            format!(
+                "{kinds} move what was moved just before, mostly {formats}: moving it once saves up to {saves}"
+            )
+        }
+        Remedy::OneFormat => format!(
+            "{kinds} only bring what one operation makes into the format of the next, mostly from {formats}: one format \
+             from end to end saves up to {saves}"
+        ),
+    }
+}
+
+/// `3.2 ms`, or bytes where no times are said.
+pub(super) fn saves(work: &Work) -> String {
+    match work.nanoseconds {
+        0 if work.data > 0 => format!("moving {}", short(work.data)),
+        0 => counted(work.count, "move"),
+        nanoseconds => time(nanoseconds),
+    }
+}
+
+/// A format, what holds elements, and between which operations.
+pub(super) fn between(moved: &LogMove) -> String {
+    match (&moved.before, &moved.after) {
+        (Some(before), Some(after)) => format!("between {before} and {after}"),
+        (Some(before), None) => format!("after {before}"),
+        (None, Some(after)) if moved.role == tilework_audit::Role::Weights => format!("weights of {after}"),
+        (None, Some(after)) => format!("before {after}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// Element type, sizes and format.
+pub(super) fn array(array: &LogArray) -> String {
+    match &array.sizes {
+        Some(sizes) => format!("{} {}", sizes, array.format_words()),
+        None => array.format_words(),
+    }
+}
+
+/// `1 reorder`, `12 reorders`
+pub(super) fn counted(count: u64, word: &str) -> String {
+    match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    }
+}
+
+pub(super) fn short(bytes: u64) -> String {
+    size::short(bytes.into())
+}
+
+/// A time in the unit that suits, joined by a no-break space.
+pub(super) fn time(nanoseconds: u64) -> String {
+    let (value, unit) = match nanoseconds {
+        0..1_000_000 => (nanoseconds as f64 / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (nanoseconds as f64 / 1e6, "ms"),
+        _ => (nanoseconds as f64 / 1e9, "s"),
+    };
+    let digits = if value < 10.0 {
+        2
+    } else if value < 100.0 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$}\u{a0}{unit}")
+}
