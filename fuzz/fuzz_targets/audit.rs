@@ -5,13 +5,20 @@ use libfuzzer_sys::fuzz_target;
 use tilework_audit::Audit;
 
 /// Beginnings that lead into each reader, so that not every input must find them.
-const BEGINNINGS: [&[u8]; 6] = [
+const BEGINNINGS: [&[u8]; 10] = [
     b"",
     b"BufferAssignment:\nallocation 0: size 64, color 1, preallocated-temp:\n",
     b"HloLiveRange (max 9):\n  BufferLiveRange:\n",
     b"HloModule m, is_scheduled=true\nENTRY %main (x: f32[2]) -> f32[2] {\n  %x = f32[2,3]{1,0:T(2,4)} parameter(0)\n",
     b"Memory Space: default (color=0)\n",
     b"Ran out of memory in memory space hbm. Used 2.00G of 1.00G hbm.\n  Largest program allocations in hbm:\n  1. Size: 1.00G\n",
+    b"onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src:f32::blocked:ab::f0 dst:f32:p:blocked:AB8b::f0,,,3x5,0.5\n",
+    b"[TRT] Adding reformat layer: Reformatted Input Tensor 0 to c (x) from Float(150528,50176,224,1) to Half(100352,50176:2,224,1)\n",
+    b"{\"Layers\": [{\"Name\": \"r\", \"LayerType\": \"Reformat\", \"Inputs\": [{\"Name\": \"a\", \"Dimensions\": [1,3,5,7], \
+      \"Format/Datatype\": \"Row major linear FP32\"}], \"Outputs\": [{\"Name\": \"b\", \"Dimensions\": [1,3,5,7], \
+      \"Format/Datatype\": \"Four wide channel vectorized row major Int8 format\"}]},",
+    b"{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::copy_\", \"ts\": 1, \"dur\": 9, \"args\": {\"External id\": 1, \
+      \"Input Dims\": [[2,3],[2,3]], \"Input Strides\": [[3,1],[1,2]], \"Input type\": [\"float\",\"float\"]}},",
 ];
 
 /// What a serialised module begins with: its name, its program's, and a computation of two instructions in order.
@@ -58,6 +65,10 @@ fuzz_target!(|bytes: &[u8]| {
         for buffer in &program.buffers {
             assert!(buffer.data <= buffer.allocated);
         }
+    }
+    for log in &found.logs {
+        assert!(log.moves.len() <= 5 && log.pairs.len() <= 5 && log.padded.len() <= 5);
+        assert!(log.moved.waste <= log.moved.touched && log.moved.timed <= log.moved.count);
     }
     // Where the buffer of a file ends changes nothing.
     let again = read(&mut std::io::BufReader::with_capacity(1 + usize::from(first), &whole[..]));

@@ -133,7 +133,7 @@ impl Listed for LogArray {
 impl Listed for LogMove {
     fn text_bytes(&self) -> usize {
         let arrays = self.from.text_bytes() + self.to.text_bytes();
-        arrays + of(&self.before) + of(&self.after) + of(&self.name)
+        arrays + of(&self.before) + of(&self.after) + of(&self.place) + of(&self.name)
     }
 }
 

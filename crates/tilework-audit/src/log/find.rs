@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::cycle::cycle;
-use super::logged::{LogArray, LogMove, Logged, PaddedArray, Pair, Saving, Work};
+use super::logged::{Cycle, LogArray, LogMove, Logged, PaddedArray, Pair, Saving, Work};
 use super::{ArrayId, Log};
 use crate::audit::Audit;
 use crate::find::listing::Listing;
@@ -20,11 +20,13 @@ impl Audit {
     }
 
     fn of_log(&self, log: &Log, top: usize, listing: &Listing) -> Logged {
-        let cycle = cycle(&log.sequence);
         let mut all = Work::default();
         for runs in &log.runs {
             all.add(&runs.work());
         }
+        let told = (log.times_told > 1)
+            .then(|| Cycle { operations: all.count / log.times_told, times: log.times_told });
+        let cycle = told.or_else(|| cycle(&log.sequence));
         let (mut moved, mut converted) = (Work::default(), Work::default());
         let mut pairs: Map<[Text; 4], (Work, u64)> = Map::default();
         let mut moves = Vec::with_capacity(log.moves.len());
@@ -50,7 +52,7 @@ impl Audit {
             *work.1 = *work.0;
         }
         moves.sort_by_key(|(key, runs, work)| {
-            (Reverse(work.cost()), runs.line, key.role, key.before, key.after)
+            (Reverse(work.cost()), runs.line, key.step, key.role, key.before, key.after, key.place)
         });
         let mut pairs: Vec<_> = pairs.into_iter().collect();
         pairs.sort_by_key(|(pair, (work, line))| (Reverse(work.cost()), *line, *pair));
@@ -62,6 +64,7 @@ impl Audit {
                 role: key.role,
                 before: self.name(key.before),
                 after: self.name(key.after),
+                place: self.name(key.place),
                 name: self.name(runs.name),
                 work,
                 line: runs.line,

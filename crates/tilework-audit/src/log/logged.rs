@@ -5,6 +5,14 @@
 pub enum LogKind {
     /// Verbose lines of oneDNN, of DNNL and of MKL-DNN.
     OneDnn,
+    /// The layers of an engine, as TensorRT's inspector describes them.
+    TensorRt,
+    /// How long the layers of an engine take.
+    TensorRtProfile,
+    /// What TensorRT's builder says.
+    TensorRtBuild,
+    /// What PyTorch's profiler writes.
+    PyTorch,
 }
 
 impl LogKind {
@@ -12,6 +20,10 @@ impl LogKind {
     pub fn title(self) -> &'static str {
         match self {
             LogKind::OneDnn => "oneDNN verbose log",
+            LogKind::TensorRt => "TensorRT engine",
+            LogKind::TensorRtProfile => "profile of a TensorRT engine",
+            LogKind::TensorRtBuild => "TensorRT build log",
+            LogKind::PyTorch => "trace of PyTorch's profiler",
         }
     }
 
@@ -19,6 +31,8 @@ impl LogKind {
     pub fn move_name(self) -> &'static str {
         match self {
             LogKind::OneDnn => "reorder",
+            LogKind::TensorRt | LogKind::TensorRtProfile | LogKind::TensorRtBuild => "reformat",
+            LogKind::PyTorch => "copy",
         }
     }
 
@@ -26,6 +40,10 @@ impl LogKind {
     pub fn name(self) -> &'static str {
         match self {
             LogKind::OneDnn => "onednn",
+            LogKind::TensorRt => "tensorrt",
+            LogKind::TensorRtProfile => "tensorrt profile",
+            LogKind::TensorRtBuild => "tensorrt build",
+            LogKind::PyTorch => "pytorch",
         }
     }
 }
@@ -197,6 +215,8 @@ pub struct LogMove {
     pub before: Option<String>,
     /// The operation that reads it then.
     pub after: Option<String>,
+    /// The line of the program, if the log says it.
+    pub place: Option<String>,
     /// The name of the first, if the log gives names.
     pub name: Option<String>,
     /// What they cost.
@@ -225,6 +245,8 @@ pub enum Remedy {
     JoinMoves,
     /// Two operations want one array in different formats: one format for both.
     OneFormat,
+    /// What goes in or comes out is not in the format of the first or the last operation.
+    Ends,
 }
 
 /// Arrays with padding.

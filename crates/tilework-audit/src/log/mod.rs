@@ -5,10 +5,16 @@
 
 pub(crate) mod cycle;
 mod find;
+mod json;
+pub(crate) mod kinds;
+mod links;
 pub(crate) mod logged;
 pub(crate) mod neighbours;
 pub(crate) mod onednn;
-pub(crate) mod savings;
+mod pytorch;
+mod records;
+mod savings;
+mod tensorrt;
 
 use std::fmt::Write;
 
@@ -18,6 +24,7 @@ use crate::budget::{Budget, CONCLUDING, PIECE};
 use crate::hash::Map;
 use crate::store::Store;
 use crate::texts::{NONE, Text};
+use links::Link;
 use logged::{LogKind, Role, Work};
 use neighbours::Neighbours;
 
@@ -68,6 +75,8 @@ pub(crate) struct Step {
     pub(crate) arrays: Box<[(Part, ArrayId)]>,
     /// From what to what, if it does nothing but move.
     pub(crate) moves: Option<(ArrayId, ArrayId)>,
+    /// The name of this one, if it has one.
+    pub(crate) name: Text,
 }
 
 /// What an array is to an operation.
@@ -88,6 +97,8 @@ pub(crate) struct MoveKey {
     pub(crate) before: Text,
     pub(crate) after: Text,
     pub(crate) role: Role,
+    /// The line of the program; the empty text if that is not known.
+    pub(crate) place: Text,
 }
 
 /// Runs together.
@@ -104,7 +115,7 @@ pub(crate) struct Runs {
 
 impl Runs {
     pub(crate) fn add(&mut self, nanoseconds: Option<u64>, line: u64, name: Text) {
-        if self.count == 0 {
+        if self.count == 0 || line < self.line {
             (self.line, self.name) = (line, name);
         }
         self.count += 1;
@@ -138,6 +149,10 @@ pub(crate) struct Log {
     /// All operations in their order.
     pub(crate) sequence: Vec<StepId>,
     pub(crate) neighbours: Neighbours,
+    /// Which arrays with names operations make and read.
+    links: Vec<Link>,
+    /// How often the program says that it repeats itself; 0 if it does not.
+    pub(crate) times_told: u64,
     /// What was spent on making operations ready.
     pub(crate) created: Runs,
     pub(crate) overflowed: bool,
@@ -145,27 +160,39 @@ pub(crate) struct Log {
 
 /// All logs that were read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Logs(Vec<Log>);
+pub(crate) struct Logs {
+    list: Vec<Log>,
+    /// How long layers take that a profile names.
+    times: Map<Text, u64>,
+}
 
 impl Logs {
     /// The log of this kind in this file.
     pub(crate) fn of(&mut self, store: &Store, name: &str, kind: LogKind) -> &mut Log {
         let is_it = |log: &Log| log.kind == kind && log.name == name;
-        let place = self.0.iter().rposition(is_it).unwrap_or_else(|| {
+        let place = self.list.iter().rposition(is_it).unwrap_or_else(|| {
             let _ = store.budget.take(2 * size_of::<Log>() + name.len() + PIECE);
-            self.0.push(Log::new(name, kind));
-            self.0.len() - 1
+            self.list.push(Log::new(name, kind));
+            self.list.len() - 1
         });
-        &mut self.0[place]
+        &mut self.list[place]
     }
 
     /// Ends all of them, as the file ends that they are in.
     pub(crate) fn end(&mut self, budget: &Budget) {
-        self.0.iter_mut().for_each(|log| log.ends(budget));
+        for log in &mut self.list {
+            log.ends(budget);
+            log.join(budget);
+            log.layers_took(&self.times);
+        }
     }
 
+    /// All but the profiles of engines whose layers are there with their formats.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Log> {
-        self.0.iter()
+        let is_told =
+            |kind| self.list.iter().any(|log| log.kind == kind && log.runs.iter().any(|runs| runs.timed > 0));
+        let has_layers = is_told(LogKind::TensorRt);
+        self.list.iter().filter(move |log| log.kind != LogKind::TensorRtProfile || !has_layers)
     }
 }
 
@@ -184,6 +211,8 @@ impl Log {
             chains: Map::default(),
             sequence: Vec::new(),
             neighbours: Neighbours::default(),
+            links: Vec::new(),
+            times_told: 0,
             created: Runs::default(),
             overflowed: false,
         }

@@ -90,7 +90,7 @@ impl Log {
         let operation = |step: Option<StepId>| step.map_or(NONE, |step| self.steps[step as usize].operation);
         let before = if role == Role::Weights { NONE } else { operation(before) };
         let after = operation(next.filter(|_| reads || weights));
-        self.moved(budget, MoveKey { step, before, after, role }, nanoseconds, line, NONE);
+        self.moved(budget, MoveKey { step, before, after, role, place: NONE }, nanoseconds, line, NONE);
     }
 
     /// Whether an operation has such an array as this part.

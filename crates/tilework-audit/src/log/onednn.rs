@@ -120,7 +120,7 @@ impl Store {
         let own = |part| arrays.iter().find(|array| array.0 == part).map(|array| array.1);
         let moves = own(Part::Input).zip(own(Part::Output)).filter(|_| is_move);
         let operation = self.texts.number(primitive.as_bytes());
-        log.step(&self.budget, hash, Step { operation, arrays: arrays.into(), moves })
+        log.step(&self.budget, hash, Step { operation, arrays: arrays.into(), moves, name: NONE })
     }
 
     fn onednn_array(&mut self, found: &Found) -> Array {

@@ -29,7 +29,10 @@ impl Log {
                     add(Remedy::KeepWeights, work.but_one_of(cycle.times), &[from, to]);
                 }
                 (Role::Between, _) if self.is_of_layout(from, to) => {
-                    add(Remedy::OneFormat, work, &[from, to])
+                    add(Remedy::OneFormat, work, &[from, to]);
+                }
+                (Role::Input | Role::Output, _) if self.is_of_layout(from, to) => {
+                    add(Remedy::Ends, work, &[from, to]);
                 }
                 _ => {}
             }

@@ -31,6 +31,7 @@ use std::io::{self, BufRead, Read};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::audit::Audit;
+use crate::log::kinds;
 use hlo::Hlo;
 use lines::Lines;
 use live::Part;
@@ -200,6 +201,24 @@ impl Reading<'_> {
 
     /// Reads a text or a serialised module, whichever it is.
     fn read_plain(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        match input.fill_buf() {
+            Ok([b'{' | b'[', ..]) => return self.read_records(input),
+            Ok([first, ..]) if kinds::may_not_be_read(*first) => {
+                let mut start = Vec::new();
+                read_to_end(input.by_ref().take(kinds::MARK as u64), &mut start)?;
+                if let Some(reason) = kinds::not_read(&start) {
+                    self.store.complaints.add_at(0, reason);
+                    return Ok(());
+                }
+                return self.read_text(io::Cursor::new(start).chain(input));
+            }
+            _ => {}
+        }
+        self.read_text(input)
+    }
+
+    /// Reads a text or a serialised module, and no JSON.
+    fn read_text(&mut self, mut input: impl BufRead) -> io::Result<()> {
         // No text but one that begins with an empty line is looked at more closely.
         if !matches!(input.fill_buf(), Ok([0x0a | 0x12, ..])) {
             return self.read_lines(input);
@@ -214,6 +233,21 @@ impl Reading<'_> {
                 }
                 self.read_lines(io::Cursor::new(start).chain(input))
             }
+        }
+    }
+
+    /// Reads JSON of a kind that is known, or any other text.
+    fn read_records(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        let mut start = Vec::new();
+        let whole = read_to_end(input.by_ref().take(kinds::START as u64), &mut start)?;
+        let kind = kinds::json(&start);
+        if !whole {
+            self.store.complaints.add(memchr::memchr_iter(b'\n', &start).count() as u64, CUT);
+        }
+        let input = io::Cursor::new(start).chain(input);
+        match kind {
+            Some(kind) => self.json(kind, input),
+            None => self.read_lines(input),
         }
     }
 
@@ -319,7 +353,9 @@ impl Reading<'_> {
                     continue;
                 }
             }
-            if matches!(section, Section::Text | Section::Message(_)) && self.onednn_line(number, text) {
+            if matches!(section, Section::Text | Section::Message(_))
+                && (self.onednn_line(number, text) || self.tensorrt_line(number, text))
+            {
                 if let Section::Message(entry) = &mut section {
                     self.message_ends(entry);
                     self.another();

@@ -19,7 +19,7 @@ pub(crate) struct Reading<'a> {
     /// What is read now is about this one.
     pub(crate) program: Program,
     /// Bytes of text so far.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Reading<'_> {

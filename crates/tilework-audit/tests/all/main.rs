@@ -2,6 +2,7 @@
 
 mod block;
 mod dumps;
+mod engines;
 mod hostile;
 #[cfg(all(target_os = "linux", feature = "proto"))]
 mod memory;
@@ -18,3 +19,4 @@ mod serialised;
 mod suggest;
 mod suppose;
 mod target;
+mod traces;

@@ -88,7 +88,7 @@ fn instruction(id: u32) -> Vec<u8> {
 }
 
 /// Dumps of hundreds of megabytes and more in memory, were they all held.
-const CASES: [&str; 24] = [
+const CASES: [&str; 28] = [
     "instructions",
     "names",
     "shapes",
@@ -113,6 +113,10 @@ const CASES: [&str; 24] = [
     "sequences",
     "operands",
     "serialised instructions",
+    "primitives",
+    "layers",
+    "events",
+    "records",
 ];
 
 fn dump(case: &str) -> Box<dyn Read> {
@@ -243,6 +247,36 @@ fn dump(case: &str) -> Box<dyn Read> {
             let instructions: Vec<u8> = (0..600_000).flat_map(instruction).collect();
             hlo(&instructions, b"", b"")
         }
+        "primitives" => lines("", |n, out| {
+            let _ = writeln!(
+                out,
+                "onednn_verbose,v1,primitive,exec,cpu,reorder,jit,undef,src:f32::blocked:ab::f0 dst:f32::blocked:AB8b24a::f0,,,{n}x9,1"
+            );
+        }),
+        "layers" => lines("{\"Layers\": [\n", |n, out| {
+            let tensor = |n| {
+                format!(
+                    "{{\"Name\": \"{n}\", \"Dimensions\": [{n}], \"Format/Datatype\": \"Row major linear FP32\"}}"
+                )
+            };
+            let (input, output) = (tensor(n), tensor(n + 1));
+            let _ = writeln!(
+                out,
+                "{{\"Name\": \"l{n}\", \"LayerType\": \"Reformat\", \"Inputs\": [{input}], \"Outputs\": [{output}]}},"
+            );
+        }),
+        "events" => lines("{\"traceEvents\": [\n", |n, out| {
+            let _ = writeln!(
+                out,
+                "{{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::copy_\", \"pid\": 1, \"tid\": {}, \"ts\": {n}, \"dur\": 9, \
+                 \"args\": {{\"External id\": {n}, \"Input Dims\": [[{n}],[{n}]]}}}},",
+                n % 7
+            );
+        }),
+        // A record without an end, of lists in lists.
+        "records" => lines("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"x\": [", |_, out| {
+            out.extend_from_slice(&b"[0,".repeat(1000));
+        }),
         other => panic!("no case {other}"),
     }
 }
@@ -297,7 +331,8 @@ fn no_dump_takes_more_than_the_budget_and_a_quarter() {
         let (took, is_refused, is_cut) = took(case);
         assert!(took <= MOST, "{case} took {} MiB", took >> 20);
         // A line is cut where it is too long, programs beyond a number are not believed, and so are long tables.
-        let is_bounded_otherwise = matches!(case, "bomb" | "programs" | "tables" | "listed" | "types");
+        let is_bounded_otherwise =
+            matches!(case, "bomb" | "programs" | "tables" | "listed" | "types" | "records");
         assert!(is_refused || is_cut || is_bounded_otherwise, "{case} was read");
     }
 }

@@ -6,7 +6,7 @@ use tilework_audit::Logged;
 use tilework_picture::svg::escaped;
 
 use super::report::{about, cost, how};
-use super::sentence::{array, between, log_sentence, remedy, saves, short};
+use super::sentence::{array, between, log_sentence, plural, remedy, saves, short};
 
 /// What a log says.
 pub(crate) fn log_section(page: &mut String, log: &Logged, top: usize) {
@@ -25,11 +25,11 @@ pub(crate) fn log_section(page: &mut String, log: &Logged, top: usize) {
         }
         page.push_str("</ul>\n");
     }
-    let kind = log.kind.move_name();
+    let kinds = plural(log.kind.move_name());
     if !log.pairs.is_empty() {
         let _ = writeln!(
             page,
-            "<h3>{kind}s by formats</h3>\n<table><tr><th>from</th><th class=\"left\">to</th><th>number</th><th>cost</th></tr>"
+            "<h3>{kinds} by formats</h3>\n<table><tr><th>from</th><th class=\"left\">to</th><th>number</th><th>cost</th></tr>"
         );
         for pair in log.pairs.iter().take(top) {
             let (from, to, cost) = (escaped(&pair.from), escaped(&pair.to), escaped(&cost(log, &pair.work)));
@@ -44,13 +44,16 @@ pub(crate) fn log_section(page: &mut String, log: &Logged, top: usize) {
     if !log.moves.is_empty() {
         let _ = writeln!(
             page,
-            "<h3>{kind}s that are alike</h3>\n<table><tr><th>cost</th><th>number</th><th class=\"left\">from</th><th class=\"left\">to</th><th class=\"left\">where</th></tr>"
+            "<h3>The dearest {kinds}</h3>\n<table><tr><th>cost</th><th>number</th><th class=\"left\">from</th><th class=\"left\">to</th><th class=\"left\">where</th></tr>"
         );
         for moved in log.moves.iter().take(top) {
             let (from, to) = (escaped(&array(&moved.from)), escaped(&array(&moved.to)));
             let mut place = between(moved);
             if let Some(name) = &moved.name {
                 place = format!("{name} {place}");
+            }
+            if let Some(line) = &moved.place {
+                place = format!("{place} {line}");
             }
             let _ = writeln!(
                 page,

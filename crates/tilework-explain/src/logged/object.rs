@@ -93,6 +93,7 @@ impl SavingObject {
                 Remedy::KeepWeights => "keep weights",
                 Remedy::JoinMoves => "join moves",
                 Remedy::OneFormat => "one format",
+                Remedy::Ends => "ends",
             },
             sentence: remedy(log, saving).replace('\u{a0}', " ") + ".",
             formats: saving.formats.clone(),
@@ -143,6 +144,7 @@ struct MoveObject {
     role: &'static str,
     before: Option<String>,
     after: Option<String>,
+    place: Option<String>,
     name: Option<String>,
     #[serde(flatten)]
     work: WorkObject,
@@ -157,6 +159,7 @@ impl MoveObject {
             role: moved.role.name(),
             before: moved.before.clone(),
             after: moved.after.clone(),
+            place: moved.place.clone(),
             name: moved.name.clone(),
             work: WorkObject::new(&moved.work),
             log_line: moved.line,

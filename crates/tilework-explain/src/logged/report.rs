@@ -2,7 +2,7 @@
 
 use tilework_audit::{LogMove, Logged, PaddedArray, Pair, Remedy, Saving, Work};
 
-use super::sentence::{array, between, counted, is_worth, log_sentence, remedy, saves, short, time};
+use super::sentence::{array, between, counted, is_worth, log_sentence, plural, remedy, saves, short, time};
 use crate::audited::percent;
 use crate::page::Page;
 
@@ -16,12 +16,12 @@ pub(crate) fn log(page: &mut Page, log: &Logged, top: usize) {
     savings(page, log, top);
     let kind = log.kind.move_name();
     if !log.pairs.is_empty() {
-        page.heading(&format!("{kind}s by formats"));
+        page.heading(&format!("{} by formats", plural(kind)));
         let own = log.pairs.iter().take(top);
         page.text(&own.map(|own| pair(log, own)).collect::<Vec<String>>().join("\n"));
     }
     if !log.moves.is_empty() {
-        page.heading(&format!("{kind}s that are alike"));
+        page.heading(&format!("the dearest {}", plural(kind)));
         let own = log.moves.iter().take(top);
         page.text(&own.map(movement).collect::<Vec<String>>().join("\n"));
     }
@@ -50,7 +50,11 @@ pub(super) fn about(log: &Logged) -> String {
             0 => String::new(),
             waste => format!(", {} of it padding that they write", short(waste)),
         };
-        parts.push(format!("{}s read and write {}{waste}", log.kind.move_name(), short(log.moved.touched)));
+        parts.push(format!(
+            "{} read and write {}{waste}",
+            plural(log.kind.move_name()),
+            short(log.moved.touched)
+        ));
     }
     if log.converted.count > 0 {
         let saves = saves(&log.converted);
@@ -86,7 +90,7 @@ fn savings(page: &mut Page, log: &Logged, top: usize) {
 
 /// How that is done with what wrote the log.
 pub(super) fn how(log: &Logged, remedy: Remedy) -> Option<&'static str> {
-    use tilework_audit::LogKind::OneDnn;
+    use tilework_audit::LogKind::{OneDnn, PyTorch, TensorRt, TensorRtBuild, TensorRtProfile};
     match (log.kind, remedy) {
         (OneDnn, Remedy::KeepWeights) => Some(
             "In oneDNN: create the primitive with format_tag::any for the weights, reorder them once into its weights_desc(), \
@@ -96,6 +100,21 @@ pub(super) fn how(log: &Logged, remedy: Remedy) -> Option<&'static str> {
             "In oneDNN: create primitives with format_tag::any, give each the memory descriptor that the one before has chosen, \
              and reorder only at the first and the last. Operations that take every format (eltwise, binary, pooling) keep \
              that of their input.",
+        ),
+        (OneDnn, Remedy::Ends) => Some(
+            "In oneDNN: make inputs and outputs in the format of the first and the last primitive, such as channels last (acdb).",
+        ),
+        (TensorRt | TensorRtBuild | TensorRtProfile, Remedy::Ends) => Some(
+            "In TensorRT: ITensor::setAllowedFormats, or trtexec --inputIOFormats=fp16:hwc8 and --outputIOFormats.",
+        ),
+        (TensorRt | TensorRtBuild | TensorRtProfile, _) => Some(
+            "In TensorRT: formats change where the type of layers does, and where a layer has no kernel for a format. Give both \
+             layers one type (Q/DQ around both, --layerPrecisions), channels that are multiples of 8 (FP16) or 32 (INT8), or \
+             merge what stands between.",
+        ),
+        (PyTorch, _) => Some(
+            "In PyTorch: model.to(memory_format=torch.channels_last), and the same for inputs, keeps convolutions in one format; \
+             a permute that is read once need not be made contiguous. What has to move, tw.contiguous moves faster on a CPU.",
         ),
     }
 }
@@ -135,8 +154,9 @@ fn movement(moved: &LogMove) -> String {
         0 => String::new(),
         waste => format!(", {} of padding in each", short(waste)),
     };
+    let place = moved.place.as_ref().map_or(String::new(), |place| format!(", {place}"));
     format!(
-        "  {}{times}{name}{between}; line {}\n      from {}\n      to {}{waste}",
+        "  {}{times}{name}{between}{place}; line {}\n      from {}\n      to {}{waste}",
         saves(work),
         moved.line,
         array(&moved.from),

@@ -62,35 +62,53 @@ pub(super) fn remedy(log: &Logged, saving: &Saving) -> String {
     let kind = log.kind.move_name();
     let count = saving.work.count;
     let kinds = counted(count, kind);
-    let saves = saves(&saving.work);
-    let formats = saving.formats.join(" to ");
+    let saves = match (saving.work.nanoseconds, saving.work.data) {
+        (0, 0) => format!("saves up to {kinds}"),
+        (0, data) => format!("saves moving up to {}", short(data)),
+        (nanoseconds, _) => format!("saves up to {}", time(nanoseconds)),
+    };
     let each = log.cycle.map_or(String::new(), |cycle| format!(" in each of {} iterations", cycle.times));
+    let only = if count == 1 { "only brings" } else { "only bring" };
     match saving.remedy {
         Remedy::KeepWeights => format!(
-            "Weights are brought into the same format again{each}, mostly from {formats}: doing it once and keeping them \
-             saves up to {saves}"
+            "Weights are brought into the same format again{each}{}: doing it once and keeping them {saves}",
+            mostly(saving, "from ")
         ),
-        Remedy::JoinMoves if saving.formats.first() == saving.formats.last() => {
-            format!(
-                "{kinds} move what comes back to where it was, mostly {formats}: leaving it there saves up to {saves}"
-            )
-        }
-        Remedy::JoinMoves => {
-            format!(
-                "{kinds} move what was moved just before, mostly {formats}: moving it once saves up to {saves}"
-            )
-        }
+        Remedy::JoinMoves if saving.formats.first() == saving.formats.last() => format!(
+            "{kinds} {} what comes back to where it was{}: leaving it there {saves}",
+            if count == 1 { "moves" } else { "move" },
+            mostly(saving, "")
+        ),
+        Remedy::JoinMoves => format!(
+            "{kinds} {} what was moved just before{}: moving it once {saves}",
+            if count == 1 { "moves" } else { "move" },
+            mostly(saving, "")
+        ),
         Remedy::OneFormat => format!(
-            "{kinds} only bring what one operation makes into the format of the next, mostly from {formats}: one format \
-             from end to end saves up to {saves}"
+            "{kinds} {only} what one operation makes into the format of the next{}: one format from end to end \
+             {saves}",
+            mostly(saving, "from ")
         ),
+        Remedy::Ends => format!(
+            "{kinds} {only} what goes in or comes out into another format{}: giving and taking it in that format \
+             {saves}",
+            mostly(saving, "from ")
+        ),
+    }
+}
+
+/// What is said of the formats at the end of a sentence; nothing if the log does not say them.
+fn mostly(saving: &Saving, from: &str) -> String {
+    match saving.formats.iter().all(|format| format.is_empty()) {
+        true => String::new(),
+        false => format!(", mostly {from}{}", saving.formats.join(" to ")),
     }
 }
 
 /// `3.2 ms`, or bytes where no times are said.
 pub(super) fn saves(work: &Work) -> String {
     match work.nanoseconds {
-        0 if work.data > 0 => format!("moving {}", short(work.data)),
+        0 if work.data > 0 => short(work.data),
         0 => counted(work.count, "move"),
         nanoseconds => time(nanoseconds),
     }
@@ -115,11 +133,19 @@ pub(super) fn array(array: &LogArray) -> String {
     }
 }
 
+/// `copies` of `copy`.
+pub(super) fn plural(word: &str) -> String {
+    match word.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{word}s"),
+    }
+}
+
 /// `1 reorder`, `12 reorders`
 pub(super) fn counted(count: u64, word: &str) -> String {
     match count {
         1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
+        _ => format!("{count} {}", plural(word)),
     }
 }
 

@@ -68,6 +68,7 @@ LogMove = TypedDict(
         "role": str,
         "before": str | None,
         "after": str | None,
+        "place": str | None,
         "name": str | None,
         "count": int,
         "timed": int,

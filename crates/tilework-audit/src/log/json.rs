@@ -1,0 +1,448 @@
+//! JSON that may be as long as a day of profiling: one record after the other, each small.
+//!
+//! What compilers and profilers write is a list of records, or an object with such a list in it. So a file is cut into
+//! records, in bounded memory, without regard to what stands in them; a record is read by itself.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead};
+
+/// The longest record that is read.
+const LONGEST: usize = 1 << 20;
+
+/// The longest key of the outermost object.
+const LONGEST_KEY: usize = 256;
+
+/// How deep a record may nest, and how many values it may have.
+const DEEPEST: u32 = 64;
+const MOST: usize = 1 << 14;
+
+/// Where the next record is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Start,
+    /// Between the members of the outermost object.
+    Object,
+    /// In a list, which may be the outermost value.
+    List {
+        outermost: bool,
+    },
+    End,
+}
+
+/// A reader of records.
+pub(super) struct Records<R> {
+    input: R,
+    place: Place,
+    /// The key of the list.
+    key: Vec<u8>,
+    record: Vec<u8>,
+    /// The line that is read, counted from 1, and bytes so far.
+    line: u64,
+    pub(super) bytes: u64,
+    /// Whether the file ends in the middle, or is none of JSON from somewhere on.
+    pub(super) is_cut: bool,
+}
+
+/// A value of the outermost list or object, or of a list that is a member of that.
+pub(super) struct Record<'a> {
+    /// The member that it is of; empty in an outermost list.
+    pub(super) key: &'a [u8],
+    pub(super) text: &'a [u8],
+    pub(super) line: u64,
+    /// Whether it was longer than what is read.
+    pub(super) is_long: bool,
+}
+
+impl<R: BufRead> Records<R> {
+    pub(super) fn new(input: R) -> Records<R> {
+        let (key, record) = (Vec::new(), Vec::new());
+        Records { input, place: Place::Start, key, record, line: 1, bytes: 0, is_cut: false }
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            match self.input.fill_buf() {
+                Ok(bytes) => return Ok(bytes.first().copied()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A compressed file that ends early.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn pass(&mut self, byte: u8) {
+        self.input.consume(1);
+        self.bytes += 1;
+        self.line += u64::from(byte == b'\n');
+    }
+
+    /// The next byte that is no space.
+    fn token(&mut self) -> io::Result<Option<u8>> {
+        while let Some(byte) = self.peek()? {
+            if !byte.is_ascii_whitespace() && byte != b',' {
+                return Ok(Some(byte));
+            }
+            self.pass(byte);
+        }
+        Ok(None)
+    }
+
+    /// The next record; none at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+        loop {
+            let Some(byte) = self.token()? else {
+                self.is_cut |= self.place != Place::End;
+                return Ok(None);
+            };
+            match (self.place, byte) {
+                (Place::Start, b'[') => {
+                    self.pass(byte);
+                    self.place = Place::List { outermost: true };
+                }
+                (Place::Start, b'{') => {
+                    self.pass(byte);
+                    self.place = Place::Object;
+                }
+                (Place::List { outermost: true }, b']') | (Place::Object, b'}') => {
+                    self.pass(byte);
+                    self.place = Place::End;
+                }
+                (Place::List { .. }, b']') => {
+                    self.pass(byte);
+                    self.place = Place::Object;
+                }
+                (Place::List { .. }, byte) if byte != b'}' && byte != b':' => return self.value().map(Some),
+                (Place::Object, b'"') => {
+                    let is_long = self.read_value()?;
+                    self.key.clear();
+                    let key = self.record.trim_ascii();
+                    let key = key.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\"")).unwrap_or(b"");
+                    self.key.extend_from_slice(&key[..key.len().min(LONGEST_KEY)]);
+                    let colon = self.token()?;
+                    if is_long || colon != Some(b':') {
+                        return self.wrong();
+                    }
+                    self.pass(b':');
+                    match self.token()? {
+                        Some(b'[') => {
+                            self.pass(b'[');
+                            self.place = Place::List { outermost: false };
+                        }
+                        Some(byte) if !matches!(byte, b'}' | b']' | b':') => return self.value().map(Some),
+                        _ => return self.wrong(),
+                    }
+                }
+                // What follows the outermost value is not looked at.
+                (Place::End, _) => return Ok(None),
+                _ => return self.wrong(),
+            }
+        }
+    }
+
+    fn wrong(&mut self) -> io::Result<Option<Record<'_>>> {
+        self.is_cut = true;
+        self.place = Place::End;
+        Ok(None)
+    }
+
+    fn value(&mut self) -> io::Result<Record<'_>> {
+        let line = self.line;
+        let is_long = self.read_value()?;
+        Ok(Record { key: &self.key, text: &self.record, line, is_long })
+    }
+
+    /// Reads a value to its end; true if it is too long to be kept.
+    fn read_value(&mut self) -> io::Result<bool> {
+        self.record.clear();
+        self.record.shrink_to(1 << 16);
+        let (mut depth, mut in_text, mut escaped, mut is_long) = (0_u32, false, false, false);
+        loop {
+            if self.peek()?.is_none() {
+                self.is_cut = true;
+                return Ok(is_long);
+            }
+            let bytes = self.input.fill_buf()?;
+            let mut ends = None;
+            let mut lines = 0;
+            for (at, &byte) in bytes.iter().enumerate() {
+                if byte == b'\n' {
+                    lines += 1;
+                }
+                if in_text {
+                    match byte {
+                        _ if escaped => escaped = false,
+                        b'\\' => escaped = true,
+                        b'"' => {
+                            in_text = false;
+                            if depth == 0 {
+                                ends = Some(at + 1);
+                                break;
+                            }
+                        }
+                        _ => {}
+                    }
+                    continue;
+                }
+                match byte {
+                    b'"' => in_text = true,
+                    b'{' | b'[' => depth += 1,
+                    // The end of what the value stands in.
+                    b'}' | b']' | b',' if depth == 0 => {
+                        ends = Some(at);
+                        break;
+                    }
+                    b'}' | b']' => {
+                        depth -= 1;
+                        if depth == 0 {
+                            ends = Some(at + 1);
+                            break;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let used = ends.unwrap_or(bytes.len());
+            let room = LONGEST - self.record.len();
+            is_long |= used > room;
+            self.record.extend_from_slice(&bytes[..used.min(room)]);
+            self.input.consume(used);
+            self.bytes += used as u64;
+            self.line += lines;
+            if ends.is_some() {
+                return Ok(is_long);
+            }
+        }
+    }
+}
+
+/// A value of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value<'a> {
+    /// `null`, `true`, `false`, or what is no value.
+    Other,
+    Number(f64),
+    Text(Cow<'a, str>),
+    List(Vec<Value<'a>>),
+    Object(Vec<(Cow<'a, str>, Value<'a>)>),
+}
+
+impl<'a> Value<'a> {
+    /// Reads a record; none if it is no JSON, nests too deep or has too many values.
+    pub(super) fn parse(text: &'a [u8]) -> Option<Value<'a>> {
+        let mut parser = Parser { text, at: 0, left: MOST };
+        let value = parser.value(0)?;
+        parser.space();
+        (parser.at == text.len()).then_some(value)
+    }
+
+    /// The member with this key, in whatever case.
+    pub(super) fn get(&self, key: &str) -> Option<&Value<'a>> {
+        let Value::Object(members) = self else { return None };
+        members.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value)
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The values of a list; none of anything else.
+    pub(super) fn list(&self) -> &[Value<'a>] {
+        match self {
+            Value::List(list) => list,
+            _ => &[],
+        }
+    }
+
+    /// A list of whole numbers.
+    pub(super) fn numbers(&self) -> Option<Vec<i64>> {
+        let Value::List(list) = self else { return None };
+        let whole = |value: &Value<'a>| {
+            let number = value.number()?;
+            (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
+        };
+        list.iter().map(whole).collect()
+    }
+}
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+    left: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn space(&mut self) {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        self.space();
+        let is_there = self.text.get(self.at) == Some(&byte);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    fn value(&mut self, depth: u32) -> Option<Value<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        self.space();
+        match self.text.get(self.at)? {
+            _ if depth > DEEPEST => None,
+            b'"' => self.string().map(Value::Text),
+            b'[' => {
+                self.at += 1;
+                let mut list = Vec::new();
+                if self.eat(b']') {
+                    return Some(Value::List(list));
+                }
+                loop {
+                    list.push(self.value(depth + 1)?);
+                    if self.eat(b']') {
+                        return Some(Value::List(list));
+                    }
+                    self.eat(b',').then_some(())?;
+                }
+            }
+            b'{' => {
+                self.at += 1;
+                let mut members = Vec::new();
+                if self.eat(b'}') {
+                    return Some(Value::Object(members));
+                }
+                loop {
+                    self.space();
+                    let key = self.string()?;
+                    self.eat(b':').then_some(())?;
+                    members.push((key, self.value(depth + 1)?));
+                    if self.eat(b'}') {
+                        return Some(Value::Object(members));
+                    }
+                    self.eat(b',').then_some(())?;
+                }
+            }
+            _ => {
+                let rest = &self.text[self.at..];
+                let end = rest
+                    .iter()
+                    .position(|byte| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace());
+                let word = &rest[..end.unwrap_or(rest.len())];
+                self.at += word.len();
+                match word {
+                    // Python writes what JSON has not.
+                    b"null" | b"true" | b"false" | b"NaN" | b"Infinity" | b"-Infinity" => Some(Value::Other),
+                    _ => std::str::from_utf8(word).ok()?.parse().ok().map(Value::Number),
+                }
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<Cow<'a, str>> {
+        (self.text.get(self.at) == Some(&b'"')).then_some(())?;
+        let start = self.at + 1;
+        let mut end = start;
+        loop {
+            let found = memchr::memchr2(b'"', b'\\', &self.text[end..])? + end;
+            if self.text[found] == b'"' {
+                self.at = found + 1;
+                let text = String::from_utf8_lossy(&self.text[start..found]);
+                return Some(if memchr::memchr(b'\\', text.as_bytes()).is_some() {
+                    unescaped(&text)
+                } else {
+                    text
+                });
+            }
+            end = found + 2;
+            (end <= self.text.len()).then_some(())?;
+        }
+    }
+}
+
+/// A text without its escapes; what is no escape stays.
+fn unescaped<'a>(text: &str) -> Cow<'a, str> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let escape = &rest[at + 1..];
+        let unicode = || {
+            let number = u32::from_str_radix(escape.get(1..5)?, 16).ok()?;
+            char::from_u32(number).map(|letter| (letter, 5))
+        };
+        let (letter, used) = match escape.bytes().next() {
+            Some(b'n') => ('\n', 1),
+            Some(b't') => ('\t', 1),
+            Some(b'r') => ('\r', 1),
+            Some(b'"') => ('"', 1),
+            Some(b'/') => ('/', 1),
+            Some(b'\\') => ('\\', 1),
+            Some(b'u') => unicode().unwrap_or(('\u{fffd}', 1)),
+            _ => ('\\', 0),
+        };
+        out.push(letter);
+        rest = &escape[used..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(text: &str, capacity: usize) -> (Vec<(String, String, u64)>, bool) {
+        let mut records = Records::new(io::BufReader::with_capacity(capacity, text.as_bytes()));
+        let mut found = Vec::new();
+        while let Some(record) = records.next().expect("memory is read") {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+            found.push((text(record.key), text(record.text), record.line));
+        }
+        (found, records.is_cut)
+    }
+
+    #[test]
+    fn records_are_the_same_whatever_the_buffer_holds() {
+        let text = "{\"a\": 1,\n \"b\\\"\": [{\"x\": \"}]\\\"\"}, 2, [3, [4]]],\n\"c\": {\"d\": []}, \"e\": [] }\n tail";
+        let expected: Vec<(String, String, u64)> = [
+            ("a", "1", 1),
+            ("b\\\"", "{\"x\": \"}]\\\"\"}", 2),
+            ("b\\\"", "2", 2),
+            ("b\\\"", "[3, [4]]", 2),
+            ("c", "{\"d\": []}", 3),
+        ]
+        .map(|(key, text, line)| (key.to_owned(), text.to_owned(), line))
+        .to_vec();
+        for capacity in 1..40 {
+            assert_eq!(records(text, capacity), (expected.clone(), false), "{capacity}");
+        }
+        assert_eq!(records("[1,\n\"two\"]", 3).0.len(), 2);
+        for cut in 1..text.len() - 7 {
+            assert!(records(&text[..cut], 5).1, "{cut}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_and_what_is_none_is_not() {
+        let value =
+            Value::parse(br#" {"A": [1, -2.5e1, true], "b": "x\n\u00e9\\", "c": null} "#).expect("JSON");
+        assert_eq!(value.get("a").map(|list| list.list().len()), Some(3));
+        assert_eq!(value.get("b").and_then(Value::text), Some("x\né\\"));
+        assert_eq!(value.get("a").and_then(Value::numbers), None);
+        assert_eq!(Value::parse(b"[1,2]").and_then(|list| list.numbers()), Some(vec![1, 2]));
+        for wrong in ["", "{", "[1", "[1 2]", "{\"a\" 1}", "\"x", "1 2", "{a: 1}", "\"\\"] {
+            assert_eq!(Value::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+        assert_eq!(Value::parse(&[b'['; 1000]), None);
+    }
+}
