@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use tilework_audit::Audit;
 
 /// Beginnings that lead into each reader, so that not every input must find them.
-const BEGINNINGS: [&[u8]; 10] = [
+const BEGINNINGS: [&[u8]; 11] = [
     b"",
     b"BufferAssignment:\nallocation 0: size 64, color 1, preallocated-temp:\n",
     b"HloLiveRange (max 9):\n  BufferLiveRange:\n",
@@ -19,6 +19,8 @@ const BEGINNINGS: [&[u8]; 10] = [
       \"Format/Datatype\": \"Four wide channel vectorized row major Int8 format\"}]},",
     b"{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::copy_\", \"ts\": 1, \"dur\": 9, \"args\": {\"External id\": 1, \
       \"Input Dims\": [[2,3],[2,3]], \"Input Strides\": [[3,1],[1,2]], \"Input type\": [\"float\",\"float\"]}},",
+    b"#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n\
+      %1 = ttg.convert_layout %0 : tensor<128xf32, #b> -> tensor<128xf32, #b> loc(#loc1)\n",
 ];
 
 /// What a serialised module begins with: its name, its program's, and a computation of two instructions in order.

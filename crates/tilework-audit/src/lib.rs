@@ -60,7 +60,8 @@ pub use find::findings::{
 pub use find::judged::{Advice, Asked, Donatable, Reason, Why};
 pub use find::suppose::Instead;
 pub use log::logged::{
-    Cycle, LogArray, LogKind, LogMove, Logged, PaddedArray, Pair, Remedy, Role, Saving, Work,
+    BankConflict, Cycle, LogArray, LogKind, LogMove, Logged, PaddedArray, Pair, Remedy, Role, Saving, Way,
+    Work,
 };
 pub use program::{Class, Limit, Message, Near, Need, Operation, Part};
 pub use read::folder::Refused;

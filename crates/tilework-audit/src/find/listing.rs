@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::budget::Budget;
 use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
 use crate::find::judged::{Advice, Donatable};
-use crate::log::logged::{LogArray, LogMove, PaddedArray, Pair};
+use crate::log::logged::{BankConflict, LogArray, LogMove, PaddedArray, Pair};
 use crate::texts::printed;
 
 /// Bytes that are made of each byte that is listed: objects, tables, pictures.
@@ -146,5 +146,11 @@ impl Listed for Pair {
 impl Listed for PaddedArray {
     fn text_bytes(&self) -> usize {
         self.array.text_bytes() + self.operation.len()
+    }
+}
+
+impl Listed for BankConflict {
+    fn text_bytes(&self) -> usize {
+        self.operation.len() + self.from.text_bytes() + self.to.text_bytes() + of(&self.place)
     }
 }

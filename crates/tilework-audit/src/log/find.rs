@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::cycle::cycle;
-use super::logged::{Cycle, LogArray, LogMove, Logged, PaddedArray, Pair, Saving, Work};
+use super::logged::{BankConflict, Cycle, LogArray, LogMove, Logged, PaddedArray, Pair, Saving, Way, Work};
 use super::{ArrayId, Log};
 use crate::audit::Audit;
 use crate::find::listing::Listing;
@@ -27,13 +27,17 @@ impl Audit {
         let told = (log.times_told > 1)
             .then(|| Cycle { operations: all.count / log.times_told, times: log.times_told });
         let cycle = told.or_else(|| cycle(&log.sequence));
+        let mut through_memory = 0;
         let (mut moved, mut converted) = (Work::default(), Work::default());
         let mut pairs: Map<[Text; 4], (Work, u64)> = Map::default();
         let mut moves = Vec::with_capacity(log.moves.len());
         for (key, runs) in &log.moves {
             let Some((from, to)) = log.steps[key.step as usize].moves else { continue };
-            let work = log.work(from, to, runs);
+            let work = log.work(key.step, runs);
             moved.add(&work);
+            if matches!(log.steps[key.step as usize].way, Some(Way::SharedMemory | Way::Blocks)) {
+                through_memory += runs.count;
+            }
             if !log.is_of_layout(from, to) && log.array_of(from).element != log.array_of(to).element {
                 converted.add(&work);
             }
@@ -52,7 +56,15 @@ impl Audit {
             *work.1 = *work.0;
         }
         moves.sort_by_key(|(key, runs, work)| {
-            (Reverse(work.cost()), runs.line, key.step, key.role, key.before, key.after, key.place)
+            (
+                Reverse((log.steps[key.step as usize].loops, work.cost())),
+                runs.line,
+                key.step,
+                key.role,
+                key.before,
+                key.after,
+                key.place,
+            )
         });
         let mut pairs: Vec<_> = pairs.into_iter().collect();
         pairs.sort_by_key(|(pair, (work, line))| (Reverse(work.cost()), *line, *pair));
@@ -62,6 +74,8 @@ impl Audit {
                 from: self.log_array(log, from),
                 to: self.log_array(log, to),
                 role: key.role,
+                way: log.steps[key.step as usize].way,
+                loops: log.steps[key.step as usize].loops,
                 before: self.name(key.before),
                 after: self.name(key.after),
                 place: self.name(key.place),
@@ -91,6 +105,9 @@ impl Audit {
             moves: listing.of(moves),
             savings: savings.collect(),
             padded: self.padded(log, top, listing),
+            conflicts: self.conflicts(log, top, listing),
+            conflict_count: log.conflicts.len() as u64,
+            through_memory,
             overflowed: log.overflowed,
         }
     }
@@ -116,6 +133,24 @@ impl Audit {
             operation: self.store.texts.text(operation).to_owned(),
             count,
             waste: log.array_of(array).data_and_waste().1,
+        });
+        listing.of(told)
+    }
+
+    /// Accesses of shared memory that conflict, those in loops first.
+    fn conflicts(&self, log: &Log, top: usize, listing: &Listing) -> Vec<BankConflict> {
+        let mut conflicts: Vec<_> = log.conflicts.iter().collect();
+        conflicts
+            .sort_by_key(|conflict| (Reverse((conflict.loops, conflict.ways)), conflict.line, conflict.step));
+        let told = conflicts.into_iter().take(top).map(|conflict| BankConflict {
+            operation: self.store.texts.text(log.steps[conflict.step as usize].operation).to_owned(),
+            from: self.log_array(log, conflict.from),
+            to: self.log_array(log, conflict.to),
+            vector: conflict.vector,
+            ways: conflict.ways,
+            loops: conflict.loops,
+            place: log.places.get(&conflict.step).and_then(|&place| self.name(place)),
+            line: conflict.line,
         });
         listing.of(told)
     }

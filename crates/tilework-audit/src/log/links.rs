@@ -68,7 +68,13 @@ impl Log {
                 (None, None) => Role::Unknown,
             };
             let name = |step: Option<StepId>| -> Text { step.map_or(NONE, |step| self.words(step)) };
-            let key = MoveKey { step, before: name(before), after: name(after), role, place: NONE };
+            let key = MoveKey {
+                step,
+                before: name(before),
+                after: name(after),
+                role,
+                place: self.places.get(&step).copied().unwrap_or(NONE),
+            };
             let own = self.steps[step as usize].name;
             self.moved(budget, key, None, line, own);
             if let Some(first) = between {

@@ -13,6 +13,8 @@ pub enum LogKind {
     TensorRtBuild,
     /// What PyTorch's profiler writes.
     PyTorch,
+    /// A kernel of Triton, as TTGIR.
+    Triton,
 }
 
 impl LogKind {
@@ -24,6 +26,7 @@ impl LogKind {
             LogKind::TensorRtProfile => "profile of a TensorRT engine",
             LogKind::TensorRtBuild => "TensorRT build log",
             LogKind::PyTorch => "trace of PyTorch's profiler",
+            LogKind::Triton => "kernel of Triton",
         }
     }
 
@@ -33,6 +36,7 @@ impl LogKind {
             LogKind::OneDnn => "reorder",
             LogKind::TensorRt | LogKind::TensorRtProfile | LogKind::TensorRtBuild => "reformat",
             LogKind::PyTorch => "copy",
+            LogKind::Triton => "convert_layout",
         }
     }
 
@@ -44,6 +48,7 @@ impl LogKind {
             LogKind::TensorRtProfile => "tensorrt profile",
             LogKind::TensorRtBuild => "tensorrt build",
             LogKind::PyTorch => "pytorch",
+            LogKind::Triton => "triton",
         }
     }
 }
@@ -153,8 +158,60 @@ pub struct Logged {
     pub savings: Vec<Saving>,
     /// Arrays with padding that operations read and write, those with the most first.
     pub padded: Vec<PaddedArray>,
+    /// Accesses of shared memory that conflict, those in loops first.
+    pub conflicts: Vec<BankConflict>,
+    /// How many there are.
+    pub conflict_count: u64,
+    /// Of the moves, those that go through shared memory or from block to block.
+    pub through_memory: u64,
     /// Whether there was more than is kept.
     pub overflowed: bool,
+}
+
+/// How elements get from thread to thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// Each stays in its thread.
+    Registers,
+    /// Each stays in its warp.
+    Shuffles,
+    /// Through shared memory, written and read once.
+    SharedMemory,
+    /// From one block to another.
+    Blocks,
+}
+
+impl Way {
+    /// In a few words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Registers => "within registers",
+            Way::Shuffles => "by shuffles within a warp",
+            Way::SharedMemory => "through shared memory",
+            Way::Blocks => "from block to block",
+        }
+    }
+}
+
+/// An access of shared memory in which lanes want different words of one bank.
+#[derive(Clone, Debug)]
+pub struct BankConflict {
+    /// What accesses it.
+    pub operation: String,
+    /// What is read: registers or memory.
+    pub from: LogArray,
+    /// What is written.
+    pub to: LogArray,
+    /// Bytes of a lane at a time.
+    pub vector: u64,
+    /// How many times as long it takes as without conflicts.
+    pub ways: u64,
+    /// How many loops it is in.
+    pub loops: u32,
+    /// The line of the program.
+    pub place: Option<String>,
+    /// The line of the log.
+    pub line: u64,
 }
 
 /// A sequence of operations that a log has several times, one behind the other.
@@ -211,6 +268,10 @@ pub struct LogMove {
     pub to: LogArray,
     /// What it is to the operations around.
     pub role: Role,
+    /// How elements get there, of a kernel.
+    pub way: Option<Way>,
+    /// How many loops it is in, of a kernel.
+    pub loops: u32,
     /// The operation that makes what is moved.
     pub before: Option<String>,
     /// The operation that reads it then.

@@ -15,6 +15,8 @@ mod pytorch;
 mod records;
 mod savings;
 mod tensorrt;
+pub(crate) mod triton;
+mod ways;
 
 use std::fmt::Write;
 
@@ -25,7 +27,7 @@ use crate::hash::Map;
 use crate::store::Store;
 use crate::texts::{NONE, Text};
 use links::Link;
-use logged::{LogKind, Role, Work};
+use logged::{LogKind, Role, Way, Work};
 use neighbours::Neighbours;
 
 /// The most different operations of a log, and the most different arrays.
@@ -77,6 +79,22 @@ pub(crate) struct Step {
     pub(crate) moves: Option<(ArrayId, ArrayId)>,
     /// The name of this one, if it has one.
     pub(crate) name: Text,
+    /// How a move goes, where that is known.
+    pub(crate) way: Option<Way>,
+    /// How many loops it is in.
+    pub(crate) loops: u32,
+}
+
+/// An access of shared memory that takes longer than it could.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conflict {
+    pub(crate) step: StepId,
+    pub(crate) from: ArrayId,
+    pub(crate) to: ArrayId,
+    pub(crate) vector: u64,
+    pub(crate) ways: u64,
+    pub(crate) loops: u32,
+    pub(crate) line: u64,
 }
 
 /// What an array is to an operation.
@@ -151,6 +169,9 @@ pub(crate) struct Log {
     pub(crate) neighbours: Neighbours,
     /// Which arrays with names operations make and read.
     links: Vec<Link>,
+    pub(crate) conflicts: Vec<Conflict>,
+    /// Where operations come from.
+    pub(crate) places: Map<StepId, Text>,
     /// How often the program says that it repeats itself; 0 if it does not.
     pub(crate) times_told: u64,
     /// What was spent on making operations ready.
@@ -212,10 +233,18 @@ impl Log {
             sequence: Vec::new(),
             neighbours: Neighbours::default(),
             links: Vec::new(),
+            conflicts: Vec::new(),
+            places: Map::default(),
             times_told: 0,
             created: Runs::default(),
             overflowed: false,
         }
+    }
+
+    /// Forgets what was read, as what follows says it anew.
+    fn forget(&mut self) {
+        let overflowed = self.overflowed;
+        *self = Log { overflowed, ..Log::new(&self.name, self.kind) };
     }
 
     /// The number of an array; none if there is no room for more.

@@ -120,7 +120,11 @@ impl Store {
         let own = |part| arrays.iter().find(|array| array.0 == part).map(|array| array.1);
         let moves = own(Part::Input).zip(own(Part::Output)).filter(|_| is_move);
         let operation = self.texts.number(primitive.as_bytes());
-        log.step(&self.budget, hash, Step { operation, arrays: arrays.into(), moves, name: NONE })
+        log.step(
+            &self.budget,
+            hash,
+            Step { operation, arrays: arrays.into(), moves, name: NONE, way: None, loops: 0 },
+        )
     }
 
     fn onednn_array(&mut self, found: &Found) -> Array {

@@ -308,7 +308,11 @@ impl Store {
         }
         let hash = self.seed.of(&key);
         log.known(hash).or_else(|| {
-            log.step(&self.budget, hash, Step { operation: name, arrays: Box::default(), moves, name: NONE })
+            log.step(
+                &self.budget,
+                hash,
+                Step { operation: name, arrays: Box::default(), moves, name: NONE, way: None, loops: 0 },
+            )
         })
     }
 

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::logged::{Cycle, Remedy, Role, Work};
-use super::{ArrayId, Log, Runs};
+use super::logged::{Cycle, LogKind, Remedy, Role, Way, Work};
+use super::{ArrayId, Log, Runs, StepId};
 
 /// What a remedy would save, and the arrays of the dearest part of it.
 pub(super) type Saved = (Remedy, Work, Vec<ArrayId>);
@@ -23,8 +23,14 @@ impl Log {
         };
         for (key, runs) in &self.moves {
             let Some((from, to)) = self.steps[key.step as usize].moves else { continue };
-            let work = self.work(from, to, runs);
+            let work = self.work(key.step, runs);
+            if matches!(self.steps[key.step as usize].way, Some(Way::Registers | Way::Shuffles)) {
+                continue;
+            }
+            // Between the operations of a kernel, there is nothing that goes in or comes out.
+            let is_kernel = self.kind == LogKind::Triton;
             match (key.role, cycle) {
+                _ if is_kernel => add(Remedy::OneFormat, work, &[from, to]),
                 (Role::Weights, Some(cycle)) if runs.count >= cycle.times => {
                     add(Remedy::KeepWeights, work.but_one_of(cycle.times), &[from, to]);
                 }
@@ -43,7 +49,7 @@ impl Log {
             if !self.is_of_layout(from, between) || !self.is_of_layout(then, to) {
                 continue;
             }
-            let mut work = self.work(then, to, runs);
+            let mut work = self.work(second, runs);
             // What comes back to where it was need not leave.
             if self.array_of(from).may_be(self.array_of(to)) {
                 let all = &self.runs[first as usize];
@@ -52,7 +58,7 @@ impl Log {
                         as u64
                 };
                 let (timed, nanoseconds) = (share(all.timed), share(all.nanoseconds));
-                work.add(&self.work(from, between, &Runs { timed, nanoseconds, ..*runs }));
+                work.add(&self.work(first, &Runs { timed, nanoseconds, ..*runs }));
             }
             add(Remedy::JoinMoves, work, &[from, between, to]);
         }
@@ -68,15 +74,24 @@ impl Log {
     }
 
     /// What it costs to move an array as often as this.
-    pub(super) fn work(&self, from: ArrayId, to: ArrayId, runs: &Runs) -> Work {
+    pub(super) fn work(&self, step: StepId, runs: &Runs) -> Work {
+        let step = &self.steps[step as usize];
+        let Some((from, to)) = step.moves else { return runs.work() };
         let (from, to) = (self.array_of(from), self.array_of(to));
-        let sized = from.bytes.is_some() && to.bytes.is_some();
+        // Of a kernel, it is not known what moves where it is not known how.
+        let has_way = step.way.is_some() || self.kind != LogKind::Triton;
+        let sized = has_way && from.bytes.is_some() && to.bytes.is_some();
         let ((read, wasted), (written, waste)) = (from.data_and_waste(), to.data_and_waste());
         let touched = read.saturating_add(wasted).saturating_add(written).saturating_add(waste);
         let times = |bytes: u64| if sized { bytes.saturating_mul(runs.count) } else { 0 };
         Work {
             data: times(read),
-            touched: times(touched),
+            // What stays in registers touches no memory.
+            touched: if matches!(step.way, Some(Way::Registers | Way::Shuffles)) {
+                0
+            } else {
+                times(touched)
+            },
             waste: times(waste),
             unsized_count: if sized { 0 } else { runs.count },
             ..runs.work()

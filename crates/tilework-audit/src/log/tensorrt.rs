@@ -65,7 +65,11 @@ impl Reading<'_> {
         let unknown = Array { format: NONE, element: NONE, sizes: NONE, bytes: None };
         let moves = is_move.then(|| log.array(budget, unknown)).flatten().map(|array| (array, array));
         let known = log.known(hash).or_else(|| {
-            log.step(budget, hash, Step { operation: text, arrays: Box::default(), moves, name: text })
+            log.step(
+                budget,
+                hash,
+                Step { operation: text, arrays: Box::default(), moves, name: text, way: None, loops: 0 },
+            )
         });
         let Some(step) = known else { return };
         log.runs[step as usize].add(Some(nanoseconds), line, text);
@@ -107,7 +111,7 @@ impl Reading<'_> {
         let operation = self.store.texts.number(operation.as_bytes());
         // Layers are never alike: each has tensors of its own.
         let hash = self.store.seed.of(format!("{} {line} {}", log.steps.len(), arrays.len()).as_bytes());
-        let step = Step { operation, arrays: arrays.into(), moves, name };
+        let step = Step { operation, arrays: arrays.into(), moves, name, way: None, loops: 0 };
         let budget = &self.store.budget;
         let Some(step) = log.step(budget, hash, step) else { return };
         log.runs[step as usize].add(None, line, name);
@@ -155,7 +159,7 @@ impl Reading<'_> {
         let hash = self.store.seed.of(added.name.as_bytes());
         let arrays = Box::new([(Part::Input, from), (Part::Output, to)]);
         // A builder may try several engines: what it says last is what it builds.
-        let step = Step { operation: name, arrays, moves: Some((from, to)), name };
+        let step = Step { operation: name, arrays, moves: Some((from, to)), name, way: None, loops: 0 };
         let Some(step) = log.known(hash).or_else(|| log.step(budget, hash, step)) else { return };
         let after = self.store.texts.number(shortened(added.reader).as_bytes());
         let role = if added.is_input { Role::Between } else { Role::Output };

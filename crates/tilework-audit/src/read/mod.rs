@@ -32,6 +32,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::audit::Audit;
 use crate::log::kinds;
+use crate::log::triton::{self, Ttgir};
 use hlo::Hlo;
 use lines::Lines;
 use live::Part;
@@ -66,6 +67,7 @@ enum Section {
     Usage,
     Hlo(Box<Hlo>),
     Message(Entry),
+    Triton(Box<Ttgir>),
 }
 
 /// What a line begins.
@@ -78,6 +80,8 @@ enum Header {
     Hlo,
     /// What PyTorch writes behind a module.
     HloEnd,
+    /// A kernel of Triton.
+    Triton,
 }
 
 impl Header {
@@ -91,6 +95,7 @@ impl Header {
             b'H' if line.starts_with(b"HloModule ") => Some(Header::Hlo),
             b'M' if line.starts_with(b"Memory Space: ") => Some(Header::Usage),
             b'#' if line.starts_with(b"## END_GRAPH") => Some(Header::HloEnd),
+            b'#' | b'm' if triton::begins(line) => Some(Header::Triton),
             _ => None,
         }
     }
@@ -339,8 +344,11 @@ impl Reading<'_> {
             }
             let text = line.text;
             self.bytes += text.len() as u64 + 1;
-            if let Some(header) = Header::of(text) {
+            let header = Header::of(text)
+                .filter(|header| *header != Header::Triton || !matches!(section, Section::Triton(_)));
+            if let Some(header) = header {
                 match &mut section {
+                    Section::Triton(ttgir) => self.ttgir_ends(ttgir),
                     Section::Message(entry) => {
                         self.message_ends(entry);
                         self.another();
@@ -349,7 +357,7 @@ impl Reading<'_> {
                     _ => {}
                 }
                 section = self.section(header, text);
-                if header != Header::Usage {
+                if !matches!(header, Header::Usage | Header::Triton) {
                     continue;
                 }
             }
@@ -370,6 +378,7 @@ impl Reading<'_> {
                 Section::Live(part) => self.store.live_line(program, part, number, text),
                 Section::Usage => self.store.usage_line(program, number, text),
                 Section::Skipped => {}
+                Section::Triton(ttgir) => self.ttgir_line(ttgir, number, text),
                 Section::Message(entry) => self.message_lines(entry, number, text),
                 Section::Text if message::begins(text) || message::begins_cut(&before, text) => {
                     self.begin(|has| &mut has.message);
@@ -397,6 +406,7 @@ impl Reading<'_> {
                 self.store.hlo_ends(&mut self.program, hlo);
             }
             Section::Message(entry) => self.message_ends(entry),
+            Section::Triton(ttgir) => self.ttgir_ends(ttgir),
             _ => {}
         }
         outcome
@@ -415,6 +425,7 @@ impl Reading<'_> {
             }
             Header::AssignmentEnd => Section::Skipped,
             Header::HloEnd => Section::Text,
+            Header::Triton => Section::Triton(Box::default()),
             Header::Live => {
                 self.begin(|has| &mut has.lives);
                 Section::Live(Part::None)

@@ -4,6 +4,7 @@ mod block;
 mod dumps;
 mod engines;
 mod hostile;
+mod kernels;
 #[cfg(all(target_os = "linux", feature = "proto"))]
 mod memory;
 mod messages;

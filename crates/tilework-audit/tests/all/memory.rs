@@ -88,7 +88,7 @@ fn instruction(id: u32) -> Vec<u8> {
 }
 
 /// Dumps of hundreds of megabytes and more in memory, were they all held.
-const CASES: [&str; 28] = [
+const CASES: [&str; 29] = [
     "instructions",
     "names",
     "shapes",
@@ -117,6 +117,7 @@ const CASES: [&str; 28] = [
     "layers",
     "events",
     "records",
+    "kernels",
 ];
 
 fn dump(case: &str) -> Box<dyn Read> {
@@ -273,6 +274,16 @@ fn dump(case: &str) -> Box<dyn Read> {
                 n % 7
             );
         }),
+        "kernels" => lines(
+            "#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n",
+            |n, out| {
+                let _ = writeln!(
+                    out,
+                    "%{n} = ttg.convert_layout %x{n} : tensor<128xf32, #b> -> tensor<128xf32, #b> loc(#loc{n})"
+                );
+                let _ = writeln!(out, "#loc{n} = loc(\"f{n}.py\":1:2)");
+            },
+        ),
         // A record without an end, of lists in lists.
         "records" => lines("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"x\": [", |_, out| {
             out.extend_from_slice(&b"[0,".repeat(1000));

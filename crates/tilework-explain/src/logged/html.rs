@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tilework_audit::Logged;
 use tilework_picture::svg::escaped;
 
-use super::report::{about, cost, how};
+use super::report::{about, conflict, cost, how};
 use super::sentence::{array, between, log_sentence, plural, remedy, saves, short};
 
 /// What a log says.
@@ -52,6 +52,9 @@ pub(crate) fn log_section(page: &mut String, log: &Logged, top: usize) {
             if let Some(name) = &moved.name {
                 place = format!("{name} {place}");
             }
+            if let Some(way) = moved.way {
+                place = format!("{} {place}", way.name());
+            }
             if let Some(line) = &moved.place {
                 place = format!("{place} {line}");
             }
@@ -79,6 +82,13 @@ pub(crate) fn log_section(page: &mut String, log: &Logged, top: usize) {
             );
         }
         page.push_str("</table>\n");
+    }
+    if !log.conflicts.is_empty() {
+        page.push_str("<h3>Accesses of shared memory with bank conflicts</h3>\n<ul>\n");
+        for each in log.conflicts.iter().take(top) {
+            let _ = writeln!(page, "<li>{}</li>", escaped(conflict(each).trim()));
+        }
+        page.push_str("</ul>\n");
     }
     page.push_str("</section>\n");
 }

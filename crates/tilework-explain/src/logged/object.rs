@@ -1,7 +1,7 @@
 //! A log in the object of `audit --json`.
 
 use serde::Serialize;
-use tilework_audit::{LogArray, LogMove, Logged, PaddedArray, Pair, Remedy, Saving, Work};
+use tilework_audit::{BankConflict, LogArray, LogMove, Logged, PaddedArray, Pair, Remedy, Saving, Way, Work};
 
 use super::sentence::{log_sentence, remedy};
 
@@ -21,6 +21,9 @@ pub struct LoggedObject {
     pairs: Vec<PairObject>,
     moves: Vec<MoveObject>,
     padded: Vec<PaddedObject>,
+    conflicts: Vec<ConflictObject>,
+    conflict_count: u64,
+    through_memory: u64,
     complete: bool,
 }
 
@@ -41,6 +44,9 @@ impl LoggedObject {
             pairs: log.pairs.iter().map(PairObject::new).collect(),
             moves: log.moves.iter().map(MoveObject::new).collect(),
             padded: log.padded.iter().map(PaddedObject::new).collect(),
+            conflicts: log.conflicts.iter().map(ConflictObject::new).collect(),
+            conflict_count: log.conflict_count,
+            through_memory: log.through_memory,
             complete: !log.overflowed,
         }
     }
@@ -142,6 +148,8 @@ struct MoveObject {
     from: ArrayObject,
     to: ArrayObject,
     role: &'static str,
+    way: Option<&'static str>,
+    loops: u32,
     before: Option<String>,
     after: Option<String>,
     place: Option<String>,
@@ -157,6 +165,8 @@ impl MoveObject {
             from: ArrayObject::new(&moved.from),
             to: ArrayObject::new(&moved.to),
             role: moved.role.name(),
+            way: moved.way.map(Way::name),
+            loops: moved.loops,
             before: moved.before.clone(),
             after: moved.after.clone(),
             place: moved.place.clone(),
@@ -182,6 +192,33 @@ impl PaddedObject {
             operation: padded.operation.clone(),
             count: padded.count,
             waste_bytes: padded.waste,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ConflictObject {
+    operation: String,
+    from: ArrayObject,
+    to: ArrayObject,
+    vector_bytes: u64,
+    ways: u64,
+    loops: u32,
+    place: Option<String>,
+    log_line: u64,
+}
+
+impl ConflictObject {
+    fn new(conflict: &BankConflict) -> ConflictObject {
+        ConflictObject {
+            operation: conflict.operation.clone(),
+            from: ArrayObject::new(&conflict.from),
+            to: ArrayObject::new(&conflict.to),
+            vector_bytes: conflict.vector,
+            ways: conflict.ways,
+            loops: conflict.loops,
+            place: conflict.place.clone(),
+            log_line: conflict.line,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! A log on the page of an audit.
 
-use tilework_audit::{LogMove, Logged, PaddedArray, Pair, Remedy, Saving, Work};
+use tilework_audit::{BankConflict, LogKind, LogMove, Logged, PaddedArray, Pair, Remedy, Saving, Work};
 
-use super::sentence::{array, between, counted, is_worth, log_sentence, plural, remedy, saves, short, time};
+use super::sentence::{
+    array, between, counted, in_loops, is_worth, log_sentence, plural, remedy, saves, short, time,
+};
 use crate::audited::percent;
 use crate::page::Page;
 
@@ -29,6 +31,11 @@ pub(crate) fn log(page: &mut Page, log: &Logged, top: usize) {
         page.heading("arrays with padding that operations work on");
         let own = log.padded.iter().take(top);
         page.text(&own.map(padded).collect::<Vec<String>>().join("\n"));
+    }
+    if !log.conflicts.is_empty() {
+        page.heading("accesses of shared memory with bank conflicts");
+        let own = log.conflicts.iter().take(top);
+        page.text(&own.map(conflict).collect::<Vec<String>>().join("\n"));
     }
     if log.overflowed {
         page.paragraph("There was more than is kept; sums are of what was.");
@@ -69,7 +76,10 @@ pub(super) fn about(log: &Logged) -> String {
     }
     if log.moved.unsized_count > 0 {
         let count = counted(log.moved.unsized_count, log.kind.move_name());
-        parts.push(format!("the sizes of {count} are not known, and add no bytes"));
+        parts.push(match log.kind {
+            LogKind::Triton => format!("how {count} would go is not known, and they add no bytes"),
+            _ => format!("the sizes of {count} are not known, and add no bytes"),
+        });
     }
     format!("{}.", parts.join("; "))
 }
@@ -90,7 +100,7 @@ fn savings(page: &mut Page, log: &Logged, top: usize) {
 
 /// How that is done with what wrote the log.
 pub(super) fn how(log: &Logged, remedy: Remedy) -> Option<&'static str> {
-    use tilework_audit::LogKind::{OneDnn, PyTorch, TensorRt, TensorRtBuild, TensorRtProfile};
+    use tilework_audit::LogKind::{OneDnn, PyTorch, TensorRt, TensorRtBuild, TensorRtProfile, Triton};
     match (log.kind, remedy) {
         (OneDnn, Remedy::KeepWeights) => Some(
             "In oneDNN: create the primitive with format_tag::any for the weights, reorder them once into its weights_desc(), \
@@ -111,6 +121,11 @@ pub(super) fn how(log: &Logged, remedy: Remedy) -> Option<&'static str> {
             "In TensorRT: formats change where the type of layers does, and where a layer has no kernel for a format. Give both \
              layers one type (Q/DQ around both, --layerPrecisions), channels that are multiples of 8 (FP16) or 32 (INT8), or \
              merge what stands between.",
+        ),
+        (Triton, _) => Some(
+            "In Triton: a conversion stands between operations that ask for different encodings, such as a coalesced load or store and \
+             a dot. Fewer are needed where both sides have the same order and sizes of blocks; one outside a loop costs less than \
+             one within it.",
         ),
         (PyTorch, _) => Some(
             "In PyTorch: model.to(memory_format=torch.channels_last), and the same for inputs, keeps convolutions in one format; \
@@ -154,9 +169,10 @@ fn movement(moved: &LogMove) -> String {
         0 => String::new(),
         waste => format!(", {} of padding in each", short(waste)),
     };
+    let way = moved.way.map_or(String::new(), |way| format!(" {}{}", way.name(), in_loops(moved.loops)));
     let place = moved.place.as_ref().map_or(String::new(), |place| format!(", {place}"));
     format!(
-        "  {}{times}{name}{between}{place}; line {}\n      from {}\n      to {}{waste}",
+        "  {}{times}{way}{name}{between}{place}; line {}\n      from {}\n      to {}{waste}",
         saves(work),
         moved.line,
         array(&moved.from),
@@ -169,4 +185,18 @@ fn padded(padded: &PaddedArray) -> String {
     let share = percent(padded.waste as f64 / allocated.max(1) as f64);
     let (waste, whole) = (short(padded.waste), short(allocated));
     format!("  {waste} of {whole} ({share}) in {} of {}", array(&padded.array), padded.operation)
+}
+
+pub(super) fn conflict(conflict: &BankConflict) -> String {
+    let place = conflict.place.as_ref().map_or(String::new(), |place| format!(", {place}"));
+    format!(
+        "  {} times as long: {} of {} bytes a lane{}{place}; line {}\n      from {}\n      to {}",
+        conflict.ways,
+        conflict.operation,
+        conflict.vector,
+        in_loops(conflict.loops),
+        conflict.line,
+        array(&conflict.from),
+        array(&conflict.to)
+    )
 }

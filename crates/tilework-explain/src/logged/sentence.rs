@@ -1,7 +1,7 @@
 //! The one sentence that matters about a log, and what could be done.
 
 use tilework::printable;
-use tilework_audit::{LogArray, LogMove, Logged, Remedy, Saving, Work};
+use tilework_audit::{LogArray, LogKind, LogMove, Logged, Remedy, Saving, Work};
 
 use crate::audited::percent;
 use crate::size;
@@ -9,6 +9,15 @@ use crate::size;
 /// What the moves of a log come to, and what would help most.
 pub fn log_sentence(log: &Logged) -> String {
     let mut text = format!("{}: {}", log.name, moved(log));
+    if let Some(worst) = log.conflicts.first() {
+        text.push_str(&format!(
+            ". {} of shared memory {} bank conflicts, the worst takes {} times as long{}",
+            counted(log.conflict_count, "access").replace("accesss", "accesses"),
+            if log.conflict_count == 1 { "has" } else { "have" },
+            worst.ways,
+            in_loops(worst.loops)
+        ));
+    }
     if let Some(saving) = log.savings.first().filter(|saving| is_worth(log, saving)) {
         text.push_str(". ");
         text.push_str(&remedy(log, saving));
@@ -30,6 +39,18 @@ fn moved(log: &Logged) -> String {
         0 => String::new(),
         data => format!(" to move {}", short(data)),
     };
+    if log.kind == LogKind::Triton {
+        let shared = match moved.touched {
+            0 => "none goes through shared memory".to_owned(),
+            touched => format!(
+                "{} of them {} through shared memory ({} written and read)",
+                log.through_memory,
+                if log.through_memory == 1 { "goes" } else { "go" },
+                short(touched)
+            ),
+        };
+        return format!("{kinds} among {}; {shared}", counted(all.count, "operation"));
+    }
     match (moved.nanoseconds, all.nanoseconds) {
         (0, _) | (_, 0) => format!(
             "{kinds} among {}{}",
@@ -122,6 +143,15 @@ pub(super) fn between(moved: &LogMove) -> String {
         (None, Some(after)) if moved.role == tilework_audit::Role::Weights => format!("weights of {after}"),
         (None, Some(after)) => format!("before {after}"),
         (None, None) => String::new(),
+    }
+}
+
+/// Where it is, behind a comma, if it is in a loop.
+pub(super) fn in_loops(loops: u32) -> String {
+    match loops {
+        0 => String::new(),
+        1 => ", in a loop".to_owned(),
+        loops => format!(", in {loops} loops"),
     }
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-__all__ = ["Cycle", "Log", "LogArray", "LogMove", "PaddedArray", "Pair", "Saving", "Work"]
+__all__ = ["BankConflict", "Cycle", "Log", "LogArray", "LogMove", "PaddedArray", "Pair", "Saving", "Work"]
 
 
 class Work(TypedDict):
@@ -66,6 +66,8 @@ LogMove = TypedDict(
         "from": LogArray,
         "to": LogArray,
         "role": str,
+        "way": str | None,
+        "loops": int,
         "before": str | None,
         "after": str | None,
         "place": str | None,
@@ -92,6 +94,22 @@ class PaddedArray(TypedDict):
     waste_bytes: int
 
 
+BankConflict = TypedDict(
+    "BankConflict",
+    {
+        "operation": str,
+        "from": LogArray,
+        "to": LogArray,
+        "vector_bytes": int,
+        "ways": int,
+        "loops": int,
+        "place": str | None,
+        "log_line": int,
+    },
+)
+BankConflict.__doc__ = """An access of shared memory in which lanes want different words of one bank."""
+
+
 class Log(TypedDict):
     """What a log says of moves."""
 
@@ -108,4 +126,7 @@ class Log(TypedDict):
     pairs: list[Pair]
     moves: list[LogMove]
     padded: list[PaddedArray]
+    conflicts: list[BankConflict]
+    conflict_count: int
+    through_memory: int
     complete: bool

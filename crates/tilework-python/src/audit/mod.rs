@@ -118,7 +118,7 @@ impl PyAudit {
             None => error,
         };
         let error = error.accepts(
-            "a pathlib.Path of a folder that XLA dumped to or of one of its files, an out-of-memory message, a log of oneDNN, TensorRT or PyTorch, a compiled \
+            "a pathlib.Path of a folder that XLA dumped to or of one of its files, an out-of-memory message, a log of oneDNN, TensorRT, PyTorch or Triton, a compiled \
              program, or any text with shapes",
         );
         Err(error.into())
