@@ -29,6 +29,7 @@ pub fn arguments(given: Vec<OsString>) -> Vec<OsString> {
         bytes.starts_with(b"@") || bytes.iter().any(|byte| b"[]{}()<>, ".contains(byte))
     };
     match is_command(&given[place]) || !is_layout(&given[place]) {
+        true if given[place] == "index" || given[place] == "locate" => options_first(given, place),
         true => given,
         false => with(given, Some(place), "show"),
     }
@@ -39,13 +40,44 @@ fn first_word(given: &[OsString]) -> Option<usize> {
     let mut words = given.iter().enumerate().skip(1);
     while let Some((place, word)) = words.next() {
         match word.to_str() {
-            Some("--color" | "--width" | "--as") => drop(words.next()),
+            Some(option) if takes_a_value(option) => drop(words.next()),
             Some("--") => return None,
             Some(option) if option.starts_with('-') => {}
             _ => return Some(place),
         }
     }
     None
+}
+
+/// Whether the next argument belongs to an option of every command.
+fn takes_a_value(option: &str) -> bool {
+    ["--color", "--width", "--as"].contains(&option)
+}
+
+/// Moves options before the values of the command at a place. Numbers may be negative, so the list of values would take
+/// options that follow it for numbers, too.
+fn options_first(mut given: Vec<OsString>, place: usize) -> Vec<OsString> {
+    let mut words = given.split_off(place + 1).into_iter();
+    let mut values = Vec::new();
+    while let Some(word) = words.next() {
+        let is_option =
+            |rest: &str| rest.starts_with(|first: char| first == '-' || first.is_ascii_alphabetic());
+        match word.to_str() {
+            Some("--") => {
+                values.push(word);
+                values.extend(words);
+                break;
+            }
+            Some(option) if option.strip_prefix('-').is_some_and(is_option) => {
+                let value = takes_a_value(option).then(|| words.next());
+                given.push(word);
+                given.extend(value.flatten());
+            }
+            _ => values.push(word),
+        }
+    }
+    given.extend(values);
+    given
 }
 
 fn asks_for_help(given: &[OsString]) -> bool {

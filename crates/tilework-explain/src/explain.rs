@@ -53,7 +53,7 @@ pub fn explain_layout(layout: &Layout, width: usize, look: Look) -> Vec<Line> {
         ("bits".to_owned(), format!("{} for each element", layout.bits())),
     ]);
     page.layout(layout);
-    if let Some(note) = broadcast_note(layout) {
+    if let Some(note) = shared_note(layout) {
         page.paragraph(&note);
     }
     page.into_lines()
@@ -72,7 +72,7 @@ impl Page {
         self.rows(&rows);
         if let Some(layout) = layout {
             self.layout(layout);
-            let notes = said.notes(layout).into_iter().chain(broadcast_note(layout));
+            let notes = said.notes(layout).into_iter().chain(shared_note(layout));
             notes.for_each(|note| self.paragraph(&self.named(&note)));
         } else if let Some(why) = said.open() {
             self.paragraph(&why);
@@ -233,11 +233,19 @@ fn more(elements: u128, allocated: u128) -> String {
     }
 }
 
-fn broadcast_note(layout: &Layout) -> Option<String> {
-    let dim = layout.broadcast_dims().first().copied().filter(|_| !layout.is_empty())?;
-    Some(format!(
-        "Dimension {dim} is broadcast: its elements share their places, and memory shows one of them."
-    ))
+fn shared_note(layout: &Layout) -> Option<String> {
+    if layout.is_empty() {
+        return None;
+    }
+    match layout.broadcast_dims().first() {
+        Some(dim) => Some(format!(
+            "Dimension {dim} is broadcast: its elements share their places, and memory shows one of them."
+        )),
+        None => (layout.is_injective() == Some(false)).then(|| {
+            "The strides overlap: some places have more than one element, and memory shows one of them."
+                .to_owned()
+        }),
+    }
 }
 
 /// The formula with breaks before its top-level signs only.

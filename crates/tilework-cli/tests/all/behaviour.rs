@@ -143,6 +143,46 @@ fn shapes_come_from_standard_input_one_a_line() {
 }
 
 #[test]
+fn options_may_stand_behind_indices_and_offsets() {
+    let before = run(&["index", "--json", TILED, "2,3", "0,0"]).stdout;
+    assert!(before.starts_with('{') && before.lines().count() == 2, "{before}");
+    for args in [
+        &["index", TILED, "2,3", "0,0", "--json"][..],
+        &["index", TILED, "2,3", "--color", "never", "--json", "0,0"],
+    ] {
+        let Ran { stdout, stderr, code } = run(args);
+        assert_eq!((stdout.as_str(), stderr.as_str(), code), (before.as_str(), "", 0), "{args:?}");
+    }
+    let before = run(&["locate", "--json", TILED, "17"]).stdout;
+    assert_eq!(run(&["locate", TILED, "17", "--json"]).stdout, before);
+    assert!(run(&["locate", TILED, "17", "--help"]).stdout.contains("Examples:"));
+    let Ran { stderr, code, .. } = run(&["locate", TILED, "17", "--jsn"]);
+    assert!(code == 2 && stderr.contains("unexpected argument '--jsn'"), "{stderr}");
+    // Numbers may be negative, and behind `--` everything is a value.
+    for args in
+        [&["locate", TILED, "-1", "--json"][..], &["index", TILED, "--", "-1,2"], &["index", TILED, "-1,2"]]
+    {
+        let Ran { stdout, stderr, code } = run(args);
+        assert!(code == 2 && format!("{stdout}{stderr}").contains("a negative number"), "{args:?}: {stderr}");
+    }
+    let Ran { stderr, code, .. } = run(&["locate", TILED, "--", "--json"]);
+    assert!(code == 2 && stderr.contains("not a number"), "{stderr}");
+}
+
+#[test]
+fn elements_that_share_places_are_pointed_out() {
+    let shown = |text: &str| {
+        run(&["show", text]).stdout.contains("The strides overlap: some places have more than one")
+    };
+    assert!(shown("f32[2,3]{strides(1,1)}") && shown("f32[3,3]{strides(2,2)}"));
+    assert!(
+        !shown("f32[2,3]{strides(4,1)}")
+            && !shown("f32[2,3]{strides(0,1)}")
+            && !shown("f32[2,3]{strides(-3,1)}")
+    );
+}
+
+#[test]
 fn every_place_located_is_the_place_of_its_element() {
     let offsets: String = (0..24).map(|offset| format!("{offset}\n")).collect();
     let places = run_with(command(&["locate", TILED]), offsets.as_bytes()).stdout;
