@@ -43,7 +43,18 @@ const LEFTOVERS: [&str; 6] = [
 
 /// Words that say in a roundabout way what a plain one says. They are looked for where users read: in documents, in help
 /// texts and in messages.
-const TICS: [&str; 6] = ["of which", "so many", "is told", "are told", "by and by", "that were better"];
+const TICS: [&str; 10] = [
+    "of which",
+    "so many",
+    "is told",
+    "are told",
+    "as told",
+    "told by",
+    "told otherwise",
+    "tells of",
+    "by and by",
+    "that were better",
+];
 
 pub fn check() -> Outcome {
     let root = shell::root();

@@ -157,7 +157,7 @@ tilework_error *tilework_layout_text(const tilework_layout *layout,
                                      const char **text);
 
 /**
- * Tells the sizes of the dimensions: `*rank` is how many there are, and `*dims` points to so many numbers.
+ * Says the sizes of the dimensions: `*rank` is how many there are, and `*dims` points to as many numbers.
  *
  * The numbers belong to the layout and live as long as that does. Whoever wants the rank alone passes null for `dims`.
  *

@@ -77,7 +77,7 @@ pub unsafe extern "C" fn tilework_layout_text(layout: *const Layout, text: *mut 
     unsafe { answer(layout, "text", text, |layout| layout.text.as_ptr()) }
 }
 
-/// Tells the sizes of the dimensions: `*rank` is how many there are, and `*dims` points to so many numbers.
+/// Says the sizes of the dimensions: `*rank` is how many there are, and `*dims` points to as many numbers.
 ///
 /// The numbers belong to the layout and live as long as that does. Whoever wants the rank alone passes null for `dims`.
 ///

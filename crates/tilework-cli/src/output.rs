@@ -138,7 +138,7 @@ impl Output {
         self.say("error", Style::Alarm, &format!("{place}{}", error.report(text)))
     }
 
-    /// Reports bad input in a file; `text` is all of it, of which the surroundings of the error are shown.
+    /// Reports bad input in a file; `text` is all of it; what surrounds the error is shown.
     pub fn bad_in(&mut self, place: &str, error: &Error, text: &str) -> Result<(), Stop> {
         self.exit_with(BAD);
         let (error, part) = around(error, text);

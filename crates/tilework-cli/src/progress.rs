@@ -60,7 +60,7 @@ impl Progress {
 }
 
 impl Drawn {
-    /// Puts a line in the place of the last one, of which nothing is left to see. A terminal that is gone is no error.
+    /// Puts a line in the place of the last one, all of which disappears. A terminal that is gone is no error.
     fn draw(&mut self, line: &str) {
         let columns = line.chars().count();
         let blank = " ".repeat(self.columns.saturating_sub(columns));
