@@ -137,7 +137,7 @@ fn build(targets: &[&str], kind: Kind) -> Result<PathBuf, String> {
     let mut cargo = shell::cargo();
     if kind == Kind::Short {
         // Most of a short run is the build.
-        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1").env("CARGO_PROFILE_RELEASE_LTO", "off");
     }
     cargo.args(["build", "--quiet", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &triple]);
     targets.iter().for_each(|target| {
