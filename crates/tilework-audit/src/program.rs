@@ -48,6 +48,8 @@ pub(crate) struct Program {
     pub(crate) made: Map<Made, Tally>,
     /// Instructions that may change a layout.
     pub(crate) moves: Map<MoveKey, Tally>,
+    /// How many cycles the compiler estimates for what may change a layout, by the hash of the name.
+    pub(crate) cycles: Map<u64, u64>,
     /// Shapes that stand somewhere in a text.
     pub(crate) loose: Map<ShapeId, Tally>,
     /// What an out-of-memory message says in numbers.

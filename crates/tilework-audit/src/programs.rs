@@ -9,7 +9,12 @@ pub(crate) struct Programs(Vec<Program>);
 impl Programs {
     /// Takes out the last program of this group of files, since more is read about it.
     pub(crate) fn take(&mut self, group: &str) -> Option<Program> {
-        let place = self.0.iter().rposition(|program| program.group == group)?;
+        self.take_with(group, |_| true)
+    }
+
+    /// The same of one of which this holds.
+    pub(crate) fn take_with(&mut self, group: &str, is: impl Fn(&Program) -> bool) -> Option<Program> {
+        let place = self.0.iter().rposition(|program| program.group == group && is(program))?;
         Some(self.0.remove(place))
     }
 

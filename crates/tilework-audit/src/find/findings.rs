@@ -262,6 +262,10 @@ pub struct Moved {
     pub arguments_bytes: u64,
     /// Loops for which nothing says how often they run; what is in them counts once.
     pub unknown_loops: u64,
+    /// Of those that change a layout or copy the same, how many have an estimate of their cycles.
+    pub timed: u64,
+    /// The cycles that the compiler estimates for these.
+    pub cycles: u64,
 }
 
 /// An instruction that changes a layout, or makes a second copy of the same.
@@ -284,6 +288,10 @@ pub struct Move {
     pub to: Arc<Shape>,
     /// Bytes of elements that move, of all of them and all their runs together.
     pub bytes: u64,
+    /// Bytes that all of them read and write in all their runs, with padding.
+    pub touched: u64,
+    /// The cycles that the compiler estimates for all of them and all their runs; none if it does not say.
+    pub cycles: Option<u64>,
     /// How they move; none if that is not decided.
     pub how: Option<How>,
     /// Whether the layout changes; else it is a copy of the same layout in the same memory.

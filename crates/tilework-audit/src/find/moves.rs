@@ -37,6 +37,9 @@ pub(crate) struct Found<'a> {
     effect: Effect,
     runs: u64,
     pub(crate) bytes: u64,
+    /// Bytes that are read and written, with padding, and the cycles that the compiler estimates, of all runs.
+    touched: u64,
+    cycles: Option<u64>,
     fused: bool,
     certain: bool,
 }
@@ -96,22 +99,55 @@ impl Audit {
                     moved.arguments_bytes = moved.arguments_bytes.saturating_add(bytes);
                 }
                 let certain = calls.is_certain(key.computation);
-                found.push(Found { key, tally, argument, effect, runs, bytes, fused, certain });
+                let allocated =
+                    |shape| self.store.shapes.known(shape).leaves.map_or(0, |cost| cost.allocated);
+                let all = tally.count.saturating_mul(runs);
+                let touched = allocated(key.from).saturating_add(allocated(key.to)).saturating_mul(all);
+                // Alike ones are taken to take as long.
+                let name = self.store.texts.text(tally.name);
+                let cycles = program.cycles.get(&self.store.seed.of(name.as_bytes()));
+                let cycles = cycles.map(|cycles| cycles.saturating_mul(all));
+                found.push(Found {
+                    key,
+                    tally,
+                    argument,
+                    effect,
+                    runs,
+                    bytes,
+                    touched,
+                    cycles,
+                    fused,
+                    certain,
+                });
             }
         }
-        found.sort_by_key(|found| (found.fused, Reverse(found.bytes), found.tally.line));
+        // Where some say their cycles, the others take as many for their bytes.
+        let mut rate = (0_u128, 0_u128);
+        for one in &found {
+            if let Some(cycles) = one.cycles.filter(|_| !one.fused) {
+                rate = (rate.0 + u128::from(cycles), rate.1 + u128::from(one.touched));
+            }
+        }
+        moved.timed = found.iter().filter(|one| one.cycles.is_some()).map(|one| one.tally.count).sum();
+        moved.cycles = found.iter().filter_map(|one| one.cycles).fold(0, u64::saturating_add);
+        let time = |one: &Found<'_>| match (one.cycles, rate) {
+            (Some(cycles), _) => u128::from(cycles),
+            (None, (_, 0)) => u128::from(one.touched),
+            (None, (cycles, touched)) => u128::from(one.touched).saturating_mul(cycles) / touched,
+        };
+        found.sort_by_key(|found| (found.fused, Reverse(time(found)), found.tally.line));
         let told = |(place, found): (usize, &Found<'_>)| self.told(program, found, place < PLANNED);
         let moves = listing.of(found.iter().take(top).enumerate().map(told));
         let advice = listing.of(self.advice(program, &found).into_iter().take(top));
         // Whether within a fusion or not, an argument is not as it is needed.
         found.retain(|found| found.argument.is_some() && found.effect == Effect::Changes);
-        found.sort_by_key(|found| (Reverse(found.bytes), found.tally.line));
+        found.sort_by_key(|found| (Reverse(time(found)), found.tally.line));
         let arguments = listing.of(found.iter().take(top).enumerate().map(told));
         (moves, arguments, advice, moved)
     }
 
     fn told(&self, program: &Program, found: &Found<'_>, planned: bool) -> Move {
-        let Found { key, tally, argument, effect, runs, bytes, fused, certain } = *found;
+        let Found { key, tally, argument, effect, runs, bytes, touched, cycles, fused, certain } = *found;
         let is_again = effect == Effect::Again;
         Move {
             operation: key.operation,
@@ -122,6 +158,8 @@ impl Audit {
             from: self.shape(key.from),
             to: self.shape(key.to),
             bytes,
+            touched,
+            cycles,
             changes_layout: !is_again,
             how: planned.then(|| self.how(key)).flatten(),
             argument: argument.and_then(|argument| self.argument_name(program, argument)),

@@ -28,6 +28,22 @@ use crate::texts::{NONE, Text};
 /// No name of a layer is shown longer.
 const NAME: usize = 160;
 
+/// What layers of generated kernels say of a tensor: its type alone, as it lies row by row.
+const TYPES: [(&str, &str); 12] = [
+    ("Float", "f32"),
+    ("Half", "f16"),
+    ("BFloat16", "bf16"),
+    ("FP8", "f8e4m3fn"),
+    ("Int8", "s8"),
+    ("Int32", "s32"),
+    ("Int64", "s64"),
+    ("UInt8", "u8"),
+    ("Bool", "pred"),
+    ("FP32", "f32"),
+    ("FP16", "f16"),
+    ("BF16", "bf16"),
+];
+
 /// What a builder says of a reformat.
 const ADDING: &[u8] = b"Adding reformat layer: ";
 
@@ -176,6 +192,9 @@ impl Store {
         let sizes = tensor.get("Dimensions").and_then(Value::numbers).unwrap_or_default();
         let is_known = sizes.iter().all(|&size| size >= 0);
         let said = is_known.then(|| {
+            if let Some((_, element)) = TYPES.iter().find(|(name, _)| *name == format) {
+                return self.tensor_of(&format!("{element}{} kLINEAR", bracketed(&sizes)), &Known::default());
+            }
             let object =
                 format!("{{\"Dimensions\": {}, \"Format/Datatype\": \"{format}\"}}", bracketed(&sizes));
             self.tensor_of(&object, &Known::default())

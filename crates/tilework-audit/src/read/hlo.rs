@@ -15,7 +15,7 @@ use memchr::{memchr, memchr2, memmem, memrchr};
 
 use crate::lists::{EMPTY, List};
 use crate::program::{Alias, Program, Times};
-use crate::read::bytes::{after, end_of_shape, number, split};
+use crate::read::bytes::{after, end_of_shape, number, number_after, split};
 use crate::read::instruction::{Body, Instruction, Named};
 use crate::read::meaning::{Called, Makes, Meaning};
 use crate::read::metadata::Tables;
@@ -43,6 +43,9 @@ impl Hlo {
         self.inside
     }
 }
+
+/// The most instructions of a program whose cycles are kept.
+const CYCLES: usize = 1 << 20;
 
 impl Store {
     /// Begins a module.
@@ -158,6 +161,9 @@ impl Store {
         if may_be_number || operation == b"while" {
             self.number(&mut hlo.body, program, (hash, shape, is_root), operation, rest);
         }
+        if meaning.moves.is_some() {
+            self.cycles(program, hash, rest);
+        }
         let parameter = match meaning.makes {
             Makes::Parameter => number(rest),
             _ => None,
@@ -181,6 +187,28 @@ impl Store {
         let seed = self.seed;
         let operands = |each: &mut dyn FnMut(u64)| operands(rest).for_each(|name| each(seed.of(name)));
         self.instruction(program, body, &instruction, |store| store.order(rest), source, operands)
+    }
+
+    /// Notes how many cycles an instruction is estimated to take.
+    fn cycles(&self, program: &mut Program, hash: u64, rest: &[u8]) {
+        let cycles = number_after(rest, b"\"estimated_cycles\":\"").filter(|&cycles| cycles > 0);
+        if let Some(cycles) = cycles
+            && program.cycles.len() < CYCLES
+            && self.budget.for_entry(&mut program.cycles)
+        {
+            program.cycles.insert(hash, cycles);
+        }
+    }
+
+    /// Reads a line of a module of which all but the cycles is known.
+    pub(crate) fn cycles_line(&mut self, program: &mut Program, line: &[u8]) {
+        let text = line.trim_ascii();
+        let text = text.strip_prefix(b"ROOT ").unwrap_or(text);
+        let text = text.strip_prefix(b"%").unwrap_or(text);
+        let moves = [&b"copy"[..], b"transpose", b"reshape"].iter().any(|name| text.starts_with(name));
+        if let Some((name, rest)) = split(text, b" = ").filter(|_| moves) {
+            self.cycles(program, self.seed.of(name), rest);
+        }
     }
 
     fn source(&mut self, tables: &Tables, metadata: &memmem::Finder<'_>, rest: &[u8]) -> u32 {

@@ -40,7 +40,7 @@ use message::Entry;
 use prefix::plain;
 pub(crate) use reading::Reading;
 use recognise::Serialised;
-use select::group;
+use select::{cycles_of, group};
 use utf16::{Order, Utf16};
 
 /// What is said of a compressed file that ends early.
@@ -68,6 +68,8 @@ enum Section {
     Hlo(Box<Hlo>),
     Message(Entry),
     Triton(Box<Ttgir>),
+    /// A module of which only the estimates of time are wanted.
+    Estimates,
 }
 
 /// What a line begins.
@@ -144,9 +146,11 @@ impl Audit {
         }
         self.store.complaints.start(name);
         let group = group(name);
-        let program = self.programs.take(group).unwrap_or_else(|| self.store.program(group));
+        let of = cycles_of(name).and_then(|of| self.programs.take_with(&of, |program| program.has.module));
+        let estimates = of.is_some();
+        let program = of.or_else(|| self.programs.take(group)).unwrap_or_else(|| self.store.program(group));
         let (store, programs, logs) = (&mut self.store, &mut self.programs, &mut self.logs);
-        let mut reading = Reading { store, programs, logs, name, program, bytes: 0 };
+        let mut reading = Reading { store, programs, logs, name, program, estimates, bytes: 0 };
         let outcome = reading.read(input);
         let Reading { program, bytes, .. } = reading;
         self.logs.end(&self.store.budget);
@@ -378,6 +382,7 @@ impl Reading<'_> {
                 Section::Live(part) => self.store.live_line(program, part, number, text),
                 Section::Usage => self.store.usage_line(program, number, text),
                 Section::Skipped => {}
+                Section::Estimates => self.store.cycles_line(program, text),
                 Section::Triton(ttgir) => self.ttgir_line(ttgir, number, text),
                 Section::Message(entry) => self.message_lines(entry, number, text),
                 Section::Text if message::begins(text) || message::begins_cut(&before, text) => {
@@ -434,6 +439,7 @@ impl Reading<'_> {
                 self.program.has.report = true;
                 Section::Usage
             }
+            Header::Hlo if self.estimates => Section::Estimates,
             Header::Hlo => {
                 self.begin(|has| &mut has.module);
                 Section::Hlo(Box::new(self.store.hlo(&mut self.program, line)))

@@ -18,6 +18,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) name: &'a str,
     /// What is read now is about this one.
     pub(crate) program: Program,
+    /// Whether all but the estimates of time is known of the program.
+    pub(super) estimates: bool,
     /// Bytes of text so far.
     pub(crate) bytes: u64,
 }

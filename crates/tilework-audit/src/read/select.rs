@@ -43,7 +43,7 @@ impl Selection {
     /// A compiler may dump a module many times before, between and after its optimisations. Only the last stage says what
     /// is allocated, and what is written once more of it would be counted once more. Of one program, the buffer
     /// assignment is read first: then it is known which instructions matter. What is there as text is not read once more
-    /// serialised.
+    /// serialised. Of what is written after the code was made, only the estimates of time are read.
     ///
     /// ```
     /// use tilework_audit::Selection;
@@ -51,7 +51,7 @@ impl Selection {
     ///     "module_0000.jit_f.after_optimizations-buffer-assignment.txt",
     ///     "module_0000.jit_f.before_optimizations.txt",
     ///     "module_0000.jit_f.after_codegen.txt"];
-    /// assert_eq!(Selection::of(&names), Selection { files: vec![1, 0], earlier: 2 });
+    /// assert_eq!(Selection::of(&names), Selection { files: vec![1, 0, 3], earlier: 1 });
     /// ```
     pub fn of(names: &[impl AsRef<str>]) -> Selection {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -65,12 +65,26 @@ impl Selection {
             module(name).and_then(|module| last.get(module)).is_none_or(|&last| stage(name) == last)
         };
         let mut files: Vec<usize> = (0..names.len()).filter(|&place| is_last(names[place])).collect();
+        // What the compiler estimates of the time stands in a later stage of the same program.
+        let has_cycles = |name: &str| {
+            let of = module(name).and_then(|module| last.get(module));
+            of == Some(&0) && cycles_of(name).is_some()
+        };
+        let estimates: Vec<usize> = (0..names.len()).filter(|&place| has_cycles(names[place])).collect();
         let is_module = |name: &str| rank(name) == MODULE && !is_serialised(name);
         let in_text: HashSet<&str> =
             files.iter().map(|&place| names[place]).filter(|name| is_module(name)).map(group).collect();
         files.retain(|&place| !is_serialised(names[place]) || !in_text.contains(group(names[place])));
+        // Without the text of the module there is nothing that they are about.
+        let in_text: HashSet<String> = in_text.into_iter().map(str::to_owned).collect();
+        let is_about = |place: &usize| cycles_of(names[*place]).is_some_and(|of| in_text.contains(&of));
+        files.extend(estimates.into_iter().filter(is_about));
         let earlier = names.len() - files.len();
-        files.sort_by_key(|&place| (group(names[place]), rank(names[place]), names[place]));
+        files.sort_by_key(|&place| {
+            let of = cycles_of(names[place]).filter(|of| in_text.contains(of));
+            let later = of.is_some();
+            (of.unwrap_or_else(|| group(names[place]).to_owned()), later, rank(names[place]), names[place])
+        });
         Selection { files, earlier }
     }
 }
@@ -145,6 +159,12 @@ pub fn is_same_program(a: &str, b: &str) -> bool {
     group(a) == group(b)
 }
 
+/// Of the text of a program after its code was made, what it has in common with that before.
+pub(super) fn cycles_of(name: &str) -> Option<String> {
+    let before = group(name).strip_suffix(".after_codegen")?;
+    (rank(name) == MODULE && !is_serialised(name)).then(|| format!("{before}.after_optimizations"))
+}
+
 /// What a name has in common with those of all files about the same program.
 pub(super) fn group(file: &str) -> &str {
     let mut group = file.strip_suffix(".gz").unwrap_or(file);
@@ -185,12 +205,12 @@ mod tests {
             "oom_intermediate_module.txt",
         ];
         let mut names: Vec<String> = stages.iter().map(|stage| format!("{tpu}{stage}")).collect();
-        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3], earlier: 5 });
+        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 0], earlier: 4 });
         names.extend([
             "d/module_0000.jit_f.cl_1/module.mlir".to_owned(),
             "d/module_0007.jit_g/module.mlir".to_owned(),
         ]);
-        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 9], earlier: 6 });
+        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 0, 9], earlier: 5 });
         names.truncate(stages.len());
         // Without an assignment there is nothing to say which is the last, but for the names.
         names.drain(1..=4);

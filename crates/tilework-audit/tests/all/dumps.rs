@@ -333,3 +333,45 @@ fn compilations_of_the_same_name_are_told_apart() {
     let names: Vec<&str> = found.programs.iter().map(|program| program.name.as_str()).collect();
     assert_eq!(names, ["jit_step (1)", "jit_step (2)"]);
 }
+
+#[test]
+fn copies_are_sorted_by_the_cycles_of_a_later_stage() {
+    let module = |config: fn(&str) -> String| {
+        format!(
+            "HloModule m, is_scheduled=true\n\nENTRY %main (p: f32[256,128]) -> f32[256,128] {{\n  \
+             %p = f32[256,128]{{1,0:T(8,128)}} parameter(0)\n  %copy.1 = f32[256,128]{{0,1:T(8,128)}} copy(%p){}\n  \
+             ROOT %copy.3 = f32[256,128]{{1,0:T(8,128)}} copy(%copy.1){}\n}}\n",
+            config("1000"),
+            config("7000")
+        )
+    };
+    let plain = module(|_| String::new());
+    let timed = module(|cycles| {
+        format!(", backend_config={{\"window_config\":{{\"estimated_cycles\":\"{cycles}\",\"x\":\"1\"}}}}")
+    });
+    let names = ["d/module_0000.m.after_codegen.txt", "d/module_0000.m.after_optimizations.txt"];
+    let chosen = tilework_audit::Selection::of(&names);
+    assert_eq!(chosen.files, [1, 0]);
+    let mut audit = Audit::new();
+    for place in chosen.files {
+        let text = [&timed, &plain][place];
+        audit.read(names[place], text.as_bytes()).expect("memory is read");
+    }
+    let found = audit.findings(10);
+    assert_eq!(found.programs.len(), 1);
+    let program = &found.programs[0];
+    let moves: Vec<(&str, Option<u64>)> =
+        program.moves.iter().map(|change| (change.name.as_str(), change.cycles)).collect();
+    assert_eq!(moves, [("copy.3", Some(7000)), ("copy.1", Some(1000))]);
+    assert_eq!((program.moved.timed, program.moved.cycles, program.instructions), (2, 8000, 3));
+    // Alone, the later stage says all of it.
+    let mut audit = Audit::new();
+    audit.read(names[0], timed.as_bytes()).expect("memory is read");
+    assert_eq!(audit.findings(10).programs[0].moves[0].cycles, Some(7000));
+    // Without estimates, bytes with padding decide.
+    let mut audit = Audit::new();
+    audit.read(names[1], plain.as_bytes()).expect("memory is read");
+    let found = audit.findings(10);
+    assert!(found.programs[0].moves.is_sorted_by_key(|change| std::cmp::Reverse(change.touched)));
+    assert_eq!(found.programs[0].moves[0].touched, 2 * 256 * 128 * 4);
+}

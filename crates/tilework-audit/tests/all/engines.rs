@@ -119,6 +119,9 @@ fn what_an_engine_does_not_say_is_not_made_up() {
     let found = read(&[("engine.json", text)]);
     let log = &found.logs[0];
     assert_eq!((log.moved.count, log.moved.unsized_count, log.moved.data), (2, 2, 0));
+    // Generated kernels say types alone.
+    let generated = sample().replace("Row major linear FP32", "Float");
+    assert_eq!(engine(&generated).moved, engine(&sample()).moved);
     let reasons: Vec<&str> = found.unread.iter().map(|each| each.reason).collect();
     assert_eq!(reasons.len(), 2);
     assert!(reasons[0].contains("a format that is not known"), "{reasons:?}");

@@ -14,6 +14,8 @@ pub(super) struct MoveObject {
     from: String,
     to: String,
     bytes: u64,
+    touched_bytes: u64,
+    estimated_cycles: Option<u64>,
     kind: Option<String>,
     run_bytes: Option<u64>,
     nests: Option<usize>,
@@ -77,6 +79,8 @@ impl MoveObject {
             from: change.from.to_string(),
             to: change.to.to_string(),
             bytes: change.bytes,
+            touched_bytes: change.touched,
+            estimated_cycles: change.cycles,
             kind: how.map(|how| how.kind.to_string()),
             run_bytes: how.map(|how| how.run_bytes),
             nests: how.map(|how| how.nests),
@@ -111,6 +115,8 @@ pub(super) struct MovedObject {
     arguments: u64,
     arguments_bytes: u64,
     unknown_loops: u64,
+    timed: u64,
+    estimated_cycles: u64,
 }
 
 impl MovedObject {
@@ -128,6 +134,8 @@ impl MovedObject {
             arguments: moved.arguments,
             arguments_bytes: moved.arguments_bytes,
             unknown_loops: moved.unknown_loops,
+            timed: moved.timed,
+            estimated_cycles: moved.cycles,
         }
     }
 }

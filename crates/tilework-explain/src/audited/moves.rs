@@ -15,6 +15,9 @@ const WORTH: u64 = 1 << 12;
 pub(super) fn moves(page: &mut Page, program: &Audited, top: usize) {
     again(page, program, top);
     changes(page, program, top);
+    if let Some(words) = sorted_by(program) {
+        page.paragraph(&words);
+    }
     let moved = &program.moved;
     let mut rest = Vec::new();
     if moved.free > 0 {
@@ -66,8 +69,7 @@ fn again(page: &mut Page, program: &Audited, top: usize) {
 }
 
 fn copy(change: &Move) -> String {
-    let mut lines =
-        vec![format!("  {} {}", short(change.bytes), name(change)), format!("      {}", change.to)];
+    let mut lines = vec![format!("  {} {}", cost(change), name(change)), format!("      {}", change.to)];
     lines.extend(donation_words(change).map(|words| format!("      {words}")));
     lines.join("\n")
 }
@@ -221,13 +223,51 @@ fn advice(advice: &Advice) -> String {
 }
 
 fn movement(change: &Move) -> String {
-    let mut lines = vec![format!("  {} {}", short(change.bytes), name(change))];
+    let mut lines = vec![format!("  {} {}", cost(change), name(change))];
     lines.push(format!("      from {}", change.from));
     lines.push(format!("      to {}", change.to));
     if let Some(how) = &change.how {
         lines.push(format!("      {}", how_words(how)));
     }
     lines.join("\n")
+}
+
+/// What is moved, with the cycles that it is estimated to take, or the bytes with padding where these are many.
+pub(super) fn cost(change: &Move) -> String {
+    let bytes = short(change.bytes);
+    match change.cycles {
+        Some(cycles) => format!("{} cycles for {bytes}", thousands(cycles)),
+        None if change.touched / 3 >= change.bytes => {
+            format!("{bytes} ({} read and written with padding)", short(change.touched))
+        }
+        None => bytes,
+    }
+}
+
+/// `1,214,796`
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// By what the moves are sorted, if it is not their bytes.
+fn sorted_by(program: &Audited) -> Option<String> {
+    let moved = &program.moved;
+    (moved.timed > 0).then(|| {
+        format!(
+            "Cycles are the compiler's estimate, and sort the list: {} for {} of them; others are put where their bytes with \
+             padding would be.",
+            thousands(moved.cycles),
+            moved.timed
+        )
+    })
 }
 
 fn name(change: &Move) -> String {

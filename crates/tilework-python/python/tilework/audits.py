@@ -145,6 +145,8 @@ Move = TypedDict(
         "from": str,
         "to": str,
         "bytes": int,
+        "touched_bytes": int,
+        "estimated_cycles": int | None,
         "kind": str | None,
         "run_bytes": int | None,
         "nests": int | None,
@@ -201,6 +203,8 @@ class Moved(TypedDict):
     arguments: int
     arguments_bytes: int
     unknown_loops: int
+    timed: int
+    estimated_cycles: int
 
 
 class Contradiction(TypedDict):
