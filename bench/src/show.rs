@@ -1,4 +1,4 @@
-//! `tilework show` as a process: from its start to its end, with its output read.
+//! `tilework show` and `tilework audit` as processes: from their start to their end, with their output read.
 
 use std::process::Command;
 use std::time::Instant;
@@ -12,15 +12,19 @@ const SHAPES: [&str; 3] = [
     "s8[1000000,1000000,1000000]{2,1,0:T(8,128)(4,1)}", // 10^18 elements
 ];
 
+/// Small dumps and logs, among the samples.
+const AUDITED: [&str; 5] =
+    ["dump", "out_of_memory.txt", "logs/onednn.log", "logs/engine.json", "logs/matmul.ttgir"];
+
 pub fn run(setting: &Setting) -> Result<(), Failure> {
     let Some(tilework) = &setting.tilework else {
         println!("not measured: no `tilework` was given");
         return Ok(());
     };
-    let show = |shape: &'static str| {
+    let figure = |command: &'static str, argument: String| {
         Figure::of(move || {
             let start = Instant::now();
-            let output = Command::new(tilework).args(["show", shape]).output();
+            let output = Command::new(tilework).args([command, &argument]).output();
             let taken = start.elapsed().as_secs_f64() * 1e3;
             match output {
                 Ok(output) if output.status.success() => Ok(taken),
@@ -29,11 +33,16 @@ pub fn run(setting: &Setting) -> Result<(), Failure> {
             }
         })
     };
-    let rounds = Rounds::measure(SHAPES.into_iter().map(show))?;
-    println!("| shape | `tilework show`, ms |");
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../samples/");
+    let shown = SHAPES.into_iter().map(|shape| figure("show", shape.to_owned()));
+    let audited = AUDITED.into_iter().map(|file| figure("audit", format!("{samples}{file}")));
+    let rounds = Rounds::measure(shown.chain(audited))?;
+    println!("| command | ms |");
     println!("|---|--:|");
-    for (place, shape) in SHAPES.iter().enumerate() {
-        println!("| `{shape}` | {:.1} |", rounds.figure(place));
+    let show = SHAPES.iter().map(|shape| format!("show {shape}"));
+    let audit = AUDITED.iter().map(|file| format!("audit samples/{file}"));
+    for (place, command) in show.chain(audit).enumerate() {
+        println!("| `tilework {command}` | {:.1} |", rounds.figure(place));
     }
     Ok(())
 }

@@ -167,6 +167,8 @@ pub(crate) struct Log {
     /// All operations in their order.
     pub(crate) sequence: Vec<StepId>,
     pub(crate) neighbours: Neighbours,
+    /// Arrays by the hash of the text that says them.
+    said: Map<u64, ArrayId>,
     /// Which arrays with names operations make and read.
     links: Vec<Link>,
     pub(crate) conflicts: Vec<Conflict>,
@@ -232,6 +234,7 @@ impl Log {
             chains: Map::default(),
             sequence: Vec::new(),
             neighbours: Neighbours::default(),
+            said: Map::default(),
             links: Vec::new(),
             conflicts: Vec::new(),
             places: Map::default(),
@@ -264,6 +267,18 @@ impl Log {
         self.arrays.push(array);
         self.numbers.insert(array, number);
         Some(number)
+    }
+
+    /// The array that a text with this hash says, which is read only once; none if there is no room for more.
+    fn array_said(&mut self, budget: &Budget, hash: u64, read: impl FnOnce() -> Array) -> Option<ArrayId> {
+        if let Some(&array) = self.said.get(&hash) {
+            return Some(array);
+        }
+        let array = self.array(budget, read())?;
+        if budget.for_entry(&mut self.said) {
+            self.said.insert(hash, array);
+        }
+        Some(array)
     }
 
     /// The operation that a text with this hash says, if it was read before.

@@ -113,8 +113,10 @@ impl Reading<'_> {
         let mut tensors: Vec<(u64, bool)> = Vec::new();
         for (key, part) in [("Inputs", Part::Input), ("Outputs", Part::Output)] {
             for tensor in layer.get(key).map_or(&[][..], Value::list) {
-                let array = self.store.tensor(tensor, line);
-                let Some(array) = log.array(&self.store.budget, array) else { return };
+                let said = format!("{:?} {:?}", tensor.get("Dimensions"), tensor.get("Format/Datatype"));
+                let (hash, budget) = (self.store.seed.of(said.as_bytes()), self.store.budget.clone());
+                let array = log.array_said(&budget, hash, || self.store.tensor(tensor, line));
+                let Some(array) = array else { return };
                 arrays.push((part, array));
                 if let Some(tensor) = tensor.get("Name").and_then(Value::text) {
                     tensors.push((self.store.seed.of(tensor.as_bytes()), part == Part::Output));

@@ -11,8 +11,8 @@ use memchr::memmem;
 use tilework::triton::{Side, Type};
 
 use super::links::Link;
-use super::logged::LogKind;
-use super::ways::{access, way};
+use super::logged::{LogKind, Way};
+use super::ways::{Access, access, way};
 use super::{Array, ArrayId, Conflict, Log, Part, Step, by_x};
 use crate::hash::Map;
 use crate::read::Reading;
@@ -29,9 +29,20 @@ const LONGEST: usize = 1 << 14;
 /// The names of the dialect, today's and before.
 const DIALECTS: [&[u8]; 4] = [b"#ttg.", b"#triton_gpu.", b"#ttng.", b"#triton_nvidia_gpu."];
 
+/// What the types of an operation say.
+#[derive(Clone, Debug, Default)]
+struct Typed {
+    arrays: Vec<(Part, ArrayId)>,
+    moves: Option<(ArrayId, ArrayId)>,
+    how: Option<Way>,
+    conflict: Option<Access>,
+}
+
 /// A kernel that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct Ttgir {
+    /// What types say, by the hash of the text.
+    typed: Map<u64, Typed>,
     /// Names of encodings, each with the line that defines it.
     definitions: Vec<(String, String)>,
     /// Their bytes.
@@ -135,40 +146,10 @@ impl Reading<'_> {
     fn operation(&mut self, ttgir: &mut Ttgir, number: u64, text: &str, operation: &str) {
         let seed = self.store.seed;
         let short = operation.rsplit('.').next().unwrap_or(operation);
-        let types: Vec<(Array, Option<Type>)> = match short {
-            "convert_layout" | "local_alloc" | "local_load" | "local_store" => {
-                types(text).into_iter().take(4).map(|text| self.encoded(ttgir, text, number)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let is_typed = matches!(short, "convert_layout" | "local_alloc" | "local_load" | "local_store");
+        let typed = if is_typed { self.typed(ttgir, number, text, short) } else { Typed::default() };
+        let Typed { arrays, moves, how, conflict } = typed;
         let log = self.logs.of(self.store, self.name, LogKind::Triton);
-        let mut arrays: Vec<(Part, ArrayId)> = Vec::new();
-        for (place, (array, _)) in types.iter().enumerate() {
-            let part = if place + 1 == types.len() { Part::Output } else { Part::Input };
-            let Some(array) = log.array(&self.store.budget, *array) else { return };
-            arrays.push((part, array));
-        }
-        let (mut moves, mut how, mut conflict) = (None, None, None);
-        if let ([from, to], [(_, from_type), (_, to_type)]) = (&arrays[..], &types[..]) {
-            let linear = |found: &Option<Type>| found.as_ref().and_then(|found| found.linear_layout().ok());
-            match short {
-                "convert_layout" => {
-                    moves = Some((from.1, to.1));
-                    how = linear(from_type).zip(linear(to_type)).and_then(|(from, to)| way(&from, &to));
-                }
-                _ => {
-                    let is_memory = |found: &&Type| found.side() == Some(Side::Memory);
-                    let both = || [from_type.as_ref(), to_type.as_ref()].into_iter().flatten();
-                    let memory = both().find(is_memory).and_then(|memory| memory.lower().ok());
-                    let registers = both().find(|found| !is_memory(found));
-                    let bytes = registers.map_or(0, |found| u64::from(found.element().bytes()));
-                    let registers = registers.and_then(|registers| registers.linear_layout().ok());
-                    conflict = registers
-                        .zip(memory)
-                        .and_then(|(registers, memory)| access(&registers, &memory, bytes));
-                }
-            }
-        }
         let name = self.store.texts.number(operation.as_bytes());
         let key = [text.as_bytes(), &number.to_le_bytes()].concat();
         let arrays = arrays.into_boxed_slice();
@@ -219,6 +200,54 @@ impl Reading<'_> {
                 log.places.insert(step, place);
             }
         }
+    }
+
+    /// What the types of an operation say. Operations repeat, so each text is read once.
+    fn typed(&mut self, ttgir: &mut Ttgir, number: u64, text: &str, short: &str) -> Typed {
+        let seed = self.store.seed;
+        let behind = text.find(" : ").map_or("", |at| &text[at..]);
+        let behind = &behind[..behind.rfind(" loc(").unwrap_or(behind.len())];
+        let hash = seed.of(format!("{} {short}{behind}", ttgir.definitions.len()).as_bytes());
+        if let Some(known) = ttgir.typed.get(&hash) {
+            return known.clone();
+        }
+        let types: Vec<(Array, Option<Type>)> =
+            types(text).into_iter().take(4).map(|text| self.encoded(ttgir, text, number)).collect();
+        let log = self.logs.of(self.store, self.name, LogKind::Triton);
+        let mut found = Typed::default();
+        for (place, (array, _)) in types.iter().enumerate() {
+            let part = if place + 1 == types.len() { Part::Output } else { Part::Input };
+            let Some(array) = log.array(&self.store.budget, *array) else { return Typed::default() };
+            found.arrays.push((part, array));
+        }
+        if let ([from, to], [(_, from_type), (_, to_type)]) = (&found.arrays[..], &types[..]) {
+            let linear = |found: &Option<Type>| found.as_ref().and_then(|found| found.linear_layout().ok());
+            match short {
+                "convert_layout" => {
+                    found.moves = Some((from.1, to.1));
+                    found.how = linear(from_type).zip(linear(to_type)).and_then(|(from, to)| way(&from, &to));
+                }
+                _ => {
+                    let is_memory = |found: &&Type| found.side() == Some(Side::Memory);
+                    let both = || [from_type.as_ref(), to_type.as_ref()].into_iter().flatten();
+                    let memory = both().find(is_memory).and_then(|memory| memory.lower().ok());
+                    let registers = both().find(|found| !is_memory(found));
+                    let bytes = registers.map_or(0, |found| u64::from(found.element().bytes()));
+                    let registers = registers.and_then(|registers| registers.linear_layout().ok());
+                    found.conflict = registers
+                        .zip(memory)
+                        .and_then(|(registers, memory)| access(&registers, &memory, bytes));
+                }
+            }
+        }
+        let bytes = size_of::<Typed>() + found.arrays.capacity() * size_of::<(Part, ArrayId)>();
+        if ttgir.typed.len() < PLACES
+            && self.store.budget.for_entry(&mut ttgir.typed)
+            && self.store.budget.take(bytes)
+        {
+            ttgir.typed.insert(hash, found.clone());
+        }
+        found
     }
 
     /// A type with its encoding.
