@@ -47,7 +47,7 @@ Examples:
   grep -A99 'Ran out of memory' samples/out_of_memory.txt | tilework audit
 
 Exit codes: 0 done, 1 more padding than --fail-over allows, 2 a file could not be read or holds no shapes. Lines that \
-could not be read are counted and told; they change no exit code.";
+could not be read are counted and listed; they change no exit code.";
 
 #[derive(clap::Args)]
 pub struct AuditArgs {
