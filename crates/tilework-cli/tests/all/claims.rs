@@ -41,7 +41,7 @@ const CLAIMS: &[Claim] = &[
         (&["view", "FLOAT32 [2,3,4]", "--reshape", "6,4"], 0, "view"),
     ]),
     ("composition, complement, divide, product", "± in Rust", &[]),
-    ("bank conflicts, coalescing", "–", &[]),
+    ("bank conflicts, coalescing", "± conflicts in kernels of Triton", &[(&["audit", "../../samples/logs/matmul.ttgir"], 0, "bank conflicts, the worst takes 8 times")]),
     ("text printed / read", "+ / +", &[(&["parse", "F32[3,5]{1,0:(2,2)}"], 0, "f32[3,5]{1,0:T(2,2)}\n")]),
     ("errors with place, rule, and what would be accepted", "+", &[(&["show", "f32[3,5]{1,1}"], 2, "accepted: 0 to 1")]),
     ("checks a DirectML descriptor, every broken rule with a legal value", "+", &[(&["check", "../../samples/model.json"], 1, "legal      18816")]),
