@@ -3,7 +3,6 @@
 //! What compilers and profilers write is a list of records, or an object with such a list in it. So a file is cut into
 //! records, in bounded memory, without regard to what stands in them; a record is read by itself.
 
-use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 /// The longest record that is read.
@@ -11,10 +10,6 @@ const LONGEST: usize = 1 << 20;
 
 /// The longest key of the outermost object.
 const LONGEST_KEY: usize = 256;
-
-/// How deep a record may nest, and how many values it may have.
-const DEEPEST: u32 = 64;
-const MOST: usize = 1 << 14;
 
 /// Where the next record is looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -216,187 +211,6 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// A value of a record.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value<'a> {
-    /// `null`, `true`, `false`, or what is no value.
-    Other,
-    Number(f64),
-    Text(Cow<'a, str>),
-    List(Vec<Value<'a>>),
-    Object(Vec<(Cow<'a, str>, Value<'a>)>),
-}
-
-impl<'a> Value<'a> {
-    /// Reads a record; none if it is no JSON, nests too deep or has too many values.
-    pub(super) fn parse(text: &'a [u8]) -> Option<Value<'a>> {
-        let mut parser = Parser { text, at: 0, left: MOST };
-        let value = parser.value(0)?;
-        parser.space();
-        (parser.at == text.len()).then_some(value)
-    }
-
-    /// The member with this key, in whatever case.
-    pub(super) fn get(&self, key: &str) -> Option<&Value<'a>> {
-        let Value::Object(members) = self else { return None };
-        members.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value)
-    }
-
-    pub(super) fn text(&self) -> Option<&str> {
-        match self {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(super) fn number(&self) -> Option<f64> {
-        match self {
-            Value::Number(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// The values of a list; none of anything else.
-    pub(super) fn list(&self) -> &[Value<'a>] {
-        match self {
-            Value::List(list) => list,
-            _ => &[],
-        }
-    }
-
-    /// A list of whole numbers.
-    pub(super) fn numbers(&self) -> Option<Vec<i64>> {
-        let Value::List(list) = self else { return None };
-        let whole = |value: &Value<'a>| {
-            let number = value.number()?;
-            (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
-        };
-        list.iter().map(whole).collect()
-    }
-}
-
-struct Parser<'a> {
-    text: &'a [u8],
-    at: usize,
-    left: usize,
-}
-
-impl<'a> Parser<'a> {
-    fn space(&mut self) {
-        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        self.space();
-        let is_there = self.text.get(self.at) == Some(&byte);
-        self.at += usize::from(is_there);
-        is_there
-    }
-
-    fn value(&mut self, depth: u32) -> Option<Value<'a>> {
-        self.left = self.left.checked_sub(1)?;
-        self.space();
-        match self.text.get(self.at)? {
-            _ if depth > DEEPEST => None,
-            b'"' => self.string().map(Value::Text),
-            b'[' => {
-                self.at += 1;
-                let mut list = Vec::new();
-                if self.eat(b']') {
-                    return Some(Value::List(list));
-                }
-                loop {
-                    list.push(self.value(depth + 1)?);
-                    if self.eat(b']') {
-                        return Some(Value::List(list));
-                    }
-                    self.eat(b',').then_some(())?;
-                }
-            }
-            b'{' => {
-                self.at += 1;
-                let mut members = Vec::new();
-                if self.eat(b'}') {
-                    return Some(Value::Object(members));
-                }
-                loop {
-                    self.space();
-                    let key = self.string()?;
-                    self.eat(b':').then_some(())?;
-                    members.push((key, self.value(depth + 1)?));
-                    if self.eat(b'}') {
-                        return Some(Value::Object(members));
-                    }
-                    self.eat(b',').then_some(())?;
-                }
-            }
-            _ => {
-                let rest = &self.text[self.at..];
-                let end = rest
-                    .iter()
-                    .position(|byte| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace());
-                let word = &rest[..end.unwrap_or(rest.len())];
-                self.at += word.len();
-                match word {
-                    // Python writes what JSON has not.
-                    b"null" | b"true" | b"false" | b"NaN" | b"Infinity" | b"-Infinity" => Some(Value::Other),
-                    _ => std::str::from_utf8(word).ok()?.parse().ok().map(Value::Number),
-                }
-            }
-        }
-    }
-
-    fn string(&mut self) -> Option<Cow<'a, str>> {
-        (self.text.get(self.at) == Some(&b'"')).then_some(())?;
-        let start = self.at + 1;
-        let mut end = start;
-        loop {
-            let found = memchr::memchr2(b'"', b'\\', &self.text[end..])? + end;
-            if self.text[found] == b'"' {
-                self.at = found + 1;
-                let text = String::from_utf8_lossy(&self.text[start..found]);
-                return Some(if memchr::memchr(b'\\', text.as_bytes()).is_some() {
-                    unescaped(&text)
-                } else {
-                    text
-                });
-            }
-            end = found + 2;
-            (end <= self.text.len()).then_some(())?;
-        }
-    }
-}
-
-/// A text without its escapes; what is no escape stays.
-fn unescaped<'a>(text: &str) -> Cow<'a, str> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let escape = &rest[at + 1..];
-        let unicode = || {
-            let number = u32::from_str_radix(escape.get(1..5)?, 16).ok()?;
-            char::from_u32(number).map(|letter| (letter, 5))
-        };
-        let (letter, used) = match escape.bytes().next() {
-            Some(b'n') => ('\n', 1),
-            Some(b't') => ('\t', 1),
-            Some(b'r') => ('\r', 1),
-            Some(b'"') => ('"', 1),
-            Some(b'/') => ('/', 1),
-            Some(b'\\') => ('\\', 1),
-            Some(b'u') => unicode().unwrap_or(('\u{fffd}', 1)),
-            _ => ('\\', 0),
-        };
-        out.push(letter);
-        rest = &escape[used..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -430,19 +244,5 @@ mod tests {
         for cut in 1..text.len() - 7 {
             assert!(records(&text[..cut], 5).1, "{cut}");
         }
-    }
-
-    #[test]
-    fn values_are_read_and_what_is_none_is_not() {
-        let value =
-            Value::parse(br#" {"A": [1, -2.5e1, true], "b": "x\n\u00e9\\", "c": null} "#).expect("JSON");
-        assert_eq!(value.get("a").map(|list| list.list().len()), Some(3));
-        assert_eq!(value.get("b").and_then(Value::text), Some("x\né\\"));
-        assert_eq!(value.get("a").and_then(Value::numbers), None);
-        assert_eq!(Value::parse(b"[1,2]").and_then(|list| list.numbers()), Some(vec![1, 2]));
-        for wrong in ["", "{", "[1", "[1 2]", "{\"a\" 1}", "\"x", "1 2", "{a: 1}", "\"\\"] {
-            assert_eq!(Value::parse(wrong.as_bytes()), None, "{wrong}");
-        }
-        assert_eq!(Value::parse(&[b'['; 1000]), None);
     }
 }

@@ -14,8 +14,10 @@ pub(crate) mod onednn;
 mod pytorch;
 mod records;
 mod savings;
+mod strides;
 mod tensorrt;
 pub(crate) mod triton;
+mod value;
 mod ways;
 
 use std::fmt::Write;

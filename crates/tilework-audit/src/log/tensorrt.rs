@@ -15,9 +15,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use tilework::dialect::{Dialect, Fact, Known, Said};
 
-use super::json::{Record, Value};
+use super::json::Record;
 use super::links::Link;
 use super::logged::{LogKind, Role};
+use super::value::Value;
 use super::{Array, ArrayId, Log, MoveKey, Part, Runs, Step, by_x, bytes};
 use crate::hash::Map;
 use crate::read::Reading;
