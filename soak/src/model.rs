@@ -65,8 +65,14 @@ impl Array {
             && self.seen().is_some()
     }
 
-    /// Whether the places still can be counted when the swizzle has rounded them up as far as it ever does.
+    /// Whether the places still can be counted when the swizzle has rounded them up as far as it ever does, and the elements where
+    /// dimensions are taken together: an array that repeats elements may have more of them than places.
     pub fn has_room(&self) -> bool {
+        let elements = self.seen().and_then(|sizes| count(&sizes));
+        let together = self.views.iter().any(|view| matches!(view, View::Reshape(_) | View::Merge(_)));
+        if together && elements.is_none_or(|elements| elements > MOST) {
+            return false;
+        }
         let rounded = self.size().map(|size| size.div_ceil(self.block()));
         let rounded = rounded.and_then(|blocks| times(blocks, self.block()));
         rounded.is_some_and(|size| self.counts(size))

@@ -35,8 +35,8 @@ use tilework::xla;
 /// words for what XLA cannot say: pad(..), strides(..), base(..), size(..).
 ///
 /// A DirectML descriptor is for example 'FLOAT32 [1,3,224,224] strides [153228,51076,226,1]',
-/// 'FLOAT16 NHWC [1,64,56,56]', or @FILE.json (one descriptor of several: @FILE.json#NAME). Only an argument names a file,
-/// of up to 64 MiB; a line of standard input never does.
+/// 'FLOAT16 NHWC [1,64,56,56]', or @FILE.json (one descriptor of several: @FILE.json#NAME). @FILE.npy stands for the array in
+/// it. Only an argument names a file, of up to 64 MiB of text; a line of standard input never does.
 #[derive(Parser)]
 #[command(
     name = "tilework",

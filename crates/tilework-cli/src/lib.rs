@@ -21,6 +21,7 @@ mod message;
 #[cfg(not(feature = "proto"))]
 #[path = "no_message.rs"]
 mod message;
+mod npy;
 mod output;
 mod plan;
 mod points;

@@ -7,7 +7,7 @@ use tilework::dialect::{Found, Known, Said};
 use tilework::directml::BufferTensorDesc;
 
 use crate::args::Args;
-use crate::file;
+use crate::{file, npy};
 
 /// An error and the text it is about, which is a file's where one was read.
 #[derive(Debug)]
@@ -51,8 +51,19 @@ pub fn read(text: &str, line: Option<u64>, known: Known, args: &Args) -> Result<
     }
     match file {
         Some(file) => read_file(file, text, known, args),
-        None => args.reading(known).read(text).map_err(|error| Bad::new(error, text)),
+        None => args.reading(known).read(text).map_err(|error| Bad::new(of_file(error, text, line), text)),
     }
+}
+
+/// The error, or where the text is the name of a file, how to say so.
+fn of_file(error: Error, text: &str, line: Option<u64>) -> Error {
+    if line.is_some() || !Path::new(text).is_file() {
+        return error;
+    }
+    Error::new("the name of a file")
+        .at(0..text.len())
+        .rule("a file that is to be read has an @ before its name")
+        .accepts(format!("@{text}"))
 }
 
 /// Reads the one DirectML descriptor that a text or a file says.
@@ -74,8 +85,9 @@ fn read_file(file: &str, text: &str, known: Known, args: &Args) -> Result<Vec<Fo
         Some((before, name)) if !Path::new(file).exists() => (before, Some(name)),
         _ => (file, None),
     };
-    let content =
-        file::read(Path::new(file), LONGEST).and_then(text_of).map_err(|error| whole(named(file, &error)))?;
+    let content = npy::shape(Path::new(file))
+        .unwrap_or_else(|| file::read(Path::new(file), LONGEST).and_then(text_of))
+        .map_err(|error| whole(named(file, &error)))?;
     // An error that knows no place in the file is about the file.
     let mut found = args.reading(known).read(&content).map_err(|error| match error.span() {
         Some(_) => Bad::new(error, &content),

@@ -485,3 +485,13 @@ fn a_limit_that_is_passed_is_told_with_how_much_it_is() {
     );
     assert_eq!(run_with(command(&["audit", "--fail-over", "94%"]), text).code, 0);
 }
+
+#[test]
+fn an_npy_file_is_shown_by_what_its_header_says() {
+    let [by_file, by_shape] =
+        ["@../../samples/weights.npy", "f32[64,300]{1,0}"].map(|subject| run(&["show", subject]));
+    assert_eq!((by_file.code, by_file.stdout), (0, by_shape.stdout));
+    let bare = run(&["show", "../../samples/weights.npy"]);
+    assert_eq!(bare.code, 2);
+    assert!(bare.stderr.contains("@../../samples/weights.npy"), "{}", bare.stderr);
+}
