@@ -50,6 +50,9 @@ pub(crate) struct Program {
     pub(crate) moves: Map<MoveKey, Tally>,
     /// How many cycles the compiler estimates for what may change a layout, by the hash of the name.
     pub(crate) cycles: Map<u64, u64>,
+    /// How many devices it is divided among, where that is known, and what its arguments are before that, by their numbers.
+    pub(crate) devices: u64,
+    pub(crate) whole: Map<u32, ShapeId>,
     /// Shapes that stand somewhere in a text.
     pub(crate) loose: Map<ShapeId, Tally>,
     /// What an out-of-memory message says in numbers.

@@ -113,7 +113,7 @@ def test_a_message_is_read_from_the_exception_that_has_it() -> None:
 def test_plain_values_have_the_fields_that_are_documented() -> None:
     found = tw.audit(PARTICLES)
     everything = found.to_dict()
-    assert set(everything) == {"programs", "assumed", "unread"} and everything["programs"] == found.programs
+    assert set(everything) == {"programs", "logs", "assumed", "unread"} and everything["programs"] == found.programs
     assert json.loads(json.dumps(everything)) == everything
     document = (Path(__file__).parent.parent.parent.parent / "docs" / "json.md").read_text(encoding="utf-8")
     for field in found.programs[0]:

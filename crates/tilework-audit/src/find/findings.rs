@@ -6,7 +6,7 @@ use tilework::xla::Shape;
 use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
-use crate::find::judged::{Advice, Donatable, Reason};
+use crate::find::judged::{Advice, Donatable, Reason, Replica};
 use crate::log::logged::Logged;
 use crate::program::{Class, Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
@@ -66,6 +66,12 @@ pub struct Audited {
     pub donatable: Vec<Donatable>,
     /// Bytes that all of them would spare, with those that are not listed.
     pub donatable_bytes: u64,
+    /// How many devices the program is divided among, where the dump says so.
+    pub devices: Option<u64>,
+    /// Arguments of which several of them have the same; those first that would spare the most.
+    pub replicas: Vec<Replica>,
+    /// Bytes that each device would spare with all of them.
+    pub replica_bytes: u64,
     /// What the moves come to, with those that are not listed.
     pub moved: Moved,
     /// Sizes that are not what the layout needs.

@@ -102,6 +102,25 @@ pub enum Asked {
     Nothing,
 }
 
+/// An argument of which several devices have the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replica {
+    /// What the program calls the argument.
+    pub name: String,
+    /// Its number.
+    pub number: u32,
+    /// What it is on all devices together.
+    pub whole: Arc<Shape>,
+    /// What each device has of it.
+    pub shape: Arc<Shape>,
+    /// Bytes of that.
+    pub bytes: u64,
+    /// How many devices have the same part.
+    pub copies: u64,
+    /// Bytes that each device would have less, if each had a part of its own.
+    pub spares: u64,
+}
+
 /// An argument that is not donated, though a result of the same shape could lie in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Donatable {

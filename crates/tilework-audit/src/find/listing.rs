@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::budget::Budget;
 use crate::find::findings::{Buffer, Contradiction, Keyed, Move, Place, Shared};
-use crate::find::judged::{Advice, Donatable};
+use crate::find::judged::{Advice, Donatable, Replica};
 use crate::log::logged::{BankConflict, LogArray, LogMove, PaddedArray, Pair};
 use crate::texts::printed;
 
@@ -115,6 +115,12 @@ impl Listed for Advice {
 impl Listed for Donatable {
     fn text_bytes(&self) -> usize {
         self.name.len()
+    }
+}
+
+impl Listed for Replica {
+    fn text_bytes(&self) -> usize {
+        self.name.len() + printed(&*self.whole) + printed(&*self.shape)
     }
 }
 

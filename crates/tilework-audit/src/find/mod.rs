@@ -1,6 +1,7 @@
 //! Conclusions: buffers, sums, the peak, moves, contradictions.
 
 mod advice;
+mod devices;
 mod donation;
 pub(crate) mod entry;
 pub(crate) mod findings;
@@ -65,6 +66,9 @@ impl Audit {
         let donatable = self.donatable(program);
         let donatable_bytes = donatable.iter().map(|each| each.bytes).fold(0, u64::saturating_add);
         let donatable = listing.of(donatable.into_iter().take(top));
+        let replicas = self.replicas(program);
+        let replica_bytes = replicas.iter().map(|each| each.spares).fold(0, u64::saturating_add);
+        let replicas = listing.of(replicas.into_iter().take(top));
         let (contradictions, contradiction_count) = self.contradictions(program, top, listing);
         let name = match self.store.texts.text(program.name) {
             // Without its module, it is called as its files are.
@@ -89,6 +93,9 @@ impl Audit {
             advice,
             donatable,
             donatable_bytes,
+            devices: Some(program.devices).filter(|&devices| devices > 1),
+            replicas,
+            replica_bytes,
             moved,
             contradictions,
             contradiction_count,

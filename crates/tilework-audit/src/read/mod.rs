@@ -26,6 +26,7 @@ pub(crate) mod unwrapped;
 pub(crate) mod usage;
 pub(crate) mod utf16;
 pub(crate) mod waiting;
+mod whole;
 
 use std::io::{self, BufRead};
 
@@ -37,7 +38,7 @@ use live::Part;
 use message::Entry;
 use prefix::plain;
 pub(crate) use reading::Reading;
-use select::{cycles_of, group};
+use select::{Beside, beside, group};
 
 /// What is said of a compressed file that ends early.
 const CUT: &str = "the file ends in the middle";
@@ -62,6 +63,10 @@ enum Section {
     Triton(Box<Ttgir>),
     /// A module of which only the estimates of time are wanted.
     Estimates,
+    /// A module of which only the arguments are wanted, and whether its first computation has begun.
+    Whole(bool),
+    /// Nothing that comes is wanted.
+    Done,
 }
 
 /// What a line begins.
@@ -113,11 +118,12 @@ impl Audit {
         }
         self.store.complaints.start(name);
         let group = group(name);
-        let of = cycles_of(name).and_then(|of| self.programs.take_with(&of, |program| program.has.module));
-        let estimates = of.is_some();
+        let about = beside(name)
+            .and_then(|(of, what)| Some((self.programs.take_with(&of, |program| program.has.module)?, what)));
+        let (of, beside) = about.map_or((None, None), |(of, what)| (Some(of), Some(what)));
         let program = of.or_else(|| self.programs.take(group)).unwrap_or_else(|| self.store.program(group));
         let (store, programs, logs) = (&mut self.store, &mut self.programs, &mut self.logs);
-        let mut reading = Reading { store, programs, logs, name, program, estimates, bytes: 0 };
+        let mut reading = Reading { store, programs, logs, name, program, beside, bytes: 0 };
         let outcome = reading.read(input);
         let Reading { program, bytes, .. } = reading;
         self.logs.end(&self.store.budget);
@@ -192,6 +198,8 @@ impl Reading<'_> {
                 Section::Usage => self.store.usage_line(program, number, text),
                 Section::Skipped => {}
                 Section::Estimates => self.store.cycles_line(program, text),
+                Section::Whole(inside) => self.store.whole_line(program, inside, text),
+                Section::Done => break Ok(()),
                 Section::Triton(ttgir) => self.ttgir_line(ttgir, number, text),
                 Section::Message(entry) => self.message_lines(entry, number, text),
                 Section::Text if message::begins(text) || message::begins_cut(&before, text) => {
@@ -248,7 +256,13 @@ impl Reading<'_> {
                 self.program.has.report = true;
                 Section::Usage
             }
-            Header::Hlo if self.estimates => Section::Estimates,
+            Header::Hlo if self.beside == Some(Beside::Estimates) => Section::Estimates,
+            Header::Hlo if self.beside == Some(Beside::Whole) => {
+                match self.store.devices(&mut self.program, line) {
+                    true => Section::Whole(false),
+                    false => Section::Done,
+                }
+            }
             Header::Hlo => {
                 self.begin(|has| &mut has.module);
                 Section::Hlo(Box::new(self.store.hlo(&mut self.program, line)))

@@ -5,6 +5,7 @@ use std::mem;
 use crate::log::Logs;
 use crate::program::{Has, Program};
 use crate::programs::Programs;
+use crate::read::select::Beside;
 use crate::store::Store;
 
 /// A file that is being read.
@@ -18,8 +19,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) name: &'a str,
     /// What is read now is about this one.
     pub(crate) program: Program,
-    /// Whether all but the estimates of time is known of the program.
-    pub(super) estimates: bool,
+    /// What alone is read, where the rest is known of the program.
+    pub(super) beside: Option<Beside>,
     /// Bytes of text so far.
     pub(crate) bytes: u64,
 }

@@ -43,7 +43,8 @@ impl Selection {
     /// A compiler may dump a module many times before, between and after its optimisations. Only the last stage says what
     /// is allocated, and what is written once more of it would be counted once more. Of one program, the buffer
     /// assignment is read first: then it is known which instructions matter. What is there as text is not read once more
-    /// serialised. Of what is written after the code was made, only the estimates of time are read.
+    /// serialised. Of what is written after the code was made, only the estimates of time are read, and of what the
+    /// compiler was given, the sizes of arguments that were then divided among devices.
     ///
     /// ```
     /// use tilework_audit::Selection;
@@ -51,7 +52,7 @@ impl Selection {
     ///     "module_0000.jit_f.after_optimizations-buffer-assignment.txt",
     ///     "module_0000.jit_f.before_optimizations.txt",
     ///     "module_0000.jit_f.after_codegen.txt"];
-    /// assert_eq!(Selection::of(&names), Selection { files: vec![1, 0, 3], earlier: 1 });
+    /// assert_eq!(Selection::of(&names), Selection { files: vec![1, 0, 3, 2], earlier: 0 });
     /// ```
     pub fn of(names: &[impl AsRef<str>]) -> Selection {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -65,25 +66,31 @@ impl Selection {
             module(name).and_then(|module| last.get(module)).is_none_or(|&last| stage(name) == last)
         };
         let mut files: Vec<usize> = (0..names.len()).filter(|&place| is_last(names[place])).collect();
-        // What the compiler estimates of the time stands in a later stage of the same program.
-        let has_cycles = |name: &str| {
+        // What the compiler estimates of the time stands in a later stage of the same program, and what was divided among
+        // devices in the first.
+        let is_beside = |name: &str| {
             let of = module(name).and_then(|module| last.get(module));
-            of == Some(&0) && cycles_of(name).is_some()
+            of == Some(&0) && beside(name).is_some()
         };
-        let estimates: Vec<usize> = (0..names.len()).filter(|&place| has_cycles(names[place])).collect();
+        let others: Vec<usize> = (0..names.len()).filter(|&place| is_beside(names[place])).collect();
         let is_module = |name: &str| rank(name) == MODULE && !is_serialised(name);
         let in_text: HashSet<&str> =
             files.iter().map(|&place| names[place]).filter(|name| is_module(name)).map(group).collect();
         files.retain(|&place| !is_serialised(names[place]) || !in_text.contains(group(names[place])));
         // Without the text of the module there is nothing that they are about.
         let in_text: HashSet<String> = in_text.into_iter().map(str::to_owned).collect();
-        let is_about = |place: &usize| cycles_of(names[*place]).is_some_and(|of| in_text.contains(&of));
-        files.extend(estimates.into_iter().filter(is_about));
+        let is_about = |place: &usize| beside(names[*place]).is_some_and(|(of, _)| in_text.contains(&of));
+        files.extend(others.into_iter().filter(is_about));
         let earlier = names.len() - files.len();
         files.sort_by_key(|&place| {
-            let of = cycles_of(names[place]).filter(|of| in_text.contains(of));
+            let of = beside(names[place]).filter(|(of, _)| in_text.contains(of));
             let later = of.is_some();
-            (of.unwrap_or_else(|| group(names[place]).to_owned()), later, rank(names[place]), names[place])
+            (
+                of.map(|(of, _)| of).unwrap_or_else(|| group(names[place]).to_owned()),
+                later,
+                rank(names[place]),
+                names[place],
+            )
         });
         Selection { files, earlier }
     }
@@ -159,10 +166,21 @@ pub fn is_same_program(a: &str, b: &str) -> bool {
     group(a) == group(b)
 }
 
-/// Of the text of a program after its code was made, what it has in common with that before.
-pub(super) fn cycles_of(name: &str) -> Option<String> {
-    let before = group(name).strip_suffix(".after_codegen")?;
-    (rank(name) == MODULE && !is_serialised(name)).then(|| format!("{before}.after_optimizations"))
+/// What is read of another stage of a program beside the one whose buffers are assigned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// How long the compiler thinks that instructions take: from the text after code was made.
+    Estimates,
+    /// The arguments before they were divided among devices: from the text before all optimisations.
+    Whole,
+}
+
+/// What is read of such a text, and what it has in common with the stage whose buffers are assigned.
+pub(super) fn beside(name: &str) -> Option<(String, Beside)> {
+    let stages = [(".after_codegen", Beside::Estimates), (".before_optimizations", Beside::Whole)];
+    let found = stages.iter().find_map(|&(stage, what)| Some((group(name).strip_suffix(stage)?, what)));
+    let (before, what) = found.filter(|_| rank(name) == MODULE && !is_serialised(name))?;
+    Some((format!("{before}.after_optimizations"), what))
 }
 
 /// What a name has in common with those of all files about the same program.
@@ -205,12 +223,12 @@ mod tests {
             "oom_intermediate_module.txt",
         ];
         let mut names: Vec<String> = stages.iter().map(|stage| format!("{tpu}{stage}")).collect();
-        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 0], earlier: 4 });
+        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 0, 6], earlier: 3 });
         names.extend([
             "d/module_0000.jit_f.cl_1/module.mlir".to_owned(),
             "d/module_0007.jit_g/module.mlir".to_owned(),
         ]);
-        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 0, 9], earlier: 5 });
+        assert_eq!(Selection::of(&names), Selection { files: vec![1, 2, 3, 0, 6, 9], earlier: 4 });
         names.truncate(stages.len());
         // Without an assignment there is nothing to say which is the last, but for the names.
         names.drain(1..=4);

@@ -1,6 +1,7 @@
 //! All tests of this crate from outside, in one program: each program more is a link more.
 
 mod block;
+mod devices;
 mod dumps;
 mod engines;
 mod hostile;

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use tilework::Kind;
-use tilework_audit::{Advice, Asked, Audited, Donatable, Donation, How, Move};
+use tilework::xla::Shape;
+use tilework_audit::{Advice, Asked, Audited, Donatable, Donation, How, Move, Replica};
 
 use super::buffers::near;
 use super::sentence::{place, short};
@@ -50,6 +51,7 @@ pub(super) fn moves(page: &mut Page, program: &Audited, top: usize) {
         page.paragraph(&format!("{}.", rest.join("; ")));
     }
     donatable(page, program, top);
+    replicas(page, program, top);
     arguments(page, program, top);
 }
 
@@ -129,6 +131,43 @@ fn donatable(page: &mut Page, program: &Audited, top: usize) {
         names.join(", "),
         if names.len() == 1 { "," } else { "" }
     ));
+}
+
+/// The arguments of which several devices have the same.
+fn replicas(page: &mut Page, program: &Audited, top: usize) {
+    let Some(devices) = program.devices else { return };
+    if program.replicas.is_empty() || program.replica_bytes < program.main().allocated / 100 {
+        return;
+    }
+    page.heading(&format!(
+        "arguments that several of the {devices} devices have: parts of their own would spare each up to {}",
+        short(program.replica_bytes)
+    ));
+    let lines = program.replicas.iter().take(top).map(|each| replica_words(each, devices));
+    page.text(
+        &lines.map(|(first, second)| format!("  {first}\n      {second}")).collect::<Vec<_>>().join("\n"),
+    );
+    page.paragraph(
+        "An argument that is needed whole at each step is gathered each time if it is divided, so begin with what is large and \
+         read once: in_shardings=NamedSharding(mesh, P('axis', …)), an axis of the mesh for each dimension that is divided.",
+    );
+}
+
+/// What an argument is on all devices and on one.
+pub(super) fn replica_words(replica: &Replica, devices: u64) -> (String, String) {
+    let Replica { name, whole, shape, bytes, copies, .. } = replica;
+    let first = format!("{} {name}: {shape} on each device", short(*bytes));
+    let second = match *copies == devices {
+        true => format!("all of {}; all {devices} devices have the same", plain(whole)),
+        false => format!("a part of {}; {copies} devices have the same", plain(whole)),
+    };
+    (first, second)
+}
+
+/// Element type and sizes.
+fn plain(shape: &Shape) -> String {
+    let text = shape.to_string();
+    text.split('{').next().unwrap_or(&text).to_owned()
 }
 
 /// The arguments of the function that these are parts of: `params` of `params['w']`.

@@ -61,6 +61,9 @@ pub struct AuditedObject {
     advice: Vec<AdviceObject>,
     donatable: Vec<DonatableObject>,
     donatable_bytes: u64,
+    devices: Option<u64>,
+    replicas: Vec<ReplicaObject>,
+    replica_bytes: u64,
     moved: MovedObject,
     sources: Vec<KeyedObject>,
     computations: Vec<KeyedObject>,
@@ -111,6 +114,21 @@ impl AuditedObject {
                 })
                 .collect(),
             donatable_bytes: program.donatable_bytes,
+            devices: program.devices,
+            replicas: program
+                .replicas
+                .iter()
+                .map(|each| ReplicaObject {
+                    name: each.name.clone(),
+                    number: each.number,
+                    whole: each.whole.to_string(),
+                    shape: each.shape.to_string(),
+                    bytes: each.bytes,
+                    devices: each.copies,
+                    spares_bytes: each.spares,
+                })
+                .collect(),
+            replica_bytes: program.replica_bytes,
             moved: MovedObject::new(&program.moved),
             sources: program
                 .sources
@@ -285,6 +303,18 @@ struct DonatableObject {
     number: u32,
     result: u32,
     bytes: u64,
+}
+
+/// An argument of which several devices have the same.
+#[derive(Serialize)]
+struct ReplicaObject {
+    name: String,
+    number: u32,
+    whole: String,
+    shape: String,
+    bytes: u64,
+    devices: u64,
+    spares_bytes: u64,
 }
 
 /// Bits of an element, and those that the layout gives it.

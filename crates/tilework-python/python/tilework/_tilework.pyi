@@ -116,7 +116,7 @@ class Suggestions:
 class Layout:
     def __new__(
         cls,
-        spec: Any,
+        spec: Any = None,
         /,
         dims: Sequence[int] | None = None,
         dtype: npt.DTypeLike | None = None,

@@ -23,6 +23,7 @@ __all__ = [
     "Peak",
     "Program",
     "Reason",
+    "Replica",
     "Shape",
     "Smallest",
     "Space",
@@ -225,6 +226,18 @@ class Part(TypedDict):
     bytes: int
 
 
+class Replica(TypedDict):
+    """An argument of which several devices have the same."""
+
+    name: str
+    number: int
+    whole: str
+    shape: str
+    bytes: int
+    devices: int
+    spares_bytes: int
+
+
 class Message(TypedDict):
     """The numbers of an out-of-memory message."""
 
@@ -257,6 +270,9 @@ class Program(TypedDict):
     advice: list[Advice]
     donatable: list[Donatable]
     donatable_bytes: int
+    devices: int | None
+    replicas: list[Replica]
+    replica_bytes: int
     moved: Moved
     sources: list[SumOf]
     computations: list[SumOf]
