@@ -128,9 +128,9 @@ impl PyLayout {
 #[pymethods]
 impl PyLayout {
     #[new]
-    #[pyo3(signature = (spec=None, /, dims=None, dtype=None, *, shape=None, notation=None, names=None))]
+    #[pyo3(signature = (spec, /, dims=None, dtype=None, *, shape=None, notation=None, names=None))]
     fn __new__(
-        spec: Option<&Bound<'_, PyAny>>,
+        spec: &Bound<'_, PyAny>,
         dims: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
         shape: Option<&Bound<'_, PyAny>>,
@@ -143,17 +143,7 @@ impl PyLayout {
             )
             .into());
         }
-        // Sizes and a type are enough for a row-major array.
-        let (spec, dims) = match (spec, dims.or(shape)) {
-            (Some(spec), dims) => (spec, dims),
-            (None, Some(sizes)) if dtype.is_some() => (sizes, None),
-            (None, _) => {
-                let message = "a layout of nothing; accepted: a text, an array, or shape and dtype: \
-                               tw.Layout('f32[3,5]'), tw.Layout(shape=(3, 5), dtype='float32')";
-                return Err(PyTypeError::new_err(message).into());
-            }
-        };
-        let dims = dims.map(|dims| plain::counts(dims, "dims")).transpose()?;
+        let dims = dims.or(shape).map(|dims| plain::counts(dims, "dims")).transpose()?;
         let notation = notation.map(Dialect::named).transpose()?;
         let names = names.map(read::names).transpose()?;
         let layout = read::read(spec, dims.as_deref(), dtype, notation)?;

@@ -37,7 +37,6 @@ def test_names_are_those_of_numpy() -> None:
 def test_a_shape_with_a_dtype_is_row_major() -> None:
     for shape in [(3, 5), [3, 5], (), (7,)]:
         assert tw.Layout(shape, dtype="float32") == tw.Layout(np.zeros(tuple(shape), np.float32))
-        assert tw.Layout(shape=shape, dtype="float32") == tw.Layout(shape, dtype="float32")
     assert tw.Layout("{0,1}", shape=(3, 5), dtype="int8") == tw.Layout("{0,1}", dims=(3, 5), dtype="int8")
     with pytest.raises(TypeError, match="two names of one argument"):
         tw.Layout("{0,1}", shape=(3, 5), dims=(3, 5), dtype="int8")

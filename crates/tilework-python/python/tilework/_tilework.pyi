@@ -116,7 +116,7 @@ class Suggestions:
 class Layout:
     def __new__(
         cls,
-        spec: Any = None,
+        spec: Any,
         /,
         dims: Sequence[int] | None = None,
         dtype: npt.DTypeLike | None = None,
