@@ -252,8 +252,9 @@ pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
         Some(row) => nest.turns.remove(row),
         None => Turn { extent: 1, from: 0, to: 0 },
     };
-    // The longer loop is the inner one.
-    let (row, column) = if row.extent / 4 > column.extent { (column, row) } else { (row, column) };
+    // What is written is contiguous, unless there are only few elements of it in a row.
+    let (row, column) =
+        if column.extent < 8 && row.extent / 4 > column.extent { (column, row) } else { (row, column) };
     let side = if setting.fetches { 64 } else { 256 };
     let (rows, columns) = (row.extent.min(side), column.extent.min(4 * side));
     let mut outer = whole(&nest.turns);

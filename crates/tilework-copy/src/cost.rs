@@ -73,9 +73,10 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 let lines = |count: usize, step: isize| read(count, size, step);
                 (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
             };
-            CALL + if setting.fetches { touched(from) + touched(to) } else { 0 }
-                + rows * columns * size.max(8) / 16
-                + rows * 2
+            // Within the nearer caches a wide element costs what its bytes do, and else it is lines that are waited for.
+            let (lines, each) =
+                if setting.fetches { (touched(from) + touched(to), 8) } else { (0, size.max(8)) };
+            CALL + lines + rows * columns * each / 16 + rows * 2
         }
         Work::Line { size, from, to, .. } => {
             CALL + read(rows, size, from) + written(rows, size, to) + rows / 2
