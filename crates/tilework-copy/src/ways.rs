@@ -116,7 +116,9 @@ pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
 /// Whether nothing could be better.
 fn is_simple(steps: &[Step]) -> bool {
     steps.iter().all(|step| match step.work {
-        Work::Splat { .. } | Work::Whole { .. } => true,
+        Work::Whole { .. } => true,
+        // One element everywhere, or so often that a call is worth it.
+        Work::Splat { .. } => step.weight >= LONG || step.outer.iter().all(|outer| outer.turn.from == 0),
         Work::Copy { length, .. } => length >= LONG,
         _ => false,
     })
