@@ -24,7 +24,7 @@ pub fn shape(path: &Path) -> Option<Result<String>> {
         return None;
     }
     Some(npy::data_offset(&head).and_then(|end| {
-        // An end before the header's is told when that is read.
+        // A file that ends too early is refused when the header is read.
         let _ = file.take(end.saturating_sub(HEAD)).read_to_end(&mut head);
         let header = Header::read(&head)?;
         let element = element_of(&header.descr, None)?;

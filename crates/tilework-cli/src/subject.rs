@@ -57,7 +57,10 @@ pub fn read(text: &str, line: Option<u64>, known: Known, args: &Args) -> Result<
 
 /// The error, or where the text is the name of a file, how to say so.
 fn of_file(error: Error, text: &str, line: Option<u64>) -> Error {
-    if line.is_some() || !Path::new(text).is_file() {
+    // One that is not there is looked for when it is said so.
+    let is_file =
+        |path: &Path| path.is_file() || path.extension().is_some_and(|extension| extension == "npy");
+    if line.is_some() || !is_file(Path::new(text)) {
         return error;
     }
     Error::new("the name of a file")

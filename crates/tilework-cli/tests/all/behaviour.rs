@@ -491,7 +491,9 @@ fn an_npy_file_is_shown_by_what_its_header_says() {
     let [by_file, by_shape] =
         ["@../../samples/weights.npy", "f32[64,300]{1,0}"].map(|subject| run(&["show", subject]));
     assert_eq!((by_file.code, by_file.stdout), (0, by_shape.stdout));
-    let bare = run(&["show", "../../samples/weights.npy"]);
-    assert_eq!(bare.code, 2);
-    assert!(bare.stderr.contains("@../../samples/weights.npy"), "{}", bare.stderr);
+    for bare in ["../../samples/weights.npy", "no-such.npy"] {
+        let ran = run(&["show", bare]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.stderr.contains(&format!("accepted: @{bare}")), "{}", ran.stderr);
+    }
 }
