@@ -1,4 +1,4 @@
-//! Arguments of which several devices have the same.
+//! Arguments that several devices have alike.
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use crate::shapes::ShapeId;
 const WORTH: u64 = 1 << 12;
 
 impl Audit {
-    /// Arguments of which more than one device has the same elements, those first that would spare the most if each had its own.
+    /// Arguments whose elements more than one device has; those first that would spare the most if each had its own.
     pub(crate) fn replicas(&self, program: &Program) -> Vec<Replica> {
         let elements = |shape: ShapeId| {
             let array = self.store.shapes.known(shape).shape.as_array()?.lower().ok()?;

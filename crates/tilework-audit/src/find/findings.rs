@@ -68,7 +68,7 @@ pub struct Audited {
     pub donatable_bytes: u64,
     /// How many devices the program is divided among, where the dump says so.
     pub devices: Option<u64>,
-    /// Arguments of which several of them have the same; those first that would spare the most.
+    /// Arguments that several of them have alike; those first that would spare the most.
     pub replicas: Vec<Replica>,
     /// Bytes that each device would spare with all of them.
     pub replica_bytes: u64,

@@ -102,7 +102,7 @@ pub enum Asked {
     Nothing,
 }
 
-/// An argument of which several devices have the same.
+/// An argument that several devices have alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replica {
     /// What the program calls the argument.

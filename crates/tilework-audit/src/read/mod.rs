@@ -61,9 +61,9 @@ enum Section {
     Hlo(Box<Hlo>),
     Message(Entry),
     Triton(Box<Ttgir>),
-    /// A module of which only the estimates of time are wanted.
+    /// A module, for its estimates of time alone.
     Estimates,
-    /// A module of which only the arguments are wanted, and whether its first computation has begun.
+    /// A module, for its arguments alone; and whether its first computation has begun.
     Whole(bool),
     /// Nothing that comes is wanted.
     Done,

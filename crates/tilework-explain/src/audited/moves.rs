@@ -133,7 +133,7 @@ fn donatable(page: &mut Page, program: &Audited, top: usize) {
     ));
 }
 
-/// The arguments of which several devices have the same.
+/// The arguments that several devices have alike.
 fn replicas(page: &mut Page, program: &Audited, top: usize) {
     let Some(devices) = program.devices else { return };
     if program.replicas.is_empty() || program.replica_bytes < program.main().allocated / 100 {

@@ -305,7 +305,7 @@ struct DonatableObject {
     bytes: u64,
 }
 
-/// An argument of which several devices have the same.
+/// An argument that several devices have alike.
 #[derive(Serialize)]
 struct ReplicaObject {
     name: String,

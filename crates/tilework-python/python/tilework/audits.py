@@ -227,7 +227,7 @@ class Part(TypedDict):
 
 
 class Replica(TypedDict):
-    """An argument of which several devices have the same."""
+    """An argument that several devices have alike."""
 
     name: str
     number: int

@@ -112,7 +112,7 @@ unsafe fn windows<const HALVES: bool>(call: &Call) {
 /// Writes the first bytes of a window, as many as the mask has.
 ///
 /// # Safety
-/// So many bytes can be written.
+/// As many bytes can be written.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn put(lane: __m128i, to: *mut u8, mask: u64) {

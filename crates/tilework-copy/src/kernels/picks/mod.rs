@@ -140,7 +140,7 @@ pub(crate) type PicksFn = unsafe fn(&Call);
 /// Writes the first of 16 bytes, as many as the mask has and fewer than all.
 ///
 /// # Safety
-/// So many bytes can be written.
+/// As many bytes can be written.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline]
 unsafe fn put_part(low: u64, high: u64, to: *mut u8, mask: u64) {
