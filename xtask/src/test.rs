@@ -1,6 +1,7 @@
 //! `cargo xtask test`: all checks, the quick ones first. Every one runs, whatever the others find.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 
@@ -90,18 +91,20 @@ fn clippy() -> Outcome {
     shell::run(shell::cargo().args(["clippy", "--quiet"]).args(rooms).args(words))
 }
 
-/// Unit, story and documentation tests. Random ones draw the same inputs in every run, so that this passes for everybody
-/// if it passes for one; other inputs are what `PROPTEST_RNG_SEED` and `cargo test` itself are for.
+/// Unit, story and documentation tests.
 fn tests() -> Outcome {
-    let mut cargo = shell::cargo();
+    shell::run(seeded(&mut shell::cargo()).args(["test", "--quiet", "--workspace", "--no-fail-fast"]))
+}
+
+/// Random tests draw the same inputs in every run, so that this passes for everybody if it passes for one; other inputs are what
+/// `PROPTEST_RNG_SEED` and `cargo test` itself are for.
+fn seeded(cargo: &mut Command) -> &mut Command {
+    const SEED: &str = "PROPTEST_RNG_SEED";
     if env::var_os(SEED).is_none() {
         cargo.env(SEED, "20251122");
     }
-    shell::run(cargo.args(["test", "--quiet", "--workspace", "--no-fail-fast"]))
+    cargo
 }
-
-/// By what proptest is given its seed.
-const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// Of the libraries: the command and the library have one name, and their pages would overwrite each other.
 fn documentation() -> Outcome {
@@ -144,7 +147,7 @@ fn sanitized() -> Outcome {
         .arg(shell::target().join("address"));
     // A bus error is ours to handle: a mapped file that is cut short is one, and tests wait for it.
     cargo.env("ASAN_OPTIONS", "handle_sigbus=0");
-    shell::run(cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address"))
+    shell::run(seeded(&mut cargo).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address"))
 }
 
 /// What is in a folder, by name; nothing if there is no such folder.

@@ -389,3 +389,14 @@ fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework_core::Result<(
     }
     Ok(())
 }
+
+#[test]
+fn short_rows_sixteen_bytes_apart() -> Result<(), tilework_core::Error> {
+    // Rows of two elements, the last of one: nothing of a row may be taken for the start of the next.
+    let from = Layout::row_major(&[9, 7], 16)?;
+    let to = Layout::builder(&[9, 7], 16)?.tile(&[None, Some(2)])?.tile(&[Some(8)])?.build()?;
+    for shift in 0..40 {
+        check(&from, &to, Some(1), (shift % 3, shift)).unwrap();
+    }
+    Ok(())
+}

@@ -133,8 +133,8 @@ impl Windows {
         windows
     }
 
-    /// Where the last window is filled up to here only, it begins earlier, in the one before, if it comes right behind that: a part of
-    /// a short window costs more to write than bytes that are written twice.
+    /// Where the last window is filled up to here only, it begins earlier, in the one before, if that is full and ends where it begins:
+    /// a part of a short window costs more to write than bytes that are written twice.
     fn fill_from_before(&mut self, filled: usize) {
         let line = self.sizes.window();
         let last = self.to.len() - 1;
@@ -144,7 +144,9 @@ impl Windows {
         let more = line - filled;
         let mut before: SmallVec<[Part; LINE]> = self.parts(last - 1).into();
         before.retain(|part| part.at + part.length > filled);
-        if before.first().is_none_or(|part| part.at > filled) {
+        let no_gap = before.first().is_some_and(|part| part.at <= filled)
+            && before.last().is_some_and(|part| part.at + part.length == line);
+        if !no_gap {
             return;
         }
         for part in &mut before {
@@ -313,7 +315,12 @@ impl Making {
             }
             count = parts.len();
         }
-        self.table.windows.push(Window { to: to / in_byte as isize, mask: masks[0] | masks[1] });
+        let mask = masks[0] | masks[1];
+        debug_assert!(
+            sizes.width == LINE || (mask + 1).is_power_of_two(),
+            "gaps in a short window: {mask:x}"
+        );
+        self.table.windows.push(Window { to: to / in_byte as isize, mask });
         self.counts.push((count, before, lanes));
         Some(())
     }

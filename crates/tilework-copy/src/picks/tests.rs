@@ -75,6 +75,22 @@ fn loops(dice: &mut Dice, size: usize) -> (Turns, isize) {
     (turns, start)
 }
 
+/// Runs that no loops make: of any lengths, with gaps, and often as far from each other as a short window is long.
+fn uneven(dice: &mut Dice, size: usize) -> Vec<Run> {
+    let mut to = 0;
+    let one = |_| {
+        let run = Run {
+            to,
+            from: (size * dice.below(400) as usize) as isize,
+            length: size * (1 + dice.below(6) as usize),
+        };
+        let next = to + run.length as isize;
+        to = dice.of(&[next, next + size as isize, to + LANE as isize]).max(next);
+        run
+    };
+    (0..60).map(one).collect()
+}
+
 #[test]
 fn every_byte_comes_where_its_loops_bring_it() {
     let mut dice = Dice(5);
@@ -82,9 +98,14 @@ fn every_byte_comes_where_its_loops_bring_it() {
     for _ in 0..3000 {
         let width = dice.of(&[LANE, LINE]);
         let size = dice.of(&[1_usize, 2, 4, 8, 16]);
-        let (turns, start) = loops(&mut dice, size);
-        let Some(mut runs) = runs(size, turns) else { continue };
-        runs.iter_mut().for_each(|run| run.from += start);
+        let runs = if dice.below(4) == 0 {
+            uneven(&mut dice, size)
+        } else {
+            let (turns, start) = loops(&mut dice, size);
+            let Some(mut runs) = runs(size, turns) else { continue };
+            runs.iter_mut().for_each(|run| run.from += start);
+            runs
+        };
         let low = runs.iter().map(|run| run.from).min().unwrap_or(0);
         let high = runs.iter().map(|run| run.from + run.length as isize).max().unwrap_or(0);
         if high - low < width as isize {
