@@ -145,6 +145,7 @@ mod explain;
 mod fault;
 #[cfg(all(test, unix))]
 mod guard_tests;
+mod halves;
 mod kernels;
 mod map;
 mod nest;

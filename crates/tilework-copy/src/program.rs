@@ -9,10 +9,10 @@ use crate::convert::Converter;
 use crate::cost::cost;
 use crate::elements::{ElementStep, Mover};
 use crate::exec::{self, Buffers, Scratch};
+use crate::halves::halves;
 use crate::kernels::InstructionSet;
 use crate::kernels::vector::fence;
 use crate::nest::ByteNest;
-use crate::picks;
 use crate::pool::Pool;
 use crate::setting::Setting;
 use crate::step::Step;
@@ -253,7 +253,7 @@ fn add(
             as_bytes(nest, bits as usize / 8);
         } else if let Some(split) = subbyte::split(nest, bits, 1).filter(|split| split.rest.is_empty()) {
             as_bytes(&split.bytes, 1);
-        } else if let Some(halves) = halves(nest, bits, setting) {
+        } else if let Some(halves) = (bits == 4).then(|| halves(nest, setting)).flatten() {
             for program in programs.iter_mut() {
                 let steps = halves.0.iter().cloned();
                 program.last().extend(steps.map(|step| Piece::Bytes(Step { fills, ..step })));
@@ -282,18 +282,6 @@ fn add(
             program.phases.extend(shared.map(|step| vec![step]));
         }
     }
-}
-
-/// Steps for a nest of elements of 4 bits that is no nest of bytes, and what they leave; if there are some, and they are most of it.
-fn halves(nest: &Nest, bits: u32, setting: Setting) -> Option<(Vec<Step>, Vec<Nest>)> {
-    if bits != 4 {
-        return None;
-    }
-    // Halves of bytes in place of bytes.
-    let (steps, rest) = picks::picks(&ByteNest::new(nest, 1), 2, setting)?;
-    let rest: Vec<Nest> = rest.iter().map(ByteNest::counted).collect();
-    let left = rest.iter().map(Nest::elements).sum::<u64>();
-    (left <= nest.elements() / 8).then_some((steps, rest))
 }
 
 /// The bytes of an element with these bits, at least as many as there are bits in any fill.

@@ -31,6 +31,9 @@ const CLOSE: f64 = 1.6;
 /// Bytes that are moved once before another way than by unit loops can be ready.
 const ONCE: f64 = (256 << 10) as f64;
 
+/// What is left of a nest is little if it is less than one part of so many: it is not worth the time to look for the best way.
+const LITTLE: f64 = 64.0;
+
 /// How many of those are tried.
 pub(crate) const CANDIDATES: usize = 3;
 
@@ -61,14 +64,15 @@ impl Way {
         Way::Squares(LANE),
     ];
 
-    /// The steps that move a nest in this way, or most of it, and what they leave; if it can be.
-    fn steps(self, nest: &ByteNest, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
+    /// The steps that move a nest in this way, or most of it, and what they leave; if it can be. What costs more than the limit need not
+    /// be found.
+    fn steps(self, nest: &ByteNest, setting: Setting, limit: f64) -> Option<(Vec<Step>, Vec<ByteNest>)> {
         let one = |(step, rest)| (vec![step], rest);
         match self {
             Way::Units => Some((vec![by_unit_loops(nest.clone(), setting)], Vec::new())),
             Way::Network(width) => net::blocks(nest, width, setting).map(one),
             Way::Squares(width) => net::squares(nest, width, setting).map(|step| (vec![step], Vec::new())),
-            Way::Picks => picks::picks(nest, 1, setting),
+            Way::Picks => picks::picks(nest, 1, setting, limit),
             Way::Grid => Some((vec![choose::grid(nest.clone(), setting)?], Vec::new())),
         }
     }
@@ -79,11 +83,26 @@ pub(crate) fn choose(nest: ByteNest, setting: Setting) -> Vec<Step> {
     candidates(&nest, setting).swap_remove(0)
 }
 
+/// The bytes of all elements.
+fn bytes_of(nest: &ByteNest) -> f64 {
+    let elements: f64 = nest.turns.iter().map(|turn| turn.extent as f64).product();
+    elements * (nest.size * nest.starts.len()) as f64
+}
+
+/// The better of the two ways that are made in no time.
+fn quickly(nest: ByteNest, setting: Setting) -> Vec<Step> {
+    let grid = choose::grid(nest.clone(), setting);
+    let units = by_unit_loops(nest, setting);
+    vec![match grid {
+        Some(grid) if cost(&grid, setting) < cost(&units, setting) => grid,
+        _ => units,
+    }]
+}
+
 /// The ways to move a nest that are thought to be the best, or nearly so: the best comes first.
 pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
-    let elements: f64 = nest.turns.iter().map(|turn| turn.extent as f64).product();
-    let enough = ENOUGH * elements * (nest.size * nest.starts.len()) as f64 / LINE as f64;
-    let bytes = elements * (nest.size * nest.starts.len()) as f64;
+    let bytes = bytes_of(nest);
+    let enough = ENOUGH * bytes / LINE as f64;
     if setting.once && bytes < ONCE {
         return vec![vec![by_unit_loops(nest.clone(), setting)]];
     }
@@ -91,11 +110,15 @@ pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
     let mut least = f64::INFINITY;
     let total = |steps: &[Step]| steps.iter().map(|step| cost(step, setting)).sum::<f64>();
     for way in Way::ALL {
-        let Some((mut steps, rest)) = way.steps(nest, setting) else { continue };
         let is_it = setting.only == Some(way);
-        if is_it || total(&steps) < least * CLOSE {
+        let limit = if is_it { f64::INFINITY } else { least * CLOSE };
+        let Some((mut steps, rest)) = way.steps(nest, setting, limit) else { continue };
+        if is_it || total(&steps) < limit {
             let any = Setting { only: None, ..setting };
-            steps.extend(rest.into_iter().flat_map(|nest| choose(nest, any)));
+            for rest in rest {
+                let is_little = bytes_of(&rest) * LITTLE < bytes;
+                steps.extend(if is_little { quickly(rest, any) } else { choose(rest, any) });
+            }
             let total = if is_it { 0.0 } else { total(&steps) };
             least = least.min(total);
             found.push((total, steps));

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(super) use super::table::Run;
-use super::table::{Hull, Sizes, tables};
+use super::table::{Hull, Sizes, TooDear, tables};
 use crate::choose::{sort, whole};
+use crate::cost::cost;
 use crate::exec::STAGE;
 use crate::explain;
 use crate::kernels::picks::{Kernels, Table, picks as kernels};
@@ -35,6 +36,9 @@ const STAGED: usize = 256;
 
 /// What a block costs beside its windows, in lines that are touched.
 const BLOCK_CALL: usize = 6;
+
+/// What it costs to put windows together while memory is waited for: one in so many.
+const MOVED: usize = 4;
 
 /// A block as a list.
 #[derive(Debug)]
@@ -81,11 +85,11 @@ impl fmt::Display for Picks {
 impl Picks {
     /// What a block costs, in lines that are touched.
     pub(crate) fn cost(&self, setting: Setting) -> usize {
-        let moved = self.tables.iter().map(Table::cost).sum::<usize>();
+        let moved = self.tables.iter().map(|table| table.cost).sum::<usize>();
         let written = self.tables.last().map_or(0, |table| table.windows.len() * self.kernels.width / LINE);
         if setting.fetches {
             let split = if self.is_whole { 0 } else { written / 4 };
-            BLOCK_CALL + self.fetch.len() + written + split + moved / 4
+            BLOCK_CALL + self.fetch.len() + written + split + moved / MOVED
         } else {
             BLOCK_CALL + moved
         }
@@ -97,15 +101,27 @@ impl Picks {
     }
 }
 
-/// The steps that move a nest by lists, and what they leave; if there are some.
+/// The steps that move a nest by lists, and what they leave; if there are some, and they cost no more than `limit`.
 ///
 /// Of elements of 4 bits, two are in a byte, and places count halves of bytes. Only whole bytes are written.
-pub(crate) fn picks(nest: &ByteNest, in_byte: usize, setting: Setting) -> Option<(Vec<Step>, Vec<ByteNest>)> {
+pub(crate) fn picks(
+    nest: &ByteNest,
+    in_byte: usize,
+    setting: Setting,
+    limit: f64,
+) -> Option<(Vec<Step>, Vec<ByteNest>)> {
     kernels(setting.set, in_byte)?;
     let pieces = pieces(nest, in_byte, setting.streams)?;
-    let (mut steps, mut rest) = (Vec::new(), Vec::new());
-    divide(nest.clone(), pieces, 0, (in_byte, setting), (&mut steps, &mut rest));
-    if steps.is_empty() { None } else { Some((steps, rest)) }
+    let mut made = Made { steps: Vec::new(), rest: Vec::new(), left: limit };
+    divide(nest.clone(), pieces, 0, (in_byte, setting), &mut made).ok()?;
+    if made.steps.is_empty() { None } else { Some((made.steps, made.rest)) }
+}
+
+/// What was made of a nest so far, and what more may cost.
+struct Made {
+    steps: Vec<Step>,
+    rest: Vec<ByteNest>,
+    left: f64,
 }
 
 /// Cuts loops into whole pieces, from one on; turns that are left over are pieces of their own.
@@ -114,8 +130,8 @@ fn divide(
     pieces: Vec<usize>,
     first: usize,
     how: (usize, Setting),
-    made: (&mut Vec<Step>, &mut Vec<ByteNest>),
-) {
+    made: &mut Made,
+) -> Result<(), TooDear> {
     for place in first..pieces.len() {
         let Turn { extent, from, to } = nest.turns[place];
         let left = extent % pieces[place];
@@ -124,23 +140,35 @@ fn divide(
             (rest.turns[place].extent, pieces[place]) = (left, left);
             let before = (extent - left) as isize;
             rest.starts.iter_mut().for_each(|at| *at = (at.0 + before * from, at.1 + before * to));
-            divide(rest, pieces, place + 1, how, (&mut *made.0, &mut *made.1));
+            divide(rest, pieces, place + 1, how, made)?;
             nest.turns[place].extent -= left;
         }
     }
-    match step(&nest, &pieces, how) {
-        Some(step) => made.0.push(step),
+    let blocks: f64 =
+        nest.turns.iter().zip(&pieces).map(|(turn, &piece)| (turn.extent / piece) as f64).product();
+    match step(&nest, &pieces, how, made.left / (blocks * nest.starts.len() as f64))? {
+        Some(step) => {
+            made.left -= cost(&step, how.1);
+            made.steps.push(step);
+        }
         None => {
             nest.turns.retain(|turn| turn.extent > 1);
-            made.1.push(nest);
+            made.rest.push(nest);
         }
     }
+    Ok(())
 }
 
-/// The step that moves a nest in blocks: each loop is cut into pieces of whole turns.
-fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting)) -> Option<Step> {
+/// The step that moves a nest in blocks, if it can be, each of which costs no more than `limit`: each loop is cut into pieces of
+/// whole turns.
+fn step(
+    nest: &ByteNest,
+    pieces: &[usize],
+    (in_byte, setting): (usize, Setting),
+    limit: f64,
+) -> Result<Option<Step>, TooDear> {
     let streams = setting.streams;
-    let kernels = kernels(setting.set, in_byte)?;
+    let Some(kernels) = kernels(setting.set, in_byte) else { return Ok(None) };
     let (mut inner, mut outer) = (Turns::new(), Turns::new());
     for (turn, &piece) in nest.turns.iter().zip(pieces) {
         inner.push(Turn { extent: piece, ..*turn });
@@ -149,10 +177,10 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
     }
     inner.retain(|turn| turn.extent > 1);
     outer.retain(|turn| turn.extent > 1);
-    let mut runs = runs(nest.size, inner)?;
+    let Some(mut runs) = runs(nest.size, inner) else { return Ok(None) };
     // Each block begins with a byte on both sides.
     let mut starts = nest.starts.clone();
-    let phase = starts.first()?.0 % in_byte as isize;
+    let phase = starts.first().map_or(0, |start| start.0 % in_byte as isize);
     runs.iter_mut().for_each(|run| run.from += phase);
     let mut whole_bytes = true;
     let mut in_bytes = |place: &mut isize| {
@@ -169,7 +197,7 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
         in_bytes(&mut turn.to);
     }
     if !whole_bytes {
-        return None;
+        return Ok(None);
     }
     // Up to whole bytes.
     let hull_of = |side: fn(&Run) -> isize| {
@@ -180,9 +208,9 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
     };
     let (hull, written) = (hull_of(|run| run.from), hull_of(|run| run.to));
     if hull.high - hull.low < (kernels.width * in_byte) as isize {
-        return None;
+        return Ok(None);
     }
-    let rows = rows(&runs, in_byte)?;
+    let Some(rows) = rows(&runs, in_byte) else { return Ok(None) };
     let lines = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
     let is_whole = rows.iter().all(|row| lines(&row.0) && row.1.is_multiple_of(LINE))
         && outer.iter().all(|turn| lines(&turn.to))
@@ -195,7 +223,10 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
         None
     };
     let sizes = Sizes { in_byte, width: kernels.width };
-    let (tables, between) = tables(&runs, sizes, hull, streams || kernels.width < LINE)?;
+    // Where it is memory that is waited for, what is done meanwhile costs a part of that.
+    let limit = if setting.fetches { limit * MOVED as f64 } else { limit };
+    let parts = streams || kernels.width < LINE;
+    let Some((tables, between)) = tables(&runs, sizes, hull, parts, limit)? else { return Ok(None) };
     let windows = tables[0].windows.len();
     fetch.resize(fetch.len().next_multiple_of(windows), 0);
     let weight = runs.iter().map(|run| run.length).sum::<usize>() / in_byte;
@@ -217,7 +248,7 @@ fn step(nest: &ByteNest, pieces: &[usize], (in_byte, setting): (usize, Setting))
     if each.is_some() {
         past::along_rows(&mut outer, |outer| Some(outer.turn.to) == each);
     }
-    Some(Step { starts, outer, work: Work::Picks(Arc::new(picks)), weight: weight.max(1), fills: false })
+    Ok(Some(Step { starts, outer, work: Work::Picks(Arc::new(picks)), weight: weight.max(1), fills: false }))
 }
 
 /// How many turns of each loop are in a block: enough for as many bytes in a row on both sides as there is room for, and then for

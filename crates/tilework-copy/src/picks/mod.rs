@@ -16,6 +16,7 @@
 //! first brings what a few windows want of some lines together, the second takes it apart.
 
 mod block;
+mod making;
 mod run;
 mod table;
 #[cfg(all(test, unix))]

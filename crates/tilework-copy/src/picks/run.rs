@@ -132,7 +132,7 @@ unsafe fn pass(
         destination,
         window: table.windows.as_ptr(),
         pick: table.picks.as_ptr(),
-        group: Group { windows: 0, count: 0, kind: Kind::Any },
+        group: Group { windows: 0, count: 0, kind: Kind::Any, short: false },
         patterns: table.patterns.as_ptr(),
         fetches,
         fetch: fetch.as_ptr(),

@@ -27,8 +27,8 @@ fn carried_out(table: &Table, width: usize, (source, low): (&[u8], isize), out: 
                 line.splice(k * LANE..(k + 1) * LANE, lane);
                 continue;
             }
-            let bytes = &source[begin..begin + width];
-            for (byte, &pattern) in line.iter_mut().zip(&all[pick.pattern as usize * width..][..width]) {
+            let bytes = &source[begin..begin + if group.short { LANE } else { width }];
+            for (byte, &pattern) in line.iter_mut().zip(&all[pick.offset()..][..width]) {
                 let pattern = pattern ^ turned;
                 if pattern & TAKEN != 0 {
                     assert_eq!(byte.replace(bytes[usize::from(pattern & !TAKEN)]), None);
@@ -120,7 +120,7 @@ fn every_byte_comes_where_its_loops_bring_it() {
         }
         let sizes = Sizes { in_byte: 1, width };
         let parts = width < LINE || dice.below(2) == 0;
-        let Some((tables, bytes)) = tables(&runs, sizes, Hull { low, high }, parts) else {
+        let Ok(Some((tables, bytes))) = tables(&runs, sizes, Hull { low, high }, parts, f64::INFINITY) else {
             panic!("no table: {runs:?}");
         };
         let mut out = vec![0xa5; end];

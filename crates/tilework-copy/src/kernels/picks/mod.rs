@@ -6,6 +6,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod windows;
 
 use super::InstructionSet;
 use super::net::{Bytes, LANE};
@@ -31,7 +33,7 @@ const fn shift(right: u64, left: u64, mask: u64) -> Shift {
 }
 
 /// Both halves of bytes that stay together, and each half of the destination from each of the source: its number is what is
-/// added to that of a pattern, times [`SHIFTED`].
+/// added to the place of a pattern, above [`SHIFTED`].
 pub(crate) static SHIFTS: [Shift; 5] = [
     shift(0, 0, 0xffff_ffff_ffff_ffff),
     shift(0, 0, 0x0f0f_0f0f_0f0f_0f0f),
@@ -40,7 +42,7 @@ pub(crate) static SHIFTS: [Shift; 5] = [
     shift(0, 0, 0xf0f0_f0f0_f0f0_f0f0),
 ];
 
-/// The bits of a pick's pattern above its number.
+/// The bits of a pick's pattern above its place.
 pub(crate) const SHIFTED: u32 = 24;
 
 /// A line of the destination, or a part of one.
@@ -51,11 +53,20 @@ pub(crate) struct Window {
     pub(crate) mask: u64,
 }
 
-/// Where as many bytes of the source as a window has begin, and the number of the pattern for them.
+/// Where as many bytes of the source as a window has begin, and where the pattern for them does: in bytes from the first one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pick {
     pub(crate) from: i32,
+    /// Above [`SHIFTED`] it says what is done to the bytes.
     pub(crate) pattern: u32,
+}
+
+impl Pick {
+    /// Where its pattern begins.
+    #[inline(always)]
+    pub(crate) fn offset(&self) -> usize {
+        self.pattern as usize & ((1 << SHIFTED) - 1)
+    }
 }
 
 /// Windows that follow each other in a table.
@@ -65,12 +76,14 @@ pub(crate) struct Group {
     /// Picks of each window, at least one.
     pub(crate) count: usize,
     pub(crate) kind: Kind,
+    /// Whether 16 bytes are read for a pick, however long the windows are.
+    pub(crate) short: bool,
 }
 
 /// What the windows of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Each is four times 16 bytes, in the order of the picks, which need no patterns.
+    /// Each is all of its lanes of 16 bytes, in the order of the picks, which need no patterns.
     Lanes,
     /// They have the same masks and the same patterns, one by one: these stay in registers. At most [`ALIKE`] picks.
     Alike,
@@ -89,22 +102,8 @@ pub(crate) struct Table {
     pub(crate) picks: Vec<Pick>,
     /// One after the other, each as long as a window.
     pub(crate) patterns: Vec<Bytes>,
-}
-
-impl Table {
     /// What it costs, in lines that are touched.
-    pub(crate) fn cost(&self) -> usize {
-        let of_group = |group: &Group| {
-            let picks = group.windows * group.count;
-            group.windows
-                + match group.kind {
-                    Kind::Lanes => picks / 2,
-                    Kind::Alike => picks,
-                    Kind::Any => picks * 5 / 4,
-                }
-        };
-        self.groups.iter().map(of_group).sum()
-    }
+    pub(crate) cost: usize,
 }
 
 /// Some windows of a group at one place.
@@ -128,9 +127,9 @@ pub(crate) struct Call {
 ///
 /// # Safety
 /// 1. The windows of the group lie at `window`, their picks at `pick`, and `fetches` offsets for each at `fetch`. They have in
-///    common what the group's kind says; lanes are there only in windows of 64 bytes.
-/// 2. The numbers of patterns are those of `patterns`, and the picks of a window have its bytes between them, each once.
-/// 3. From the place of each pick, as many bytes as a window has can be read, or 16 where it is a lane.
+///    common what the group's kind says.
+/// 2. The places of patterns are those of `patterns`, and the picks of a window have its bytes between them, each once.
+/// 3. From the place of each pick, as many bytes as a window has can be read, or 16 where it is a lane or a short pick.
 /// 4. The bytes of each window's mask can be written, and none of them is read; in windows of 16 bytes these are the first ones. If the kernel streams, all masks are full, and
 ///    the addresses multiples of 64; the caller fences.
 /// 5. Nobody else writes the one or touches the other meanwhile.
