@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use tilework_audit::Audit;
 
 /// Beginnings that lead into each reader, so that not every input must find them.
-const BEGINNINGS: [&[u8]; 11] = [
+const BEGINNINGS: [&[u8]; 13] = [
     b"",
     b"BufferAssignment:\nallocation 0: size 64, color 1, preallocated-temp:\n",
     b"HloLiveRange (max 9):\n  BufferLiveRange:\n",
@@ -21,6 +21,11 @@ const BEGINNINGS: [&[u8]; 11] = [
       \"Input Dims\": [[2,3],[2,3]], \"Input Strides\": [[3,1],[1,2]], \"Input type\": [\"float\",\"float\"]}},",
     b"#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n\
       %1 = ttg.convert_layout %0 : tensor<128xf32, #b> -> tensor<128xf32, #b> loc(#loc1)\n",
+    b"#l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x4x!ttcore.tile<32x32, bf16>, #dram>, <interleaved>>\n\
+      %1 = \"ttnn.to_layout\"(%0) : (tensor<64x128xbf16, #l>) -> tensor<64x128xbf16, #l>\n",
+    // A model of ONNX, with a graph of a Transpose and a Relu, which may go on.
+    b"\x08\x08\x3a\x80\x01\x0a\x20\x0a\x01a\x12\x01b\x22\x09Transpose\x2a\x0d\x0a\x04perm\x40\x01\x40\x00\xa0\x01\x07\x0a\x0c\x0a\x01b\
+      \x12\x01c\x22\x04Relu",
 ];
 
 /// What a serialised module begins with: its name, its program's, and a computation of two instructions in order.

@@ -83,10 +83,10 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
 /// What an audit reads.
 #[cfg(feature = "proto")]
 const READ: &str = "a folder that XLA dumped to, one of its text or .hlo.pb files, an out-of-memory message, a log of oneDNN, TensorRT, \
-                    PyTorch or Triton, or shapes in any text";
+                    PyTorch or Triton, a model of ONNX, a program of TTNN, or shapes in any text";
 #[cfg(not(feature = "proto"))]
 const READ: &str = "a folder that XLA dumped to, one of its text files, an out-of-memory message, a log of oneDNN, TensorRT, PyTorch \
-                    or Triton, or shapes in any text; and .hlo.pb files in a build with `--features full`";
+                    or Triton, a model of ONNX, a program of TTNN, or shapes in any text; and .hlo.pb files in a build with `--features full`";
 
 /// Tells which programs have more padding than a limit allows, beside the report, and what the exit code is then.
 fn over(findings: &Findings, limit: f64, output: &mut Output) {

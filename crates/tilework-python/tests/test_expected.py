@@ -166,7 +166,7 @@ def matches(value: Any, kind: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", ["dump", "out_of_memory.txt", "program.mlir", "logs/onednn.log", "logs/engine.json", "logs/trace.json", "logs/matmul.ttgir", "partly"])
+@pytest.mark.parametrize("name", ["dump", "out_of_memory.txt", "program.mlir", "logs/onednn.log", "logs/engine.json", "logs/trace.json", "logs/matmul.ttgir", "logs/model.onnx", "logs/program.ttnn.mlir", "partly"])
 def test_audits_are_of_the_types_that_they_say(name: str) -> None:
     half = "HloModule m\n\nENTRY %e (x: f32[2]) -> f32[2] {\n  %x = nonsense\n  %y = f32[200,3]{1,0:T(8,128)} add(%a)\n"
     text = half if name == "partly" else None

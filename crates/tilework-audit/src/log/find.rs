@@ -108,6 +108,8 @@ impl Audit {
             conflicts: self.conflicts(log, top, listing),
             conflict_count: log.conflicts.len() as u64,
             through_memory,
+            idle: log.idle,
+            open: log.open.iter().map(|&name| self.store.texts.text(name).to_owned()).collect(),
             overflowed: log.overflowed,
         }
     }

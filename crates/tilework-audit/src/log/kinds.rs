@@ -81,16 +81,5 @@ pub(crate) fn not_read(start: &[u8]) -> Option<&'static str> {
     ];
     let found =
         known.iter().find(|(at, mark, _)| start.get(*at..).is_some_and(|start| start.starts_with(mark)));
-    found.map(|(_, _, words)| *words).or_else(|| is_onnx(start).then_some(
-        "a model of ONNX, which is not read: audit what runs it, such as the log with ONEDNN_VERBOSE=1 or TensorRT's layers",
-    ))
-}
-
-/// Whether bytes begin like a model of ONNX: its version, and the name of what wrote it, as fields 1 and 2.
-fn is_onnx(start: &[u8]) -> bool {
-    let [0x08, version, 0x12, length, rest @ ..] = start else { return false };
-    let name = rest.get(..usize::from(*length));
-    (1..=32).contains(version)
-        && (1..=64).contains(length)
-        && name.is_some_and(|name| name.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' '))
+    found.map(|(_, _, words)| *words)
 }

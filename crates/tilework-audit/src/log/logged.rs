@@ -15,6 +15,10 @@ pub enum LogKind {
     PyTorch,
     /// A kernel of Triton, as TTGIR.
     Triton,
+    /// A graph of ONNX.
+    Onnx,
+    /// A program of TTNN, as tt-mlir writes it.
+    Ttnn,
 }
 
 impl LogKind {
@@ -27,6 +31,8 @@ impl LogKind {
             LogKind::TensorRtBuild => "TensorRT build log",
             LogKind::PyTorch => "trace of PyTorch's profiler",
             LogKind::Triton => "kernel of Triton",
+            LogKind::Onnx => "model of ONNX",
+            LogKind::Ttnn => "program of TTNN",
         }
     }
 
@@ -37,6 +43,16 @@ impl LogKind {
             LogKind::TensorRt | LogKind::TensorRtProfile | LogKind::TensorRtBuild => "reformat",
             LogKind::PyTorch => "copy",
             LogKind::Triton => "convert_layout",
+            LogKind::Onnx => "Transpose",
+            LogKind::Ttnn => "change of layout",
+        }
+    }
+
+    /// What is counted to say where in it something is.
+    pub fn place_name(self) -> &'static str {
+        match self {
+            LogKind::Onnx => "node",
+            _ => "line",
         }
     }
 
@@ -49,6 +65,8 @@ impl LogKind {
             LogKind::TensorRtBuild => "tensorrt build",
             LogKind::PyTorch => "pytorch",
             LogKind::Triton => "triton",
+            LogKind::Onnx => "onnx",
+            LogKind::Ttnn => "ttnn",
         }
     }
 }
@@ -164,6 +182,10 @@ pub struct Logged {
     pub conflict_count: u64,
     /// Of the moves, those that go through shared memory or from block to block.
     pub through_memory: u64,
+    /// Operations that would move, but have nothing to move: only dimensions of size 1 change places.
+    pub idle: u64,
+    /// Dimensions whose sizes are not said and count as 1, by their names.
+    pub open: Vec<String>,
     /// Whether there was more than is kept.
     pub overflowed: bool,
 }
@@ -308,6 +330,8 @@ pub enum Remedy {
     OneFormat,
     /// What goes in or comes out is not in the format of the first or the last operation.
     Ends,
+    /// What reads it could do the move itself: a product of matrices that takes one of them transposed.
+    Absorb,
 }
 
 /// Arrays with padding.

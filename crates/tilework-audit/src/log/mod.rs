@@ -11,12 +11,14 @@ mod links;
 pub(crate) mod logged;
 pub(crate) mod neighbours;
 pub(crate) mod onednn;
+pub(crate) mod onnx;
 mod pytorch;
 mod records;
 mod savings;
 mod strides;
 mod tensorrt;
 pub(crate) mod triton;
+pub(crate) mod ttnn;
 mod value;
 mod ways;
 
@@ -31,6 +33,7 @@ use crate::texts::{NONE, Text};
 use links::Link;
 use logged::{LogKind, Role, Way, Work};
 use neighbours::Neighbours;
+use savings::Saved;
 
 /// The most different operations of a log, and the most different arrays.
 const LIMIT: usize = 1 << 20;
@@ -180,6 +183,12 @@ pub(crate) struct Log {
     pub(crate) times_told: u64,
     /// What was spent on making operations ready.
     pub(crate) created: Runs,
+    /// Moves that move nothing, and are not counted as such.
+    pub(crate) idle: u64,
+    /// Dimensions whose sizes are not said, and count as 1.
+    pub(crate) open: Vec<Text>,
+    /// What would save the most, where the reader has found it.
+    pub(crate) found: Vec<Saved>,
     pub(crate) overflowed: bool,
 }
 
@@ -242,6 +251,9 @@ impl Log {
             places: Map::default(),
             times_told: 0,
             created: Runs::default(),
+            idle: 0,
+            open: Vec::new(),
+            found: Vec::new(),
             overflowed: false,
         }
     }

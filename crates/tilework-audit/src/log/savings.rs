@@ -7,11 +7,14 @@ use super::logged::{Cycle, LogKind, Remedy, Role, Way, Work};
 use super::{ArrayId, Log, Runs, StepId};
 
 /// What a remedy would save, and the arrays of the dearest part of it.
-pub(super) type Saved = (Remedy, Work, Vec<ArrayId>);
+pub(crate) type Saved = (Remedy, Work, Vec<ArrayId>);
 
 impl Log {
     /// What could be done about the moves of this log, what would save the most first.
     pub(super) fn savings(&self, cycle: Option<Cycle>) -> Vec<Saved> {
+        if self.kind == LogKind::Onnx {
+            return self.found.clone();
+        }
         let mut savings: BTreeMap<Remedy, (Work, Work, Vec<ArrayId>)> = BTreeMap::new();
         let mut add = |remedy, work: Work, arrays: &[ArrayId]| {
             let (sum, dearest, of) = savings.entry(remedy).or_default();

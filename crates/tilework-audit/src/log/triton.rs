@@ -341,7 +341,7 @@ fn operation(text: &str) -> Option<&str> {
 }
 
 /// The types with encodings behind the colon of an operation.
-fn types(text: &str) -> Vec<&str> {
+pub(super) fn types(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text.find(" : ").map_or("", |at| &text[at..]);
     while found.len() < 8 {
@@ -362,7 +362,7 @@ fn types(text: &str) -> Vec<&str> {
 }
 
 /// The names of values: `%5` of `%5#1`.
-fn values(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn values(text: &str) -> impl Iterator<Item = &str> {
     text.split('%').skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '$' | '.'));
         &rest[..end.unwrap_or(rest.len())]

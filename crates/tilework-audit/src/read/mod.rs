@@ -32,6 +32,7 @@ use std::io::{self, BufRead};
 
 use crate::audit::Audit;
 use crate::log::triton::{self, Ttgir};
+use crate::log::ttnn::{self, Ttnn};
 use hlo::Hlo;
 use lines::Lines;
 use live::Part;
@@ -61,6 +62,7 @@ enum Section {
     Hlo(Box<Hlo>),
     Message(Entry),
     Triton(Box<Ttgir>),
+    Ttnn(Box<Ttnn>),
     /// A module, for its estimates of time alone.
     Estimates,
     /// A module, for its arguments alone; and whether its first computation has begun.
@@ -81,6 +83,8 @@ enum Header {
     HloEnd,
     /// A kernel of Triton.
     Triton,
+    /// A program of TTNN.
+    Ttnn,
 }
 
 impl Header {
@@ -95,6 +99,7 @@ impl Header {
             b'M' if line.starts_with(b"Memory Space: ") => Some(Header::Usage),
             b'#' if line.starts_with(b"## END_GRAPH") => Some(Header::HloEnd),
             b'#' | b'm' if triton::begins(line) => Some(Header::Triton),
+            b'#' | b'm' if ttnn::begins(line) => Some(Header::Ttnn),
             _ => None,
         }
     }
@@ -163,11 +168,15 @@ impl Reading<'_> {
             }
             let text = line.text;
             self.bytes += text.len() as u64 + 1;
-            let header = Header::of(text)
-                .filter(|header| *header != Header::Triton || !matches!(section, Section::Triton(_)));
+            let header = Header::of(text).filter(|header| match header {
+                Header::Triton => !matches!(section, Section::Triton(_)),
+                Header::Ttnn => !matches!(section, Section::Ttnn(_)),
+                _ => true,
+            });
             if let Some(header) = header {
                 match &mut section {
                     Section::Triton(ttgir) => self.ttgir_ends(ttgir),
+                    Section::Ttnn(ttnn) => self.ttnn_ends(ttnn),
                     Section::Message(entry) => {
                         self.message_ends(entry);
                         self.another();
@@ -176,7 +185,7 @@ impl Reading<'_> {
                     _ => {}
                 }
                 section = self.section(header, text);
-                if !matches!(header, Header::Usage | Header::Triton) {
+                if !matches!(header, Header::Usage | Header::Triton | Header::Ttnn) {
                     continue;
                 }
             }
@@ -201,6 +210,7 @@ impl Reading<'_> {
                 Section::Whole(inside) => self.store.whole_line(program, inside, text),
                 Section::Done => break Ok(()),
                 Section::Triton(ttgir) => self.ttgir_line(ttgir, number, text),
+                Section::Ttnn(ttnn) => self.ttnn_line(ttnn, number, text),
                 Section::Message(entry) => self.message_lines(entry, number, text),
                 Section::Text if message::begins(text) || message::begins_cut(&before, text) => {
                     self.begin(|has| &mut has.message);
@@ -229,6 +239,7 @@ impl Reading<'_> {
             }
             Section::Message(entry) => self.message_ends(entry),
             Section::Triton(ttgir) => self.ttgir_ends(ttgir),
+            Section::Ttnn(ttnn) => self.ttnn_ends(ttnn),
             _ => {}
         }
         outcome
@@ -248,6 +259,7 @@ impl Reading<'_> {
             Header::AssignmentEnd => Section::Skipped,
             Header::HloEnd => Section::Text,
             Header::Triton => Section::Triton(Box::default()),
+            Header::Ttnn => Section::Ttnn(Box::default()),
             Header::Live => {
                 self.begin(|has| &mut has.lives);
                 Section::Live(Part::None)

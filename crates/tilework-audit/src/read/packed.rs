@@ -7,7 +7,7 @@ use flate2::bufread::MultiGzDecoder;
 use super::recognise::Serialised;
 use super::utf16::{Order, Utf16};
 use super::{CUT, Reading, recognise};
-use crate::log::kinds;
+use crate::log::{kinds, onnx};
 
 /// No message of protobuf is as long.
 #[cfg(feature = "proto")]
@@ -93,7 +93,8 @@ impl Reading<'_> {
                     self.store.complaints.add_at(0, reason);
                     return Ok(());
                 }
-                return self.read_text(io::Cursor::new(start).chain(input));
+                let input = io::Cursor::new(start.clone()).chain(input);
+                return if onnx::begins(&start) { self.onnx(input) } else { self.read_text(input) };
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::log::{kinds, onednn};
+use crate::log::{kinds, onednn, onnx};
 use crate::read::recognise;
 
 /// Whether bytes begin like a file of a dump, text or serialised: then it is read in a folder where it is not named.
@@ -16,7 +16,11 @@ pub(crate) fn is_known(start: &[u8]) -> bool {
         b"module attributes",
         b"module {",
     ];
-    if recognise::serialised(start).is_some() || onednn::begins(start) || kinds::json(start).is_some() {
+    if recognise::serialised(start).is_some()
+        || onednn::begins(start)
+        || onnx::begins(start)
+        || kinds::json(start).is_some()
+    {
         return true;
     }
     // MLIR may name locations, maps and types first.

@@ -133,7 +133,6 @@ fn files_that_are_known_and_not_read_are_named() {
     for (start, word) in [
         (&b"ftrt\x00\x01engine"[..], "--exportLayerInfo"),
         (b"SQLite format 3\0nsys", "Nsight"),
-        (b"\x08\x07\x12\x07pytorch\x1a\x052.1.0", "ONNX"),
         (b"\x20\0\0\0TTNN....", "TTNN"),
         (b"\x1c\0\0\0TFL3....", "TensorFlow Lite"),
     ] {

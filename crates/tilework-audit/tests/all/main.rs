@@ -4,6 +4,7 @@ mod block;
 mod devices;
 mod dumps;
 mod engines;
+mod graphs;
 mod hostile;
 mod kernels;
 #[cfg(all(target_os = "linux", feature = "proto"))]
@@ -21,4 +22,5 @@ mod serialised;
 mod suggest;
 mod suppose;
 mod target;
+mod tenstorrent;
 mod traces;

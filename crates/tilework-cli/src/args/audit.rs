@@ -10,7 +10,7 @@ use super::target::{TargetArgs, told};
 pub const AUDIT_EXAMPLES: &str = "\
 A PATH is a folder, a file or `-`. In a folder, audit reads the files of a dump, and the last stage of each module. A file is \
 recognised by its content: a buffer assignment, live ranges, a memory usage report, an HLO module as text or serialised \
-(HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message, a verbose log of oneDNN, the layers of a TensorRT engine, their profile or its build log, a trace of PyTorch's profiler, a kernel of Triton as TTGIR, MLIR, or any text with shapes in it. Files may be \
+(HloProto or HloModuleProto: *.hlo.pb), an out-of-memory message, a verbose log of oneDNN, the layers of a TensorRT engine, their profile or its build log, a trace of PyTorch's profiler, a kernel of Triton as TTGIR, a model of ONNX, a program of TTNN, MLIR, or any text with shapes in it. Files may be \
 compressed by gzip.
 
 To get a dump from JAX (XLA writes it before the program runs, so it exists even when the program runs out of memory):
@@ -37,6 +37,8 @@ Examples:
   tilework audit samples/logs/engine.json          # reformats: trtexec --exportLayerInfo
   tilework audit samples/logs/trace.json           # copies: torch.profiler, export_chrome_trace
   tilework audit samples/logs/matmul.ttgir         # convert_layout and bank conflicts: ~/.triton/cache
+  tilework audit samples/logs/model.onnx           # Transposes that cancel or fold
+  tilework audit samples/logs/program.ttnn.mlir    # to_layout, to_memory_config: tt-mlir
   tilework audit samples/dump --what-if '{0,1:T(8,128)}'
   tilework audit samples/dump --what-if 's32[300000,8]{0,1:T(8,128)}'
   tilework audit samples/program.mlir --target tenstorrent

@@ -61,10 +61,11 @@ pub(crate) fn log_section(page: &mut String, log: &Logged, top: usize) {
             let _ = writeln!(
                 page,
                 "<tr><td>{}</td><td>{}</td><td class=\"left\"><code>{from}</code></td><td class=\"left\"><code>{to}</code></td>\
-                 <td class=\"left\">{} <span class=\"faint\">line {}</span></td></tr>",
+                 <td class=\"left\">{} <span class=\"faint\">{} {}</span></td></tr>",
                 escaped(&saves(&moved.work)),
                 moved.work.count,
                 escaped(&place),
+                log.kind.place_name(),
                 moved.line
             );
         }

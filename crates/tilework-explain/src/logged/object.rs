@@ -24,6 +24,8 @@ pub struct LoggedObject {
     conflicts: Vec<ConflictObject>,
     conflict_count: u64,
     through_memory: u64,
+    idle_count: u64,
+    sizes_taken_as_1: Vec<String>,
     complete: bool,
 }
 
@@ -47,6 +49,8 @@ impl LoggedObject {
             conflicts: log.conflicts.iter().map(ConflictObject::new).collect(),
             conflict_count: log.conflict_count,
             through_memory: log.through_memory,
+            idle_count: log.idle,
+            sizes_taken_as_1: log.open.clone(),
             complete: !log.overflowed,
         }
     }
@@ -100,6 +104,7 @@ impl SavingObject {
                 Remedy::JoinMoves => "join moves",
                 Remedy::OneFormat => "one format",
                 Remedy::Ends => "ends",
+                Remedy::Absorb => "absorb",
             },
             sentence: remedy(log, saving).replace('\u{a0}', " ") + ".",
             formats: saving.formats.clone(),

@@ -25,7 +25,7 @@ pub(crate) fn log(page: &mut Page, log: &Logged, top: usize) {
     if !log.moves.is_empty() {
         page.heading(&format!("the dearest {}", plural(kind)));
         let own = log.moves.iter().take(top);
-        page.text(&own.map(movement).collect::<Vec<String>>().join("\n"));
+        page.text(&own.map(|own| movement(log, own)).collect::<Vec<String>>().join("\n"));
     }
     if !log.padded.is_empty() {
         page.heading("arrays with padding that operations work on");
@@ -71,6 +71,19 @@ pub(super) fn about(log: &Logged) -> String {
             _ => format!("{count} of them only change the element type ({saves})"),
         });
     }
+    if log.idle > 0 {
+        let kinds = counted(log.idle, &format!("more {}", log.kind.move_name()));
+        let verb = if log.idle == 1 { "moves" } else { "move" };
+        parts.push(format!("{kinds} {verb} nothing, as only dimensions of size 1 change places"));
+    }
+    if !log.open.is_empty() {
+        parts.push(format!("sizes that are not said count as 1: {}", log.open.join(", ")));
+    }
+    if log.created.count > 0 && log.kind == LogKind::Ttnn {
+        let count = log.created.count;
+        let verb = if count == 1 { "runs" } else { "run" };
+        parts.push(format!("{} {verb} once and not in each run", counted(count, "more operation")));
+    }
     if log.created.nanoseconds > 0 {
         parts.push(format!("making operations ready took {} more", time(log.created.nanoseconds)));
     }
@@ -100,13 +113,15 @@ fn savings(page: &mut Page, log: &Logged, top: usize) {
 
 /// How that is done with what wrote the log.
 pub(super) fn how(log: &Logged, remedy: Remedy) -> Option<&'static str> {
-    use tilework_audit::LogKind::{OneDnn, PyTorch, TensorRt, TensorRtBuild, TensorRtProfile, Triton};
+    use tilework_audit::LogKind::{
+        OneDnn, Onnx, PyTorch, TensorRt, TensorRtBuild, TensorRtProfile, Triton, Ttnn,
+    };
     match (log.kind, remedy) {
         (OneDnn, Remedy::KeepWeights) => Some(
             "In oneDNN: create the primitive with format_tag::any for the weights, reorder them once into its weights_desc(), \
              and keep that memory. Frameworks do so when a model is frozen or prepacked.",
         ),
-        (OneDnn, Remedy::OneFormat | Remedy::JoinMoves) => Some(
+        (OneDnn, Remedy::OneFormat | Remedy::JoinMoves | Remedy::Absorb) => Some(
             "In oneDNN: create primitives with format_tag::any, give each the memory descriptor that the one before has chosen, \
              and reorder only at the first and the last. Operations that take every format (eltwise, binary, pooling) keep \
              that of their input.",
@@ -126,6 +141,23 @@ pub(super) fn how(log: &Logged, remedy: Remedy) -> Option<&'static str> {
             "In Triton: a conversion stands between operations that ask for different encodings, such as a coalesced load or store and \
              a dot. Fewer are needed where both sides have the same order and sizes of blocks; one outside a loop costs less than \
              one within it.",
+        ),
+        (Ttnn, _) => Some(
+            "In tt-mlir: the optimizer keeps what one operation makes where and as the next one reads it, with \
+             optimization-level=1 (2 shards as well) of --ttir-to-ttnn-backend-pipeline; what follows from weights alone is \
+             made once with enable-const-eval=true.",
+        ),
+        (Onnx, Remedy::KeepWeights) => Some(
+            "In ONNX: store the weights as the operation wants them. Constant folding does it, such as that of onnxsim or of ONNX \
+             Runtime, which writes the graph that it runs to SessionOptions.optimized_model_filepath: audit that as well.",
+        ),
+        (Onnx, Remedy::Ends) => Some(
+            "In ONNX: export the model with inputs and outputs in the order that it works in, such as tf2onnx --inputs-as-nchw and \
+             --outputs-as-nchw.",
+        ),
+        (Onnx, _) => Some(
+            "In ONNX: onnxsim and ONNX Runtime take many of them away. The latter writes the graph that it runs to \
+             SessionOptions.optimized_model_filepath: audit that to see which are left.",
         ),
         (PyTorch, _) => Some(
             "In PyTorch: model.to(memory_format=torch.channels_last), and the same for inputs, keeps convolutions in one format; \
@@ -159,7 +191,7 @@ fn pair(log: &Logged, pair: &Pair) -> String {
     format!("  {} in {count}: {} to {}", cost(log, &pair.work), pair.from, pair.to)
 }
 
-fn movement(moved: &LogMove) -> String {
+fn movement(log: &Logged, moved: &LogMove) -> String {
     let work = &moved.work;
     let times = if work.count > 1 { format!(" in {} runs", work.count) } else { String::new() };
     let name = moved.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
@@ -172,8 +204,9 @@ fn movement(moved: &LogMove) -> String {
     let way = moved.way.map_or(String::new(), |way| format!(" {}{}", way.name(), in_loops(moved.loops)));
     let place = moved.place.as_ref().map_or(String::new(), |place| format!(", {place}"));
     format!(
-        "  {}{times}{way}{name}{between}{place}; line {}\n      from {}\n      to {}{waste}",
+        "  {}{times}{way}{name}{between}{place}; {} {}\n      from {}\n      to {}{waste}",
         saves(work),
+        log.kind.place_name(),
         moved.line,
         array(&moved.from),
         array(&moved.to)

@@ -90,7 +90,26 @@ pub(super) fn remedy(log: &Logged, saving: &Saving) -> String {
     };
     let each = log.cycle.map_or(String::new(), |cycle| format!(" in each of {} iterations", cycle.times));
     let only = if count == 1 { "only brings" } else { "only bring" };
+    let is_graph = log.kind == LogKind::Onnx;
     match saving.remedy {
+        Remedy::KeepWeights if is_graph => format!(
+            "{kinds} {} weights, which are the same in every run: storing them transposed {saves}{}",
+            if count == 1 { "is of" } else { "are of" },
+            of_each(log)
+        ),
+        Remedy::JoinMoves if is_graph => format!(
+            "{kinds} {}, at once or through operations that work in any order of dimensions{}: one order for what \
+             lies between {saves}{}",
+            if count == 1 { "cancels" } else { "cancel" },
+            mostly(saving, "from "),
+            of_each(log)
+        ),
+        Remedy::Absorb => format!(
+            "{kinds} only {} the last two dimensions for a product of matrices, which can take them as they are \
+             (transA, transB of Gemm; FusedMatMul): that {saves}{}",
+            if count == 1 { "swaps" } else { "swap" },
+            of_each(log)
+        ),
         Remedy::KeepWeights => format!(
             "Weights are brought into the same format again{each}{}: doing it once and keeping them {saves}",
             mostly(saving, "from ")
@@ -115,6 +134,14 @@ pub(super) fn remedy(log: &Logged, saving: &Saving) -> String {
              {saves}",
             mostly(saving, "from ")
         ),
+    }
+}
+
+/// That a sum is of one run, where the log has none.
+fn of_each(log: &Logged) -> &'static str {
+    match log.kind {
+        LogKind::Onnx => " in each run",
+        _ => "",
     }
 }
 
@@ -165,6 +192,9 @@ pub(super) fn array(array: &LogArray) -> String {
 
 /// `copies` of `copy`.
 pub(super) fn plural(word: &str) -> String {
+    if let Some((first, rest)) = word.split_once(" of ") {
+        return format!("{} of {rest}", plural(first));
+    }
     match word.strip_suffix('y') {
         Some(stem) => format!("{stem}ies"),
         None => format!("{word}s"),

@@ -129,4 +129,6 @@ class Log(TypedDict):
     conflicts: list[BankConflict]
     conflict_count: int
     through_memory: int
+    idle_count: int
+    sizes_taken_as_1: list[str]
     complete: bool
