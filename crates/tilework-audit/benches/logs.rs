@@ -1,6 +1,7 @@
 //! How fast logs of other compilers are read, and serialised modules: MB/s of one core, the median of five.
 //!
-//! `cargo bench -p tilework-audit --features proto --bench logs` reads 64 MB of each; `-- 8` reads 8 MB.
+//! `cargo bench -p tilework-audit --features proto --bench logs` reads 64 MB of each; `-- 8` reads 8 MB, and `-- 8 Triton` of those
+//! alone whose names have this word.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -23,6 +24,8 @@ fn main() {
     if cfg!(feature = "proto") {
         all.push(("a serialised module", module(bytes)));
     }
+    let word = std::env::args().skip(1).find(|word| !word.starts_with('-') && word.parse::<usize>().is_err());
+    all.retain(|(name, _)| word.as_ref().is_none_or(|word| name.contains(word.as_str())));
     println!("| what | MB | MB/s | held, MB |");
     println!("|---|--:|--:|--:|");
     for (name, text) in all {

@@ -54,8 +54,8 @@ mod unread;
 pub use audit::{Assumed, Audit};
 pub use block::{Block, BlockDim, BlockRule};
 pub use find::findings::{
-    Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Move, Moved, Peak, Place, Shared,
-    SpaceSum, Sum,
+    Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Machine, Move, Moved, Peak, Place,
+    Shared, SpaceSum, Sum,
 };
 pub use find::judged::{Advice, Asked, Donatable, Reason, Replica, Why};
 pub use find::suppose::Instead;
@@ -68,6 +68,6 @@ pub use read::folder::Refused;
 pub use read::select::{Selection, is_same_program};
 pub use suggest::array::{Change, Rearranged};
 pub use suggest::footprint::Footprint;
-pub use suggest::target::{Target, tiles_from_text};
+pub use suggest::target::{Device, Target, tiles_from_text};
 pub use suggest::{KEPT, ORDER_LIMIT, Suggestions, suggest};
 pub use unread::Unread;

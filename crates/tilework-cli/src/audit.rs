@@ -8,7 +8,7 @@ use tilework::{Error, printable};
 use tilework_audit::{Audit, Findings, is_same_program};
 use tilework_explain::{
     ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
-    explain_what_if, size,
+    explain_what_if, have_logs_to_compare, log_table, size,
 };
 
 use crate::args::AuditArgs;
@@ -51,6 +51,14 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
                 both.push(findings);
             }
             let Ok([before, after]) = <[Findings; 2]>::try_from(both) else { return Ok(()) };
+            // An engine and its profile are two parts of one thing.
+            let is_of_logs = before.programs.is_empty() && after.programs.is_empty();
+            if is_of_logs && !have_logs_to_compare(&before, &after) && !before.logs.is_empty() {
+                let Some(audit) = read(&paths.iter().collect::<Vec<_>>(), output)? else { return Ok(()) };
+                let Some(findings) = conclude(&audit, top.max(1), output)? else { return Ok(()) };
+                tell(&findings, top, args, output)?;
+                return ended(&findings, args, output);
+            }
             match output.json {
                 true => output.object(&ChangeObject::new(&before, &after))?,
                 false => {
@@ -70,8 +78,13 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
             findings
         }
     };
+    ended(&findings, args, output)
+}
+
+/// Says what the exit code is, when all else is said.
+fn ended(findings: &Findings, args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     if let Some(limit) = args.fail_over {
-        over(&findings, limit, output);
+        over(findings, limit, output);
     }
     if findings.programs.is_empty() && findings.logs.is_empty() && output.code() < BAD {
         let error = Error::new("nothing that was read says how arrays lie in memory").accepts(READ);
@@ -90,6 +103,11 @@ const READ: &str = "a folder that XLA dumped to, one of its text files, an out-o
 
 /// Tells which programs have more padding than a limit allows, beside the report, and what the exit code is then.
 fn over(findings: &Findings, limit: f64, output: &mut Output) {
+    if !findings.logs.is_empty() {
+        eprintln!(
+            "--fail-over is about the memory of programs: what a log says of moves changes no exit code"
+        );
+    }
     for program in findings.programs.iter().filter(|program| program.main().share() > limit) {
         let (name, share) = (printable(&program.name), program.main().share() * 100.0);
         eprintln!("{name}: {share:.1} % of the memory is padding; --fail-over allows {:.1} %", limit * 100.0);
@@ -157,7 +175,13 @@ fn are_two_dumps(before: &OsString, after: &OsString) -> bool {
 }
 
 fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
+    if args.csv && findings.programs.is_empty() && !findings.logs.is_empty() {
+        return log_table(findings).iter().try_for_each(|line| output.text(line));
+    }
     if args.csv {
+        if !findings.logs.is_empty() {
+            eprintln!("the table is of the buffers of programs: logs alone have a table of their moves");
+        }
         return audit_table(findings).iter().try_for_each(|line| output.text(line));
     }
     if args.html {

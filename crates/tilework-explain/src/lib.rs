@@ -48,7 +48,7 @@ pub use audited::{
 pub use blocked::{BlockSize, Blocked, Near, explain_block};
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use explain::{explain, explain_layout};
-pub use logged::{LoggedObject, log_sentence};
+pub use logged::{LoggedObject, have_logs_to_compare, log_sentence, log_table};
 pub use movement::explain_plan;
 pub use page::{NARROWEST, Page, Row, WIDEST};
 pub use planned::{Moves, Planned};

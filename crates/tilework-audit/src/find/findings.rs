@@ -10,6 +10,7 @@ use crate::find::judged::{Advice, Donatable, Reason, Replica};
 use crate::log::logged::Logged;
 use crate::program::{Class, Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
+use crate::suggest::target::Device;
 use crate::unread::Unread;
 
 /// Everything that an audit has to say.
@@ -66,6 +67,8 @@ pub struct Audited {
     pub donatable: Vec<Donatable>,
     /// Bytes that all of them would spare, with those that are not listed.
     pub donatable_bytes: u64,
+    /// The machine that was asked about (see [`Audit::suppose_target`](crate::Audit::suppose_target)), if what it has is known.
+    pub machine: Option<Machine>,
     /// How many devices the program is divided among, where the dump says so.
     pub devices: Option<u64>,
     /// Arguments that several of them have alike; those first that would spare the most.
@@ -241,6 +244,15 @@ pub struct Shared {
     pub place: Place,
 }
 
+/// A machine that was asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// What a device of it has.
+    pub device: Device,
+}
+
 /// What all moves come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
@@ -298,6 +310,10 @@ pub struct Move {
     pub touched: u64,
     /// The cycles that the compiler estimates for all of them and all their runs; none if it does not say.
     pub cycles: Option<u64>,
+    /// Of what is touched, the bytes in the main memory.
+    pub touched_main: u64,
+    /// The least nanoseconds that these take on the machine that was asked about; none if none was, or nothing is known of it.
+    pub least_nanoseconds: Option<u64>,
     /// How they move; none if that is not decided.
     pub how: Option<How>,
     /// Whether the layout changes; else it is a copy of the same layout in the same memory.

@@ -25,7 +25,7 @@ use crate::program::{Message, Program};
 use crate::shapes::ShapeId;
 use crate::sources::Source;
 use entry::{Entry, entries};
-use findings::{Audited, Basis, Findings, Place, Sum};
+use findings::{Audited, Basis, Findings, Machine, Place, Sum};
 use listing::Listing;
 use peak::Peaks;
 
@@ -93,6 +93,7 @@ impl Audit {
             advice,
             donatable,
             donatable_bytes,
+            machine: self.machine(),
             devices: Some(program.devices).filter(|&devices| devices > 1),
             replicas,
             replica_bytes,
@@ -104,6 +105,12 @@ impl Audit {
             compilers_peak: program.compilers_peak.map(|(_, bytes)| bytes),
             overflowed: program.overflowed,
         })
+    }
+
+    /// The machine that was asked about, if what it has is known.
+    fn machine(&self) -> Option<Machine> {
+        let target = &self.assumed.as_ref()?.target;
+        Some(Machine { name: target.name().to_owned(), device: target.device()? })
     }
 
     pub(crate) fn shape(&self, number: ShapeId) -> Arc<Shape> {

@@ -39,6 +39,7 @@ pub(crate) struct Found<'a> {
     pub(crate) bytes: u64,
     /// Bytes that are read and written, with padding, and the cycles that the compiler estimates, of all runs.
     touched: u64,
+    touched_main: u64,
     cycles: Option<u64>,
     fused: bool,
     certain: bool,
@@ -103,6 +104,9 @@ impl Audit {
                     |shape| self.store.shapes.known(shape).leaves.map_or(0, |cost| cost.allocated);
                 let all = tally.count.saturating_mul(runs);
                 let touched = allocated(key.from).saturating_add(allocated(key.to)).saturating_mul(all);
+                let is_main = |shape| self.store.shapes.known(shape).cost.is_some_and(|cost| cost.space == 0);
+                let main = |shape| if is_main(shape) { allocated(shape) } else { 0 };
+                let touched_main = main(key.from).saturating_add(main(key.to)).saturating_mul(all);
                 // Alike ones are taken to take as long.
                 let name = self.store.texts.text(tally.name);
                 let cycles = program.cycles.get(&self.store.seed.of(name.as_bytes()));
@@ -115,6 +119,7 @@ impl Audit {
                     runs,
                     bytes,
                     touched,
+                    touched_main,
                     cycles,
                     fused,
                     certain,
@@ -147,7 +152,20 @@ impl Audit {
     }
 
     fn told(&self, program: &Program, found: &Found<'_>, planned: bool) -> Move {
-        let Found { key, tally, argument, effect, runs, bytes, touched, cycles, fused, certain } = *found;
+        let Found {
+            key,
+            tally,
+            argument,
+            effect,
+            runs,
+            bytes,
+            touched,
+            touched_main,
+            cycles,
+            fused,
+            certain,
+        } = *found;
+        let device = self.assumed.as_ref().and_then(|assumed| assumed.target.device());
         let is_again = effect == Effect::Again;
         Move {
             operation: key.operation,
@@ -159,6 +177,8 @@ impl Audit {
             to: self.shape(key.to),
             bytes,
             touched,
+            touched_main,
+            least_nanoseconds: device.map(|device| device.least_nanoseconds(touched_main)),
             cycles,
             changes_layout: !is_again,
             how: planned.then(|| self.how(key)).flatten(),

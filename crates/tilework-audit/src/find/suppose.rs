@@ -30,7 +30,10 @@ impl Audit {
     /// ```
     pub fn suppose_target(&mut self, target: Target) -> usize {
         let laid_out = |array: &ArrayShape| {
-            let placed = has_no_tiles(array).then(|| target.place(array).ok()).flatten()?;
+            // Tiles are those of the main memory: what is small and elsewhere has none.
+            let is_elsewhere = array.layout().is_some_and(|layout| layout.memory_space() != 0);
+            let placed =
+                (has_no_tiles(array) && !is_elsewhere).then(|| target.place(array).ok()).flatten()?;
             Some(placed.shape).filter(|shape| shape != array)
         };
         let changed = self.store.shapes.replace(|shape| replaced(shape, laid_out));

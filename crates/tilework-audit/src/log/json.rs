@@ -158,24 +158,20 @@ impl<R: BufRead> Records<R> {
                 return Ok(is_long);
             }
             let bytes = self.input.fill_buf()?;
-            let mut ends = None;
-            let mut lines = 0;
-            for (at, &byte) in bytes.iter().enumerate() {
-                if byte == b'\n' {
-                    lines += 1;
-                }
+            let (mut ends, mut at) = (None, 0);
+            while let Some(&byte) = bytes.get(at) {
                 if in_text {
-                    match byte {
-                        _ if escaped => escaped = false,
-                        b'\\' => escaped = true,
-                        b'"' => {
-                            in_text = false;
-                            if depth == 0 {
-                                ends = Some(at + 1);
-                                break;
-                            }
-                        }
-                        _ => {}
+                    if escaped {
+                        (escaped, at) = (false, at + 1);
+                        continue;
+                    }
+                    let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else { break };
+                    at += found + 1;
+                    escaped = bytes[at - 1] == b'\\';
+                    in_text = escaped;
+                    if !in_text && depth == 0 {
+                        ends = Some(at);
+                        break;
                     }
                     continue;
                 }
@@ -196,8 +192,10 @@ impl<R: BufRead> Records<R> {
                     }
                     _ => {}
                 }
+                at += 1;
             }
             let used = ends.unwrap_or(bytes.len());
+            let lines = memchr::memchr_iter(b'\n', &bytes[..used]).count() as u64;
             let room = LONGEST - self.record.len();
             is_long |= used > room;
             self.record.extend_from_slice(&bytes[..used.min(room)]);

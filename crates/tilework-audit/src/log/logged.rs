@@ -144,7 +144,7 @@ impl Work {
     }
 
     /// What is dearer: by time where it is said, else by bytes, else by number.
-    pub(crate) fn cost(&self) -> (u64, u64, u64) {
+    pub fn cost(&self) -> (u64, u64, u64) {
         (self.nanoseconds, self.touched, self.count)
     }
 }

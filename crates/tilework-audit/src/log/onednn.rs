@@ -66,14 +66,15 @@ impl Reading<'_> {
         let Ok(text) = std::str::from_utf8(&line) else {
             return self.store.complaints.add(number, "a line of a oneDNN log that is no text");
         };
-        if let Some((_, version)) =
-            text.split_once(",info,oneDNN ").or_else(|| text.split_once(",info,DNNL "))
-        {
-            let version = version.split([' ', ',']).next().unwrap_or("");
-            log.writer =
-                self.store.texts.number(&format!("oneDNN {version}").as_bytes()[..version.len().min(40) + 7]);
-        }
-        let Some(said) = said(text) else { return };
+        let Some(said) = said(text) else {
+            let version = text.split_once(",info,oneDNN ").or_else(|| text.split_once(",info,DNNL "));
+            if let Some((_, version)) = version {
+                let version = version.split([' ', ',']).next().unwrap_or("");
+                let words = format!("oneDNN {version}");
+                log.writer = self.store.texts.number(&words.as_bytes()[..version.len().min(40) + 7]);
+            }
+            return;
+        };
         if said.is_creation {
             log.created.add(said.nanoseconds, number, NONE);
             return;

@@ -12,8 +12,9 @@
 //! those of operators. An event stands within another one if it ran on the same thread meanwhile.
 
 use std::cmp::Reverse;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use tilework::Layout;
 
 use super::json::Record;
@@ -106,16 +107,7 @@ pub(super) struct Trace {
 impl Reading<'_> {
     /// Reads an event.
     pub(super) fn trace_record(&mut self, trace: &mut Trace, record: &Record<'_>) {
-        const CATEGORIES: [&[u8]; 6] = [
-            b"\"cpu_op\"",
-            b"\"kernel\"",
-            b"\"gpu_mem",
-            b"\"python_function\"",
-            b"\"Operator\"",
-            b"\"Kernel\"",
-        ];
-        let is_step = || memmem::find(record.text, b"ProfilerStep#").is_some();
-        if !CATEGORIES.iter().any(|category| memmem::find(record.text, category).is_some()) && !is_step() {
+        if !may_matter(record.text) {
             return;
         }
         let Some(event) = Value::parse(record.text) else {
@@ -211,18 +203,26 @@ impl Reading<'_> {
 
     /// From what to what an `aten::copy_` goes.
     fn copied(&mut self, arguments: Option<&Value<'_>>) -> Option<(ArrayId, ArrayId)> {
+        let lists = ["Input Dims", "Input Strides", "Input type"]
+            .map(|key| arguments.and_then(|arguments| arguments.get(key)).map_or(&[][..], Value::list));
+        let log = self.logs.of(self.store, self.name, LogKind::PyTorch);
+        let budget = self.store.budget.clone();
+        let mut key = Vec::new();
         let mut array = |number: usize| {
-            let list = |key: &str| {
-                arguments.and_then(|arguments| arguments.get(key)).map_or(&[][..], Value::list).get(number)
-            };
-            let sizes = list("Input Dims").and_then(Value::numbers);
-            let strides = list("Input Strides").and_then(Value::numbers);
-            let kind = list("Input type").and_then(Value::text).unwrap_or("");
-            self.store.strided(sizes.as_deref(), strides.as_deref(), kind)
+            let [sizes, strides, kind] = lists.map(|list| list.get(number));
+            key.clear();
+            for part in [sizes, strides, kind] {
+                part.unwrap_or(&Value::Other).key(&mut key);
+            }
+            let hash = self.store.seed.of(&key);
+            log.array_said(&budget, hash, || {
+                let (sizes, strides) = (sizes.and_then(Value::numbers), strides.and_then(Value::numbers));
+                let kind = kind.and_then(Value::text).unwrap_or("");
+                self.store.strided(sizes.as_deref(), strides.as_deref(), kind)
+            })
         };
         let (to, from) = (array(0), array(1));
-        let log = self.logs.of(self.store, self.name, LogKind::PyTorch);
-        log.array(&self.store.budget, from).zip(log.array(&self.store.budget, to))
+        from.zip(to)
     }
 
     /// Concludes from a trace when all of it was read.
@@ -387,6 +387,25 @@ impl Trace {
         budget.give_list(&self.kernels);
         budget.give_map(&self.operators);
     }
+}
+
+/// Whether an event may be one of those that are read: it has their category. Most of a trace are others.
+fn may_matter(text: &[u8]) -> bool {
+    static KEY: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"cat\""));
+    // The arguments of an event may have a category of their own; then there is another one.
+    KEY.find_iter(text).any(|at| {
+        let value = text[at + 5..].trim_ascii_start().strip_prefix(b":").unwrap_or(b"").trim_ascii_start();
+        const CATEGORIES: [&[u8]; 7] = [
+            b"\"cpu_op\"",
+            b"\"kernel\"",
+            b"\"gpu_mem",
+            b"\"python_function\"",
+            b"\"Operator\"",
+            b"\"Kernel\"",
+            b"\"user_annotation\"",
+        ];
+        CATEGORIES.iter().any(|category| value.starts_with(category))
+    })
 }
 
 /// Whether a function is of Python or its libraries, and not of the program.

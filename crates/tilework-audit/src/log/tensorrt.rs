@@ -111,11 +111,14 @@ impl Reading<'_> {
         let operation = layer.get("LayerType").and_then(Value::text).unwrap_or("layer");
         let is_move = operation.eq_ignore_ascii_case("Reformat");
         let mut arrays: Vec<(Part, ArrayId)> = Vec::new();
-        let mut tensors: Vec<(u64, bool)> = Vec::new();
+        let (mut tensors, mut said): (Vec<(u64, bool)>, Vec<u8>) = Default::default();
         for (key, part) in [("Inputs", Part::Input), ("Outputs", Part::Output)] {
             for tensor in layer.get(key).map_or(&[][..], Value::list) {
-                let said = format!("{:?} {:?}", tensor.get("Dimensions"), tensor.get("Format/Datatype"));
-                let (hash, budget) = (self.store.seed.of(said.as_bytes()), self.store.budget.clone());
+                said.clear();
+                for part in [tensor.get("Dimensions"), tensor.get("Format/Datatype")] {
+                    part.unwrap_or(&Value::Other).key(&mut said);
+                }
+                let (hash, budget) = (self.store.seed.of(&said), self.store.budget.clone());
                 let array = log.array_said(&budget, hash, || self.store.tensor(tensor, line));
                 let Some(array) = array else { return };
                 arrays.push((part, array));
@@ -129,7 +132,7 @@ impl Reading<'_> {
         let name = self.store.texts.number(shortened(name).as_bytes());
         let operation = self.store.texts.number(operation.as_bytes());
         // Layers are never alike: each has tensors of its own.
-        let hash = self.store.seed.of(format!("{} {line} {}", log.steps.len(), arrays.len()).as_bytes());
+        let hash = self.store.seed.of(&(log.steps.len() as u64).to_le_bytes());
         let step = Step { operation, arrays: arrays.into(), moves, name, way: None, loops: 0 };
         let budget = &self.store.budget;
         let Some(step) = log.step(budget, hash, step) else { return };

@@ -7,14 +7,17 @@
 //! #loc9 = loc("kernel.py":31:12)
 //! ```
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memchr2_iter;
+use memchr::memmem::{self, Finder};
 use tilework::triton::{Side, Type};
 
 use super::links::Link;
 use super::logged::{LogKind, Way};
 use super::ways::{Access, access, way};
 use super::{Array, ArrayId, Conflict, Log, Part, Step, by_x};
-use crate::hash::Map;
+use crate::hash::{Map, Seed};
 use crate::read::Reading;
 use crate::read::mlir::end_of_type;
 use crate::texts::{NONE, Text};
@@ -96,14 +99,16 @@ impl Reading<'_> {
         if let Some(operation) = operation(text) {
             self.operation(ttgir, number, text, operation);
         }
-        if text.contains("scf.for ") || text.contains("scf.while ") {
+        let structured = LOOP.find(text.as_bytes()).map_or("", |at| &text[at + 4..]);
+        if structured.starts_with("for ") || structured.starts_with("while ") {
             ttgir.loops.push(ttgir.depth);
             ttgir.loops.truncate(64);
         }
-        let braces = text.bytes().fold((0_u32, 0_u32), |(open, close), byte| match byte {
-            b'{' => (open + 1, close),
-            b'}' => (open, close + 1),
-            _ => (open, close),
+        let braces = memchr2_iter(b'{', b'}', text.as_bytes()).fold((0_u32, 0_u32), |(open, close), at| {
+            match text.as_bytes()[at] {
+                b'{' => (open + 1, close),
+                _ => (open, close + 1),
+            }
         });
         ttgir.depth = (ttgir.depth + braces.0).saturating_sub(braces.1);
         while ttgir.loops.last().is_some_and(|&begins| ttgir.depth <= begins) {
@@ -151,17 +156,17 @@ impl Reading<'_> {
         let Typed { arrays, moves, how, conflict } = typed;
         let log = self.logs.of(self.store, self.name, LogKind::Triton);
         let name = self.store.texts.number(operation.as_bytes());
-        let key = [text.as_bytes(), &number.to_le_bytes()].concat();
         let arrays = arrays.into_boxed_slice();
         let step = Step { operation: name, arrays: arrays.clone(), moves, name: NONE, way: how, loops: 0 };
         let budget = &self.store.budget;
-        let Some(step) = log.step(budget, seed.of(&key), step) else { return };
+        let Some(step) = log.step(budget, seed.of(&number.to_le_bytes()), step) else { return };
         log.runs[step as usize].add(None, number, NONE);
-        if let Some(place) = text.rfind("loc(#loc") {
+        if (moves.is_some() || conflict.is_some())
+            && let Some(place) = text.rfind("loc(#loc")
+            && budget.for_one(&mut ttgir.placed)
+        {
             let place = text[place + 4..].trim_end_matches(')');
-            if (moves.is_some() || conflict.is_some()) && budget.for_one(&mut ttgir.placed) {
-                ttgir.placed.push((step, seed.of(place.as_bytes())));
-            }
+            ttgir.placed.push((step, seed.of(place.as_bytes())));
         }
         if let (Some(found), [from, to]) = (conflict.filter(|found| found.ways > 1), &arrays[..]) {
             let fits = log.conflicts.len() < 1 << 16 && budget.for_one(&mut log.conflicts);
@@ -180,11 +185,11 @@ impl Reading<'_> {
         }
         log.deepen(step, ttgir.loops.len() as u32);
         // Names are of one function.
-        let (made, used) = text.split_once(" = ").unwrap_or(("", text));
-        let used = used.split(" : ").next().unwrap_or(used);
+        let (made, used) = split(text);
+        let used = TYPES.find(used.as_bytes()).map_or(used, |at| &used[..at]);
         for (part, makes) in [(made, true), (used, false)] {
             for name in values(part).take(16) {
-                let tensor = seed.of(format!("{} {name}", ttgir.functions).as_bytes());
+                let tensor = tensor(seed, ttgir.functions, name);
                 log.link(budget, Link { step, tensor, makes, line: number });
             }
         }
@@ -324,10 +329,25 @@ impl Log {
     }
 }
 
+/// Where loops of a program, its results and its types begin.
+static LOOP: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"scf."));
+static MADE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b" = "));
+static TYPES: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b" : "));
+
+/// What a line makes, and of what.
+fn split(text: &str) -> (&str, &str) {
+    MADE.find(text.as_bytes()).map_or(("", text), |at| (&text[..at], &text[at + 3..]))
+}
+
+/// The number of a value in a function.
+pub(super) fn tensor(seed: Seed, function: u64, name: &str) -> u64 {
+    seed.of(name.as_bytes()) ^ function.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 /// The name of the operation of a line.
 fn operation(text: &str) -> Option<&str> {
     let text = match text.starts_with('%') {
-        true => text.split_once(" = ")?.1,
+        true => split(text).1,
         false => text,
     };
     let end =

@@ -12,7 +12,7 @@ use memchr::memmem;
 
 use super::links::Link;
 use super::logged::LogKind;
-use super::triton::{types, values};
+use super::triton::{tensor, types, values};
 use super::{Array, ArrayId, Part, Step, by_x};
 use crate::hash::Map;
 use crate::read::Reading;
@@ -150,7 +150,7 @@ impl Reading<'_> {
         let used = rest[..rest.len() - behind.len()].split("<{").next().unwrap_or(rest);
         for (part, makes) in [(made, true), (used, false)] {
             for name in values(part).take(64) {
-                let tensor = self.store.seed.of(format!("{} {name}", ttnn.functions).as_bytes());
+                let tensor = tensor(self.store.seed, ttnn.functions, name);
                 log.link(budget, Link { step, tensor, makes, line: number });
             }
         }

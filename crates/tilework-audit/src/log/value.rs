@@ -32,6 +32,36 @@ impl<'a> Value<'a> {
         members.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
+    /// Adds what it says to a key, which then is that of equal values alone.
+    pub(super) fn key(&self, key: &mut Vec<u8>) {
+        match self {
+            Value::Other => key.push(b'o'),
+            Value::Number(number) => {
+                key.push(b'n');
+                key.extend(number.to_bits().to_le_bytes());
+            }
+            Value::Text(text) => {
+                key.push(b't');
+                key.extend(text.len().to_le_bytes());
+                key.extend(text.as_bytes());
+            }
+            Value::List(list) => {
+                key.push(b'l');
+                key.extend(list.len().to_le_bytes());
+                list.iter().for_each(|value| value.key(key));
+            }
+            Value::Object(members) => {
+                key.push(b'm');
+                key.extend(members.len().to_le_bytes());
+                for (name, value) in members {
+                    key.extend(name.len().to_le_bytes());
+                    key.extend(name.as_bytes());
+                    value.key(key);
+                }
+            }
+        }
+    }
+
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),

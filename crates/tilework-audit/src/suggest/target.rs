@@ -53,6 +53,37 @@ enum Family {
     Tiles(Vec<Vec<Tile>>),
 }
 
+/// What a device of a machine has of memory, where that is public.
+///
+/// A device is what a program is compiled for: a chip, or of a TPU v2, v3 and 7x half of one. The figures are Google's, of
+/// each chip: <https://docs.cloud.google.com/tpu/docs/system-architecture-tpu-vm>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Bytes of the main memory.
+    pub memory: u64,
+    /// Bytes a second that are read from it and written to it at most.
+    pub bandwidth: u64,
+}
+
+impl Device {
+    /// The least nanoseconds in which as many bytes are read or written.
+    pub fn least_nanoseconds(&self, bytes: u64) -> u64 {
+        let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(self.bandwidth.max(1));
+        u64::try_from(nanoseconds).unwrap_or(u64::MAX)
+    }
+}
+
+/// GiB of the main memory of a device and GB/s of it.
+const DEVICES: [(&str, u64, u64); 7] = [
+    ("tpu-v2", 8, 350),
+    ("tpu-v3", 16, 450),
+    ("tpu-v4", 32, 1200),
+    ("tpu-v5e", 16, 819),
+    ("tpu-v5p", 95, 2765),
+    ("tpu-v6e", 32, 1600),
+    ("tpu7x", 96, 3690),
+];
+
 /// A target with a name: the name, other names of it, what it is.
 struct Named(&'static str, &'static [&'static str], &'static str, fn() -> Family);
 
@@ -132,6 +163,20 @@ impl Target {
     /// The name, or the tiles.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What a device of it has of memory; none if that depends on the machine, or is not known.
+    ///
+    /// ```
+    /// use tilework_audit::Target;
+    /// let device = Target::from_name("v5e")?.device().unwrap();
+    /// assert_eq!((device.memory, device.bandwidth), (16 << 30, 819_000_000_000));
+    /// assert_eq!(Target::from_name("tpu")?.device(), None);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn device(&self) -> Option<Device> {
+        let found = DEVICES.iter().find(|(name, ..)| *name == self.name)?;
+        Some(Device { memory: found.1 << 30, bandwidth: found.2 * 1_000_000_000 })
     }
 
     /// Whether the target is a machine, and not only tiles.

@@ -1,7 +1,7 @@
 //! The tiles of targets, against what a compiler wrote.
 
 use tilework::xla::{ArrayShape, Layout, Shape};
-use tilework_audit::{Target, suggest, tiles_from_text};
+use tilework_audit::{Audit, Target, suggest, tiles_from_text};
 
 fn array(text: &str) -> ArrayShape {
     Shape::parse(text).unwrap().as_array().unwrap().clone()
@@ -21,6 +21,41 @@ fn compiled() -> Vec<(Target, bool, ArrayShape)> {
         (Target::from_name(words[0]).unwrap(), words[1] == "asked", array(words[2]))
     };
     lines.map(read).collect()
+}
+
+#[test]
+fn a_machine_says_how_long_copies_take_at_least() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compiled/undonated");
+    let mut audit = Audit::new();
+    assert!(audit.read_path(std::path::Path::new(folder)).is_empty());
+    let found = audit.findings(usize::MAX);
+    assert_eq!((&found.programs[0].machine, found.programs[0].moves[0].least_nanoseconds), (&None, None));
+    audit.suppose_target(Target::from_name("v5e").expect("a target"));
+    let program = &audit.findings(usize::MAX).programs[0];
+    let machine = program.machine.as_ref().expect("its memory is known");
+    assert_eq!((machine.name.as_str(), machine.device.memory), ("tpu-v5e", 16 << 30));
+    // 256 MiB are read and written.
+    let copy = program.moves.iter().find(|change| change.bytes == 256 << 20).expect("is there");
+    assert_eq!(
+        (copy.touched_main, copy.least_nanoseconds),
+        (512 << 20, Some((512 << 20) * 1_000_000_000 / 819_000_000_000))
+    );
+    // What is in the registers or the vector memory takes time too, of which nothing is known.
+    let mut other = Audit::new();
+    let text = "HloModule m\n\nENTRY %e (x: f32[256,128]) -> f32[128,256] {\n  %x = f32[256,128]{1,0:T(8,128)} parameter(0)\n  \
+                %c = f32[256,128]{0,1:T(8,128)S(1)} copy(%x)\n}\n";
+    other.read("m.txt", text.as_bytes()).expect("memory is read");
+    other.suppose_target(Target::from_name("v5e").expect("a target"));
+    let change = &other.findings(1).programs[0].moves[0];
+    assert_eq!((change.touched, change.touched_main), (2 * 131_072, 131_072));
+}
+
+#[test]
+fn what_is_outside_of_the_main_memory_keeps_its_size_on_every_target() {
+    let mut audit = Audit::new();
+    audit.read("pasted", "s32[]{:S(2)} f32[3,5]{1,0:S(6)} f32[3,5]{1,0}".as_bytes()).expect("memory is read");
+    assert_eq!(audit.suppose_target(Target::from_name("tpu").expect("a target")), 1);
+    assert_eq!(audit.findings(1).programs[0].total.allocated, 4 + 60 + 2048);
 }
 
 #[test]

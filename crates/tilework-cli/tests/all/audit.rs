@@ -256,3 +256,58 @@ fn of_files_that_are_named_the_last_stage_is_read_too() {
     assert_eq!(names, ["jit_conv", "jit_tr"]);
     assert!(programs.iter().all(|program| program["basis"] == "assignment" && !program["peak"].is_null()));
 }
+
+#[test]
+fn a_machine_that_is_asked_about_says_what_is_too_little() {
+    let text = "BufferAssignment:\nallocation 0: size 21474836480, color 0, preallocated-temp:\n \
+                value: <1 a @0> (size=21474836480,offset=0): f32[5368709120]{0:T(1024)}\n";
+    let told = |target: &str| {
+        let Ran { stdout, code, .. } = run_with(command(&["audit", "--target", target]), text.as_bytes());
+        assert_eq!(code, 0);
+        stdout.split_whitespace().collect::<Vec<&str>>().join(" ")
+    };
+    let small = told("v5e");
+    assert!(small.contains("needs 20 GiB and a device of tpu-v5e has 16 GiB, 4 GiB too little"), "{small}");
+    for fits in ["v4", "tpu"] {
+        assert!(!told(fits).contains("too little"), "{}", told(fits));
+    }
+}
+
+#[test]
+fn logs_are_compared_tabled_and_never_fail_a_limit() {
+    let log = "../../samples/logs/onednn.log";
+    let half: String =
+        fs::read_to_string(log).expect("is there").lines().take(19).map(|line| format!("{line}\n")).collect();
+    let folder = std::env::temp_dir().join(format!("tilework-logs-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let (after, profile) = (folder.join("after.log"), folder.join("profile.json"));
+    fs::write(&after, half).expect("written");
+    let after = after.to_string_lossy().into_owned();
+    let words = |args: &[&str]| {
+        let ran = run(args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        (ran.stdout.split_whitespace().collect::<Vec<&str>>().join(" "), ran.stderr)
+    };
+    let (compared, _) = words(&["audit", log, &after]);
+    assert!(compared.contains("reorders fall from 37.9 ms of 83.0 ms to 18.1 ms of 37.7 ms"), "{compared}");
+    assert!(compared.contains("reorders 18 → 9, 9 less"), "{compared}");
+    // An engine and its profile are parts of one thing, and no before and after.
+    fs::write(
+        &profile,
+        r#"[{"count":1},{"name":"conv1 + relu1","timeMs":9.5,"averageMs":0.095,"percentage":60}]"#,
+    )
+    .expect("written");
+    let (engine, _) = words(&["audit", "../../samples/logs/engine.json", &profile.to_string_lossy()]);
+    assert!(engine.contains("4 reformats among 7 operations"), "{engine}");
+    fs::remove_dir_all(&folder).expect("removed");
+    let table = run(&["audit", "--csv", log]).stdout;
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines[0].starts_with("log,kind,move,count,nanoseconds"), "{table}");
+    assert!(
+        lines[1].contains(",onednn,,3,10081410,19267584,38535168,0,f32,aBcd16b,8x64x56x56,f32,abcd,"),
+        "{table}"
+    );
+    assert!(lines.iter().all(|line| line.split(',').count() == lines[0].split(',').count()), "{table}");
+    let (_, said) = words(&["audit", "--fail-over", "1%", "--top", "0", log]);
+    assert!(said.contains("changes no exit code"), "{said}");
+}

@@ -11,6 +11,7 @@ use tilework_picture::{Line, Look};
 use super::object::FindingsObject;
 use super::report::unread;
 use super::sentence::{percent, short};
+use crate::logged::changed_logs;
 use crate::page::Page;
 
 /// What a change did to the layouts of a program, or of several; no line is wider than `width` columns. `top` is how many
@@ -34,6 +35,7 @@ pub fn explain_audit_change(
             (None, None) => {}
         }
     }
+    changed_logs(&mut page, before, after, top);
     if page.lines().is_empty() {
         page.title("There are no shapes in what was read.");
     }

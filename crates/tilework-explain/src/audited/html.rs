@@ -6,7 +6,9 @@ use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
 use tilework_picture::svg::escaped;
 
 use super::buffers::{buffer_words, what};
-use super::moves::{advice_words, donation_words, how_words, near_words, runs_words};
+use super::moves::{
+    advice_words, cost, donation_words, how_words, near_words, replica_words, runs_words, sorted_by,
+};
 use super::pictures::{map, time};
 use super::report::{assumption, told_of, where_unread};
 use super::sentence::{audit_sentence, name_of, percent, place, short, space_name};
@@ -118,8 +120,12 @@ fn section(page: &mut String, program: &Audited, top: usize) {
     largest(page, program, top);
     worst(page, program, top);
     moves(page, "Instructions that change a layout, and copies of the same", &program.moves, top);
+    if let Some(words) = sorted_by(program) {
+        let _ = writeln!(page, "<p>{}</p>", escaped(&words));
+    }
     moves(page, "Arguments that are moved because of their layouts", &program.arguments, top);
     advice(page, program, top);
+    replicas(page, program, top);
     sums(page, "Padding by line of the program", &program.sources, name_of, top);
     sums(page, "Padding by computation", &program.computations, String::clone, top);
     page.push_str("</section>\n");
@@ -169,6 +175,30 @@ fn advice(page: &mut String, program: &Audited, top: usize) {
     page.push_str("<h3>Layouts that arguments and results could have instead</h3>\n<ul>\n");
     for advice in program.advice.iter().take(top) {
         let (first, second) = advice_words(advice);
+        let _ = writeln!(
+            page,
+            "<li>{}<br><span class=\"faint\">{}</span></li>",
+            escaped(&first),
+            escaped(&second)
+        );
+    }
+    page.push_str("</ul>\n");
+}
+
+/// Arguments that several devices have alike.
+fn replicas(page: &mut String, program: &Audited, top: usize) {
+    let Some(devices) = program.devices else { return };
+    if program.replicas.is_empty() {
+        return;
+    }
+    let spared = short(program.replica_bytes);
+    let _ = writeln!(
+        page,
+        "<h3>Arguments that several of the {devices} devices have <span class=\"faint\">parts of their own would spare each up \
+         to {spared}</span></h3>\n<ul>"
+    );
+    for each in program.replicas.iter().take(top) {
+        let (first, second) = replica_words(each, devices);
         let _ = writeln!(
             page,
             "<li>{}<br><span class=\"faint\">{}</span></li>",
@@ -244,7 +274,7 @@ fn moves(page: &mut String, heading: &str, moves: &[Move], top: usize) {
             page,
             "<tr><td>{}</td><td class=\"left\">{}<br><span class=\"faint\">{}</span></td>\
              <td class=\"left\"><code>{}</code><br><code>{}</code><br><span class=\"faint\">{}</span></td></tr>",
-            short(change.bytes),
+            escaped(&cost(change)),
             about.join(", "),
             escaped(&from),
             escaped(&change.from.to_string()),

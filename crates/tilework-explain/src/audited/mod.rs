@@ -19,3 +19,4 @@ pub use report::explain_audit;
 pub(crate) use sentence::percent;
 pub use sentence::{audit_sentence, space_name};
 pub use table::audit_table;
+pub(crate) use table::escaped_cell;

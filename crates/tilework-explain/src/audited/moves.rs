@@ -8,6 +8,7 @@ use tilework_audit::{Advice, Asked, Audited, Donatable, Donation, How, Move, Rep
 
 use super::buffers::near;
 use super::sentence::{place, short};
+use crate::logged::time;
 use crate::page::Page;
 
 /// Copies of fewer bytes together get no list of their own: counters of loops, mostly.
@@ -276,6 +277,9 @@ pub(super) fn cost(change: &Move) -> String {
     let bytes = short(change.bytes);
     match change.cycles {
         Some(cycles) => format!("{} cycles for {bytes}", thousands(cycles)),
+        None if change.least_nanoseconds.is_some_and(|least| least > 0) && !change.fused => {
+            format!("at least {} for {bytes}", time(change.least_nanoseconds.unwrap_or(0)))
+        }
         None if change.touched / 3 >= change.bytes => {
             format!("{bytes} ({} read and written with padding)", short(change.touched))
         }
@@ -296,17 +300,29 @@ fn thousands(number: u64) -> String {
     out
 }
 
-/// By what the moves are sorted, if it is not their bytes.
-fn sorted_by(program: &Audited) -> Option<String> {
+/// By what the moves are sorted.
+pub(super) fn sorted_by(program: &Audited) -> Option<String> {
     let moved = &program.moved;
-    (moved.timed > 0).then(|| {
-        format!(
+    if moved.timed > 0 {
+        return Some(format!(
             "Cycles are the compiler's estimate, and sort the list: {} for {} of them; others are put where their bytes with \
              padding would be.",
             thousands(moved.cycles),
             moved.timed
-        )
-    })
+        ));
+    }
+    let is_listed = moved.changes + moved.fused > 0 || moved.again_bytes >= WORTH;
+    let sorts = "Copies are sorted by the bytes that they read and write with padding, as the dump has no estimate of their \
+                 cycles (after_codegen)";
+    match &program.machine {
+        _ if !is_listed => None,
+        Some(machine) => Some(format!(
+            "Times are the least that a device of {} needs for the bytes in its main memory, with padding, at {} GB/s. {sorts}.",
+            machine.name,
+            machine.device.bandwidth / 1_000_000_000
+        )),
+        None => Some(format!("{sorts}; --target, such as tpu-v5e, says their least times.")),
+    }
 }
 
 fn name(change: &Move) -> String {

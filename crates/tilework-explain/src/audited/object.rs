@@ -61,6 +61,7 @@ pub struct AuditedObject {
     advice: Vec<AdviceObject>,
     donatable: Vec<DonatableObject>,
     donatable_bytes: u64,
+    machine: Option<MachineObject>,
     devices: Option<u64>,
     replicas: Vec<ReplicaObject>,
     replica_bytes: u64,
@@ -114,6 +115,11 @@ impl AuditedObject {
                 })
                 .collect(),
             donatable_bytes: program.donatable_bytes,
+            machine: program.machine.as_ref().map(|machine| MachineObject {
+                name: machine.name.clone(),
+                memory_bytes: machine.device.memory,
+                bytes_per_second: machine.device.bandwidth,
+            }),
             devices: program.devices,
             replicas: program
                 .replicas
@@ -303,6 +309,14 @@ struct DonatableObject {
     number: u32,
     result: u32,
     bytes: u64,
+}
+
+/// The machine that was asked about.
+#[derive(Serialize)]
+struct MachineObject {
+    name: String,
+    memory_bytes: u64,
+    bytes_per_second: u64,
 }
 
 /// An argument that several devices have alike.

@@ -140,6 +140,17 @@ fn said(program: &Audited) -> String {
     text
 }
 
+/// What is missing on the machine that was asked about.
+fn against(program: &Audited) -> Option<String> {
+    let machine = program.machine.as_ref().filter(|_| program.basis == Basis::Assignment)?;
+    let is_main = program.peak.as_ref().is_none_or(|peak| peak.space == 0);
+    let reserved = program.spaces.iter().find(|space| space.number == 0).and_then(|space| space.reserved);
+    let (needed, there) = (reserved.unwrap_or(0).max(program.main().allocated), machine.device.memory);
+    let gap = needed.checked_sub(there).filter(|&gap| gap > 0 && is_main)?;
+    let (needed, there, gap) = (short(needed), short(there), short(gap));
+    Some(format!("the program needs {needed} and a device of {} has {there}, {gap} too little", machine.name))
+}
+
 fn of_shapes(program: &Audited) -> String {
     match program.shapes.first() {
         Some(worst) => {
@@ -186,7 +197,10 @@ fn over(program: &Audited) -> Option<String> {
     let of = if memory.is_empty() { String::new() } else { format!(" of {memory}") };
     let kernel = message.kernel.as_deref();
     let Some(used) = message.used else {
-        return kernel.map(|kernel| format!("memory ran out for the kernel {kernel}"));
+        return match kernel {
+            Some(kernel) => Some(format!("memory ran out for the kernel {kernel}")),
+            None => against(program),
+        };
     };
     let need = short(used);
     let Some(capacity) = message.capacity else {

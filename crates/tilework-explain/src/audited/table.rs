@@ -34,11 +34,11 @@ fn row(program: &str, buffer: &Buffer) -> String {
         number(buffer.place.line),
         buffer.class.map_or(String::new(), |class| class.name().to_owned()),
     ];
-    cells.map(|cell| escaped(&cell)).join(",")
+    cells.map(|cell| escaped_cell(&cell)).join(",")
 }
 
 /// A cell by RFC 4180. One that a spreadsheet would compute is kept a text.
-fn escaped(cell: &str) -> String {
+pub(crate) fn escaped_cell(cell: &str) -> String {
     let cell = match cell.as_bytes().first() {
         Some(b'=' | b'+' | b'@' | b'\t' | b'\r') => format!("'{cell}"),
         _ => cell.to_owned(),
@@ -55,9 +55,9 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_where_they_must_be() {
-        assert_eq!(escaped("f32[2,3]"), "\"f32[2,3]\"");
-        assert_eq!(escaped("a\"b"), "\"a\"\"b\"");
-        assert_eq!(escaped("=1+1"), "'=1+1");
-        assert_eq!(escaped("copy.1"), "copy.1");
+        assert_eq!(escaped_cell("f32[2,3]"), "\"f32[2,3]\"");
+        assert_eq!(escaped_cell("a\"b"), "\"a\"\"b\"");
+        assert_eq!(escaped_cell("=1+1"), "'=1+1");
+        assert_eq!(escaped_cell("copy.1"), "copy.1");
     }
 }

@@ -214,7 +214,7 @@ pub(super) fn short(bytes: u64) -> String {
 }
 
 /// A time in the unit that suits, joined by a no-break space.
-pub(super) fn time(nanoseconds: u64) -> String {
+pub(crate) fn time(nanoseconds: u64) -> String {
     let (value, unit) = match nanoseconds {
         0..1_000_000 => (nanoseconds as f64 / 1e3, "µs"),
         1_000_000..1_000_000_000 => (nanoseconds as f64 / 1e6, "ms"),

@@ -15,6 +15,7 @@ __all__ = [
     "Donatable",
     "ElementBits",
     "Findings",
+    "Machine",
     "Message",
     "Move",
     "Moved",
@@ -148,6 +149,7 @@ Move = TypedDict(
         "bytes": int,
         "touched_bytes": int,
         "estimated_cycles": int | None,
+        "least_nanoseconds": int | None,
         "kind": str | None,
         "run_bytes": int | None,
         "nests": int | None,
@@ -226,6 +228,14 @@ class Part(TypedDict):
     bytes: int
 
 
+class Machine(TypedDict):
+    """The machine of `target`, where its memory is known."""
+
+    name: str
+    memory_bytes: int
+    bytes_per_second: int
+
+
 class Replica(TypedDict):
     """An argument that several devices have alike."""
 
@@ -270,6 +280,7 @@ class Program(TypedDict):
     advice: list[Advice]
     donatable: list[Donatable]
     donatable_bytes: int
+    machine: Machine | None
     devices: int | None
     replicas: list[Replica]
     replica_bytes: int

@@ -1,5 +1,8 @@
 //! The names that oneDNN has: tags, spellings of dimensions, element types, and formats without places.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use crate::element::Element;
 
 /// The tags of oneDNN's enum, in letters of dimensions.
@@ -8,6 +11,12 @@ const TAGS: &str = include_str!("tags.txt");
 /// Every tag of oneDNN's enum.
 pub(super) fn tags() -> impl Iterator<Item = &'static str> {
     TAGS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
+}
+
+/// Whether oneDNN has this tag; a log asks it of every array.
+pub(super) fn is_tag(text: &str) -> bool {
+    static ALL: LazyLock<HashSet<&str>> = LazyLock::new(|| tags().collect());
+    ALL.contains(text)
 }
 
 /// The letters that dimensions have by their meaning, in their logical order. An alias has all letters of one of them.

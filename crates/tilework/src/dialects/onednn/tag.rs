@@ -11,7 +11,7 @@
 use std::fmt;
 
 use super::MAX_DIMS;
-use super::names::{EXCEPTIONS, SPELLINGS, tags};
+use super::names::{EXCEPTIONS, SPELLINGS, is_tag, tags};
 use crate::dialect::blocked::Block;
 use crate::error::{Error, ErrorKind, Result, quoted};
 
@@ -138,8 +138,7 @@ impl Tag {
 
     /// Whether oneDNN's enum has it, by whatever name.
     pub(super) fn is_named(&self) -> bool {
-        let base = self.base();
-        tags().any(|tag| tag == base)
+        is_tag(&self.base())
     }
 }
 
