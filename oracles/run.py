@@ -18,7 +18,7 @@ from typing import Any
 import corpus
 from common import Check, Run, Skipped
 
-SYSTEMS = ("numpy", "einops", "jax", "mosaic", "onednn", "triton", "mlir", "cute", "tensor_layouts", "zarr", "gguf", "tvm", "torch")
+SYSTEMS = ("numpy", "einops", "jax", "tpu", "mosaic", "onednn", "triton", "mlir", "cute", "tensor_layouts", "zarr", "gguf", "tvm", "torch")
 BEGIN, END = "<!-- oracles: begin -->", "<!-- oracles: end -->"
 HEAD = ("notation", "real system", "compared", "cases", "offsets", "result")
 

@@ -12,9 +12,10 @@ use crate::{Outcome, shell};
 const BASE: [&str; 4] = ["maturin==1.16.0", "numpy==2.4.6", "ml_dtypes==0.6.0", "ruff==0.17.6"];
 
 /// The real systems, pinned.
-const SYSTEMS: [&str; 9] = [
+const SYSTEMS: [&str; 10] = [
     "einops==0.8.2",
     "jax==0.10.2",
+    "libtpu==0.0.52",
     "onednn-cpu-gomp==2023.2.0",
     "triton==3.9.0",
     "iree-base-compiler==3.13.0",

@@ -57,7 +57,7 @@ pub use find::findings::{
     Audited, Basis, Buffer, Contradiction, Donation, Findings, How, Keyed, Machine, Move, Moved, Peak, Place,
     Shared, SpaceSum, Sum,
 };
-pub use find::judged::{Advice, Asked, Donatable, Reason, Replica, Why};
+pub use find::judged::{Advice, Asked, Donatable, Half, Kept, Reason, Replica, Why};
 pub use find::suppose::Instead;
 pub use log::logged::{
     BankConflict, Cycle, LogArray, LogKind, LogMove, Logged, PaddedArray, Pair, Remedy, Role, Saving, Way,

@@ -6,7 +6,7 @@ use tilework::xla::Shape;
 use tilework::{Growth, Kind};
 
 use crate::audit::Assumed;
-use crate::find::judged::{Advice, Donatable, Reason, Replica};
+use crate::find::judged::{Advice, Donatable, Half, Kept, Reason, Replica};
 use crate::log::logged::Logged;
 use crate::program::{Class, Message, Near, Operation};
 use crate::suggest::footprint::Footprint;
@@ -69,6 +69,10 @@ pub struct Audited {
     pub donatable_bytes: u64,
     /// The machine that was asked about (see [`Audit::suppose_target`](crate::Audit::suppose_target)), if what it has is known.
     pub machine: Option<Machine>,
+    /// What a loop keeps at the peak for the way back, and could compute again.
+    pub kept: Option<Kept>,
+    /// What less there would be at the peak with half of what the program is given.
+    pub half: Option<Half>,
     /// How many devices the program is divided among, where the dump says so.
     pub devices: Option<u64>,
     /// Arguments that several of them have alike; those first that would spare the most.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use tilework::xla::Shape;
 
+use crate::find::findings::Place;
+
 /// What a part of the memory is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reason {
@@ -100,6 +102,32 @@ pub enum Asked {
     /// For nothing: the result in its place is made in the layout that both have, or it would take more memory than it
     /// spares moving.
     Nothing,
+}
+
+/// Arrays that a loop keeps of each step, for the loop that goes back through the steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// How many arrays.
+    pub arrays: u64,
+    /// How many steps.
+    pub steps: u64,
+    /// Their bytes at the peak, with padding. Computing them again spares up to that.
+    pub bytes: u64,
+    /// The line that makes the largest of them.
+    pub place: Place,
+}
+
+/// What less there would be at the peak if a dimension of what the program is given were half as long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Half {
+    /// The arguments with this dimension, which is the first of them.
+    pub arguments: Vec<String>,
+    /// How long it is.
+    pub size: u64,
+    /// Bytes less, at the same moment.
+    pub bytes: u64,
+    /// Bytes that are there now.
+    pub peak: u64,
 }
 
 /// An argument that several devices have alike.

@@ -10,6 +10,7 @@ pub(crate) mod listing;
 mod moves;
 mod peak;
 mod reasons;
+mod shrink;
 mod sums;
 pub(crate) mod suppose;
 
@@ -94,6 +95,8 @@ impl Audit {
             donatable,
             donatable_bytes,
             machine: self.machine(),
+            kept: self.kept(program, &entries, &peaks),
+            half: self.half(program, &entries, &peaks),
             devices: Some(program.devices).filter(|&devices| devices > 1),
             replicas,
             replica_bytes,

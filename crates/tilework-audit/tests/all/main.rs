@@ -19,6 +19,7 @@ mod schema;
 mod serial;
 #[cfg(feature = "proto")]
 mod serialised;
+mod shrink;
 mod suggest;
 mod suppose;
 mod target;

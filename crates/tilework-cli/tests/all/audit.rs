@@ -311,3 +311,36 @@ fn logs_are_compared_tabled_and_never_fail_a_limit() {
     let (_, said) = words(&["audit", "--fail-over", "1%", "--top", "0", log]);
     assert!(said.contains("changes no exit code"), "{said}");
 }
+
+#[test]
+fn the_page_says_what_would_make_the_peak_smaller_and_what_devices_have_alike() {
+    let page = run(&["audit", "--html", "--target", "v5e", "../tilework-audit/tests/compiled/kept"]).stdout;
+    for words in [
+        "What would make the peak smaller",
+        "5 arrays of 8 steps of a loop",
+        "half of dimension 0 of x and y",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let folder = std::env::temp_dir().join(format!("tilework-devices-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let entry = "ENTRY %main (t: f32[5000,130]) -> f32[] {\n  %t = f32[5000,130]{1,0";
+    let name = "metadata={op_name=\"t<b>\"}";
+    let before = format!(
+        "HloModule m, num_partitions=4\n\n{entry}}} parameter(0), sharding={{replicated}}, {name}\n}}\n"
+    );
+    let after = format!(
+        "HloModule m, is_scheduled=true, num_partitions=4\n\n{entry}:T(8,128)}} parameter(0), {name}\n  %c = f32[5000,130]{{0,1:T(8,128)}} copy(%t)\n}}\n"
+    );
+    for (stage, text) in [("before", before), ("after", after)] {
+        fs::write(folder.join(format!("module_0000.m.cl_1.{stage}_optimizations.txt")), text)
+            .expect("written");
+    }
+    let page = run(&["audit", "--html", "--target", "v5e", &folder.to_string_lossy()]).stdout;
+    fs::remove_dir_all(&folder).expect("removed");
+    assert!(page.contains("Arguments that several of the 4 devices have"), "{page}");
+    assert!(page.contains("t&lt;b&gt;: f32[5000,130]") && !page.contains("t<b>"), "{page}");
+    // Both sides of the copy are in the main memory: 5000 rows of 256, and 136 of 5120, of 4 bytes.
+    let bytes = 4.0 * (5000.0 * 256.0 + 136.0 * 5120.0);
+    assert!(page.contains(&format!("at least {:.2}\u{a0}µs", bytes / 819e9 * 1e6)), "{page}");
+}

@@ -7,7 +7,8 @@ use tilework_picture::svg::escaped;
 
 use super::buffers::{buffer_words, what};
 use super::moves::{
-    advice_words, cost, donation_words, how_words, near_words, replica_words, runs_words, sorted_by,
+    advice_words, cost, donation_words, how_words, near_words, replica_words, runs_words, smaller_words,
+    sorted_by,
 };
 use super::pictures::{map, time};
 use super::report::{assumption, told_of, where_unread};
@@ -125,6 +126,14 @@ fn section(page: &mut String, program: &Audited, top: usize) {
     }
     moves(page, "Arguments that are moved because of their layouts", &program.arguments, top);
     advice(page, program, top);
+    let smaller = smaller_words(program);
+    if !smaller.is_empty() {
+        page.push_str("<h3>What would make the peak smaller</h3>\n<ul>\n");
+        for words in smaller {
+            let _ = writeln!(page, "<li>{}</li>", escaped(&words));
+        }
+        page.push_str("</ul>\n");
+    }
     replicas(page, program, top);
     sums(page, "Padding by line of the program", &program.sources, name_of, top);
     sums(page, "Padding by computation", &program.computations, String::clone, top);

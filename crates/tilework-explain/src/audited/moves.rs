@@ -52,6 +52,7 @@ pub(super) fn moves(page: &mut Page, program: &Audited, top: usize) {
         page.paragraph(&format!("{}.", rest.join("; ")));
     }
     donatable(page, program, top);
+    smaller(page, program);
     replicas(page, program, top);
     arguments(page, program, top);
 }
@@ -132,6 +133,47 @@ fn donatable(page: &mut Page, program: &Audited, top: usize) {
         names.join(", "),
         if names.len() == 1 { "," } else { "" }
     ));
+}
+
+/// What would make the peak smaller.
+fn smaller(page: &mut Page, program: &Audited) {
+    let words: Vec<String> = smaller_words(program).into_iter().map(|words| format!("  {words}")).collect();
+    if !words.is_empty() {
+        page.heading("what would make the peak smaller");
+        page.text(&words.join("\n"));
+    }
+}
+
+/// What to write for it, with what it spares.
+pub(super) fn smaller_words(program: &Audited) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(kept) = &program.kept {
+        let arrays = match kept.arrays {
+            1 => "1 array".to_owned(),
+            count => format!("{count} arrays"),
+        };
+        let place =
+            place(&kept.place).map_or(String::new(), |place| format!(", the largest made at {place}"));
+        words.push(format!(
+            "up to {}: {arrays} of {} steps of a loop are kept for the way back{place}; jax.checkpoint (jax.remat) of the \
+             function that jax.lax.scan or fori_loop runs keeps only what goes from step to step, and computes the rest again",
+            short(kept.bytes),
+            kept.steps
+        ));
+    }
+    if let Some(half) = &program.half {
+        let names = match &half.arguments[..] {
+            [first, second, _, ..] => format!("{first}, {second} and others"),
+            names => names.join(" and "),
+        };
+        words.push(format!(
+            "{} of {}: half of dimension 0 of {names}, which is {}",
+            short(half.bytes),
+            short(half.peak),
+            half.size
+        ));
+    }
+    words
 }
 
 /// The arguments that several devices have alike.

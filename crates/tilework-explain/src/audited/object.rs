@@ -62,6 +62,8 @@ pub struct AuditedObject {
     donatable: Vec<DonatableObject>,
     donatable_bytes: u64,
     machine: Option<MachineObject>,
+    kept: Option<KeptObject>,
+    half: Option<HalfObject>,
     devices: Option<u64>,
     replicas: Vec<ReplicaObject>,
     replica_bytes: u64,
@@ -119,6 +121,19 @@ impl AuditedObject {
                 name: machine.name.clone(),
                 memory_bytes: machine.device.memory,
                 bytes_per_second: machine.device.bandwidth,
+            }),
+            kept: program.kept.as_ref().map(|kept| KeptObject {
+                arrays: kept.arrays,
+                steps: kept.steps,
+                bytes: kept.bytes,
+                file: kept.place.file.clone(),
+                line: kept.place.line,
+            }),
+            half: program.half.as_ref().map(|half| HalfObject {
+                arguments: half.arguments.clone(),
+                size: half.size,
+                spares_bytes: half.bytes,
+                peak_bytes: half.peak,
             }),
             devices: program.devices,
             replicas: program
@@ -309,6 +324,25 @@ struct DonatableObject {
     number: u32,
     result: u32,
     bytes: u64,
+}
+
+/// What a loop keeps for the way back.
+#[derive(Serialize)]
+struct KeptObject {
+    arrays: u64,
+    steps: u64,
+    bytes: u64,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+/// Half of what the program is given.
+#[derive(Serialize)]
+struct HalfObject {
+    arguments: Vec<String>,
+    size: u64,
+    spares_bytes: u64,
+    peak_bytes: u64,
 }
 
 /// The machine that was asked about.

@@ -130,6 +130,13 @@ fn said(program: &Audited) -> String {
         };
         text.push_str(&format!(". Donating {names} may spare {}", short(program.donatable_bytes)));
     }
+    if let Some(kept) = &program.kept {
+        text.push_str(&format!(
+            ". Computing again what a loop keeps of its {} steps may spare {}",
+            kept.steps,
+            short(kept.bytes)
+        ));
+    }
     if moved.changes > 0 && main.share() < 0.01 {
         let bytes = short(moved.bytes);
         text.push_str(&match moved.changes {

@@ -15,6 +15,8 @@ __all__ = [
     "Donatable",
     "ElementBits",
     "Findings",
+    "Half",
+    "Kept",
     "Machine",
     "Message",
     "Move",
@@ -228,6 +230,25 @@ class Part(TypedDict):
     bytes: int
 
 
+class Kept(TypedDict):
+    """What a loop keeps of its steps at the peak, and could compute again."""
+
+    arrays: int
+    steps: int
+    bytes: int
+    file: str | None
+    line: int | None
+
+
+class Half(TypedDict):
+    """What less there would be at the peak with half of what the program is given."""
+
+    arguments: list[str]
+    size: int
+    spares_bytes: int
+    peak_bytes: int
+
+
 class Machine(TypedDict):
     """The machine of `target`, where its memory is known."""
 
@@ -281,6 +302,8 @@ class Program(TypedDict):
     donatable: list[Donatable]
     donatable_bytes: int
     machine: Machine | None
+    kept: Kept | None
+    half: Half | None
     devices: int | None
     replicas: list[Replica]
     replica_bytes: int
