@@ -158,7 +158,8 @@ def fields(message: bytes) -> list[tuple[int, Any]]:
             if message[at - 1] < 0x80:
                 return value, at
 
-    found, at = [], 0
+    found: list[tuple[int, Any]] = []
+    at = 0
     while at < len(message):
         tag, at = number(at)
         if tag & 7 == 2:
