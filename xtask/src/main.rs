@@ -5,6 +5,7 @@
 
 mod arm;
 mod bench;
+mod clock;
 mod corpus;
 mod dependencies;
 mod dist;

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 
-use crate::{Outcome, dependencies, fuzz, header, house, proto, python, shell, soak};
+use crate::{Outcome, clock, dependencies, fuzz, header, house, proto, python, shell, soak};
 
 /// A check, by the word that runs it alone.
 struct Step {
@@ -42,28 +42,24 @@ pub fn run(words: &[&str]) -> Outcome {
     let mut ran = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         println!("\n== {} of {}: {}", number + 1, steps.len(), step.about);
-        let began = Instant::now();
+        let (began, worked) = (Instant::now(), clock::processor_seconds());
         let outcome = (step.run)();
         let seconds = began.elapsed().as_secs_f64();
+        let worked = clock::processor_seconds().zip(worked).map(|(now, before)| now - before);
         if let Err(why) = &outcome {
             println!("{why}");
         }
-        println!("== {}: {} in {seconds:.1} s", step.about, verdict(&outcome));
-        ran.push((step, outcome, seconds));
+        println!("== {}: {} in {seconds:.1} s{}", step.about, verdict(&outcome), of_processor(worked));
+        ran.push((step, outcome, seconds, worked));
     }
-    println!("\nall in {:.1} s", start.elapsed().as_secs_f64());
-    for (step, outcome, seconds) in &ran {
-        println!(
-            "{:6}  {:6.1} s  cargo xtask test {:9} {}",
-            verdict(outcome),
-            seconds,
-            step.word,
-            step.about
-        );
+    println!("\nall in {:.1} s{}", start.elapsed().as_secs_f64(), of_processor(clock::processor_seconds()));
+    for (step, outcome, seconds, worked) in &ran {
+        let (verdict, worked) = (verdict(outcome), of_processor(*worked));
+        println!("{verdict:6}  {seconds:6.1} s{worked}  cargo xtask test {:9} {}", step.word, step.about);
     }
     let failures: Vec<String> = ran
         .iter()
-        .filter_map(|(step, outcome, _)| Some(format!("{}: {}", step.word, outcome.as_ref().err()?)))
+        .filter_map(|(step, outcome, ..)| Some(format!("{}: {}", step.word, outcome.as_ref().err()?)))
         .collect();
     println!("{} passed, {} failed", ran.len() - failures.len(), failures.len());
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n  ")) }
@@ -71,6 +67,11 @@ pub fn run(words: &[&str]) -> Outcome {
 
 fn verdict(outcome: &Outcome) -> &'static str {
     if outcome.is_ok() { "passed" } else { "failed" }
+}
+
+/// What the processors did, which does not depend on what else they had to do.
+fn of_processor(seconds: Option<f64>) -> String {
+    seconds.map(|seconds| format!(", {seconds:6.1} s of processor time")).unwrap_or_default()
 }
 
 fn format() -> Outcome {
