@@ -10,7 +10,9 @@ use tilework::dialect::Known;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Conversion, Relayout, Threads};
 use tilework_explain::size;
-use tilework_files::{Destination, Move, Part, Source, StreamError, descr_of, element_of, npy, numpy_reads};
+use tilework_files::{
+    Destination, Move, Part, Source, StreamError, descr_of, element_of, little_endian, npy, numpy_reads,
+};
 
 use crate::NO;
 use crate::args::{Args, ConvertArgs};
@@ -67,7 +69,12 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
         stdin if stdin == "-" => Source::stream("standard input", io::stdin()),
         path => Source::open(Path::new(path))?,
     };
-    let header = header(&mut source, convert)?;
+    let mut header = header(&mut source, convert)?;
+    let reversed = header.as_mut().and_then(|header| {
+        let (descr, width) = little_endian(&header.descr)?;
+        header.descr = descr;
+        Some(width)
+    });
     let from = from_side(convert, header.as_ref(), &source, args)?;
     let (to, conversion) = from.read_to(convert.to.as_ref(), convert.convert, args)?;
     let fill = fill(convert, &to)?;
@@ -92,6 +99,9 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     if convert.check && matches!(destination, Destination::Stream(_)) {
         let error = Error::new("--check, but OUT cannot be read again").accepts("the name of a file as OUT");
         return Err(error.into());
+    }
+    if let Some(width) = reversed {
+        source.reverse(from.layout.bytes(), part, width)?;
     }
     let bytes = source.array(from.layout.bytes(), part)?;
     // New files are all zeros; only streams are told so.
@@ -138,6 +148,7 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
         output: name(&convert.output, "standard output"),
         written: job.file_bytes(),
         checked: convert.check,
+        reversed: reversed.is_some(),
         conversion,
         fill,
         from,
@@ -248,6 +259,8 @@ struct Done {
     fill: u128,
     conversion: Option<Conversion>,
     checked: bool,
+    /// The bytes of the numbers had the other order.
+    reversed: bool,
 }
 
 /// Answer of `convert`.
@@ -320,6 +333,12 @@ impl Done {
                 false => "the flat buffer",
             };
             rows.push(("stored as".to_owned(), format!("{} [{}], {what}", stored.descr, sizes.join(","))));
+        }
+        if self.reversed {
+            rows.push((
+                "reversed".to_owned(),
+                "the bytes of each number: the most significant came first".to_owned(),
+            ));
         }
         if let Some(conversion) = self.conversion {
             rows.push(("converted".to_owned(), format!("{} to {}", conversion.from(), conversion.to())));

@@ -29,14 +29,10 @@ fn native(rest: &str) -> Option<Element> {
 /// other than a number, `given` says the type.
 ///
 /// # Errors
-/// A word that is no type of fixed size, bytes in the other order, no type or one of another width, and a given type that
-/// contradicts the word.
+/// A word that is no type of fixed size, no type or one of another width, and a given type that contradicts the word.
 pub fn element_of(descr: &str, given: Option<Element>) -> Result<Element> {
     let fail = |found: String| Error::new(found).field("element type");
-    let (order, rest) = match descr.as_bytes() {
-        [order @ (b'<' | b'>' | b'|' | b'='), ..] => (*order, &descr[1..]),
-        _ => (b'=', descr),
-    };
+    let rest = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);
     let mut letters = rest.chars();
     let kind = letters.next().unwrap_or(' ');
     let digits: String = letters.take_while(char::is_ascii_digit).collect();
@@ -46,11 +42,6 @@ pub fn element_of(descr: &str, given: Option<Element>) -> Result<Element> {
             .rule("every element is one value of a fixed number of bytes")
             .accepts("words such as <f4, |i1 or <V2"));
     };
-    if order == b'>' && bytes > 1 && "iufcmM".contains(kind) {
-        return Err(fail(format!("{descr:?}, most significant byte first"))
-            .rule("elements are stored with the least significant byte first")
-            .accepts(format!("array.astype('<{}') before numpy.save", &rest)));
-    }
     let native = native(rest);
     match (native, given) {
         (Some(native), None) => Ok(native),
@@ -77,6 +68,23 @@ pub fn element_of(descr: &str, given: Option<Element>) -> Result<Element> {
                 },
             ))),
     }
+}
+
+/// Of a word for numbers that are stored with the most significant byte first: the word for the other order, and the bytes
+/// of the numbers whose order is to be reversed. A complex number is two.
+///
+/// ```
+/// use tilework_files::little_endian;
+/// assert_eq!(little_endian(">f4"), Some(("<f4".to_owned(), 4)));
+/// assert_eq!(little_endian(">c8"), Some(("<c8".to_owned(), 4)));
+/// assert_eq!(little_endian("<f4"), None);
+/// ```
+pub fn little_endian(descr: &str) -> Option<(String, usize)> {
+    let rest = descr.strip_prefix('>')?;
+    let kind = rest.chars().next().filter(|kind| "iufcmM".contains(*kind))?;
+    let digits = rest[1..].split(|c: char| !c.is_ascii_digit()).next()?;
+    let bytes = digits.parse::<usize>().ok()? / if kind == 'c' { 2 } else { 1 };
+    (bytes > 1).then(|| (format!("<{rest}"), bytes))
 }
 
 /// Whether NumPy reads a word for a type that it may have written: it writes `<f1` for some types of the package ml_dtypes,
@@ -133,12 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn bytes_in_the_other_order_and_objects_are_refused() {
-        assert!(
-            element_of(">f4", None).is_err_and(|error| error.to_string().contains("array.astype('<f4')"))
-        );
-        assert!(element_of(">i2", Some(Element::S16)).is_err());
+    fn the_order_of_the_bytes_is_no_part_of_the_type() {
+        assert_eq!(element_of(">f4", None), Ok(Element::F32));
+        assert_eq!(element_of(">i2", Some(Element::S16)), Ok(Element::S16));
         assert_eq!(element_of(">i1", None), Ok(Element::S8));
+        assert_eq!(little_endian(">M8[ns]"), Some(("<M8[ns]".to_owned(), 8)));
+        for descr in [">i1", "|u1", ">V2", ">S3", ">", ">f", ">f99999999999999999999999", "f4", ">\u{e9}4"] {
+            assert_eq!(little_endian(descr), None, "{descr}");
+        }
+    }
+
+    #[test]
+    fn objects_and_texts_are_refused() {
         for descr in ["|O", "", "<", "<U3", "<f", "<f99999999999", "\u{e9}4", "<x4"] {
             assert!(element_of(descr, None).is_err(), "{descr}");
             assert!(element_of(descr, Some(Element::F32)).is_err(), "{descr}");

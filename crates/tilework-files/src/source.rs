@@ -150,6 +150,30 @@ impl Source {
         Ok(Array { bytes, file })
     }
 
+    /// Reverses the bytes of each number of an array, which are `width` bytes each: the array is held in memory then.
+    ///
+    /// # Errors
+    /// As for [`Source::array`], and an array that no memory holds.
+    pub fn reverse(&mut self, size: u64, part: Part, width: usize) -> Result<()> {
+        let name = self.name.clone();
+        let array = self.array(size, part)?;
+        let mut numbers = match (array.file, available_memory()) {
+            (Some(_), Some(available)) if size > available => {
+                return Err(Error::new(format!("{name} has {size} bytes, the most significant of each number first"))
+                    .rule(format!("such an array is held in memory, and {available} bytes are available"))
+                    .accepts("an array with the least significant byte first, as array.astype(array.dtype.newbyteorder('<'))"));
+            }
+            _ => array.to_vec(),
+        };
+        array.intact()?;
+        numbers.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        let start = part.skip as usize; // it is within a slice, so it fits
+        let mut bytes = self.bytes()[..start].to_vec();
+        bytes.append(&mut numbers);
+        (self.bytes, self.rest) = (Bytes::Read(bytes), None);
+        Ok(())
+    }
+
     /// All bytes that are there so far.
     fn bytes(&self) -> &[u8] {
         match &self.bytes {
@@ -228,6 +252,18 @@ mod tests {
         assert!(error.starts_with("pipe has 2 bytes after 4 bytes; "), "{error}");
         let part = Part { skip: u64::MAX, trailing: false };
         assert!(source(b"abcdef").array(7, part).is_err());
+    }
+
+    #[test]
+    fn numbers_are_reversed_and_nothing_else() -> Result<()> {
+        let part = Part { skip: 2, trailing: true };
+        let mut source = source(b"xyabcdefgh!");
+        source.reverse(8, part, 4)?;
+        assert_eq!(*source.array(8, part)?, *b"dcbahgfe");
+        assert_eq!(source.head()?, b"xydcbahgfe");
+        let short = self::source(b"xyabc").reverse(8, part, 4);
+        assert!(short.is_err_and(|error| error.to_string().starts_with("pipe has 3 bytes after 2 bytes")));
+        Ok(())
     }
 
     #[test]

@@ -67,8 +67,33 @@ fn types_that_numpy_has_no_word_for_are_named_by_the_option() {
     assert_eq!(folder.read("out.npy"), npy(1, "<V2", "True", "(2, 3)", &moved));
     done(&[&input, &output, "--from", "bf16[2,3]", "--to", "bf16[2,3]{0,1}"]);
     assert_eq!(folder.read("out.npy"), npy(1, "<V2", "True", "(2, 3)", &moved));
-    let swapped = folder.write("big.npy", &npy(1, ">f4", "False", "(3,)", &data));
-    refused(&[&swapped, &output], "array.astype('<f4')");
+}
+
+#[test]
+fn numbers_with_the_most_significant_byte_first_are_reversed() {
+    let folder = Folder::new();
+    let reversed = |data: &[u8], width| {
+        data.chunks(width).flat_map(|number| number.iter().rev()).copied().collect::<Vec<u8>>()
+    };
+    let output = folder.at("out.npy");
+    let big = folder.write("big.npy", &npy(1, ">f4", "False", "(3, 5)", &reversed(&matrix(), 4)));
+    let said = done(&[&big, &output, "--to", "{0,1}", "--check"]).stdout;
+    assert!(said.contains("reversed   the bytes of each number"), "{said}");
+    assert_eq!(folder.read("out.npy"), npy(1, "<f4", "True", "(3, 5)", &columns()));
+    let complex = folder.write("complex.npy", &npy(1, ">c8", "False", "(7,)", &reversed(&matrix()[..56], 4)));
+    done(&[&complex, &output]);
+    assert_eq!(folder.read("out.npy"), npy(1, "<c8", "False", "(7,)", &matrix()[..56]));
+    // Integers are often the bits of another type, and their order is theirs.
+    let bits = folder.write("bits.npy", &npy(1, ">u2", "False", "(6,)", &reversed(&matrix()[..12], 2)));
+    done(&[&bits, &folder.at("out.raw"), "--dtype", "bf16"]);
+    assert_eq!(folder.read("out.raw"), &matrix()[..12]);
+    // Without its header a file says nothing of the order.
+    done(&[&big, &folder.at("out.raw"), "--skip", "128", "--from", "u32[15]"]);
+    assert_eq!(folder.read("out.raw"), reversed(&matrix(), 4));
+    let half = npy(1, ">f2", "False", "(1,)", &[0x3c, 0]);
+    let piped = run_with(command(&["convert", "-", &output, "--convert", "f64"]), &half);
+    assert_eq!((piped.code, piped.stderr.as_str()), (0, ""));
+    assert_eq!(folder.read("out.npy"), npy(1, "<f8", "False", "(1,)", &1_f64.to_le_bytes()));
 }
 
 #[test]
