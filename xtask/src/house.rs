@@ -1,7 +1,9 @@
 //! The house rules that no compiler checks: unsafe code has its rooms, nothing is left undone, files stay readable.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::{Outcome, shell};
 
@@ -56,6 +58,10 @@ const TICS: [&str; 10] = [
     "that were better",
 ];
 
+/// Words that are often misspelt, each with what it should be: a line of both for each. That is no spelling checker, and needs
+/// none of the exceptions that one wants for names of types and hexadecimal digits.
+const MISSPELT: &str = include_str!("misspelt.txt");
+
 pub fn check() -> Outcome {
     let root = shell::root();
     let mut files = Vec::new();
@@ -93,6 +99,11 @@ fn problems(path: &Path, text: &str) -> Vec<String> {
         for tic in TICS.iter().filter(|tic| is_read(path, line) && has_word(&line.to_lowercase(), tic)) {
             report(&format!("`{tic}`: say it plainly"));
         }
+        for word in line.split(|c: char| !c.is_ascii_alphabetic()) {
+            if let Some((wrong, right)) = misspelt(word) {
+                report(&format!("`{wrong}` is misspelt: `{right}`"));
+            }
+        }
         let code = line.split("//").next().unwrap_or(line);
         if is_rust(path) && !may_be_unsafe && has_word(code, UNSAFE) {
             report(&format!("`{UNSAFE}` outside {}", UNSAFE_ROOMS.join(" and ")));
@@ -103,6 +114,15 @@ fn problems(path: &Path, text: &str) -> Vec<String> {
         found.push(format!("{}: {lines} lines; {} at most", path.display(), LINES.1));
     }
     found
+}
+
+/// What a word should be, if it is one of those that are often misspelt.
+fn misspelt(word: &str) -> Option<(&str, &str)> {
+    static WORDS: OnceLock<HashMap<&str, (&str, &str)>> = OnceLock::new();
+    let words = WORDS.get_or_init(|| {
+        MISSPELT.lines().filter_map(|pair| pair.split_once(' ')).map(|pair| (pair.0, pair)).collect()
+    });
+    if word.len() < 3 { None } else { words.get(word.to_ascii_lowercase().as_str()).copied() }
 }
 
 /// Whether users read a line: documents, help texts, which are comments of the command's arguments, and texts in quotes.
@@ -176,6 +196,13 @@ mod tests {
         let text = format!("fine\nlater {}: more\n", LEFTOVERS[0]);
         assert_eq!(problems(Path::new("a.md"), &text).len(), 1);
         assert!(problems(Path::new("a.md"), &text)[0].starts_with("a.md:2:"));
+    }
+
+    #[test]
+    fn misspelt_words_are_found_and_parts_of_others_are_not() {
+        let wrong = concat!("wid", "ht");
+        let found = problems(Path::new("a.py"), &format!("a {wrong} {wrong}s"));
+        assert_eq!(found, [format!("a.py:1: `{wrong}` is misspelt: `width`")]);
     }
 
     #[test]
