@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use crate::Outcome;
 
+const INCREMENTAL: &str = "CARGO_INCREMENTAL";
+
 /// The root of the project.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -51,6 +53,10 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     // A relative target folder was meant from where the user stands, not from the root.
     command.current_dir(root()).env("CARGO_TARGET_DIR", target()).stdin(Stdio::null());
+    // What incremental compiling notes down costs a fifth of the time, and chores compile a thing once.
+    if env::var_os(INCREMENTAL).is_none() {
+        command.env(INCREMENTAL, "0");
+    }
     command
 }
 

@@ -81,8 +81,9 @@ fn prose_and_numbers_are_none() {
 
 #[test]
 fn text_that_is_made_to_be_slow_ends() {
+    // Long enough that whoever goes over it again at each bracket within each bracket does not end.
     for piece in ["f32[", "(", "{\"", "tensor<", "((1,2):(", "f32[3] (", "#a = #a#a\n#a ", "S<3,3,3> o "] {
-        let _ = find(&piece.repeat(200_000 / piece.len()));
+        let _ = find(&piece.repeat(50_000 / piece.len()));
     }
     let many: String = (1..6000).map(|size| format!("f32[{size}] ")).collect();
     let found = find(&many);
