@@ -100,6 +100,7 @@ impl Audit {
         spaces.into_iter().map(space).collect()
     }
 
+    /// All buffers, those with the most padding first.
     pub(crate) fn buffers(
         &self,
         program: &Program,
@@ -111,9 +112,7 @@ impl Audit {
         let waste = |entry: &Entry| (entry.allocated - entry.data).saturating_mul(entry.count);
         let mut order: Vec<usize> = (0..entries.len()).collect();
         order.sort_by_key(|&place| Reverse((waste(&entries[place]), entries[place].allocated)));
-        let starts = program.starts();
-        let buffer = |place| self.buffer(program, entries, peaks, &starts, place);
-        listing.of(order.into_iter().take(top).map(buffer))
+        self.listed(program, entries, peaks, order.into_iter().take(top), listing)
     }
 
     /// The largest buffers: those in the main memory when it holds the most, where that is known.
@@ -135,9 +134,20 @@ impl Audit {
             let entry = &entries[place];
             (Reverse(entry.allocated.saturating_mul(entry.count)), entry.line)
         });
+        self.listed(program, entries, peaks, order.into_iter().take(top), listing)
+    }
+
+    /// The buffers at these places, with all that is known of them.
+    fn listed(
+        &self,
+        program: &Program,
+        entries: &[Entry],
+        peaks: &Peaks,
+        places: impl Iterator<Item = usize>,
+        listing: &Listing,
+    ) -> Vec<Buffer> {
         let starts = program.starts();
-        let buffer = |place| self.buffer(program, entries, peaks, &starts, place);
-        listing.of(order.into_iter().take(top).map(buffer))
+        listing.of(places.map(|place| self.buffer(program, entries, peaks, &starts, place)))
     }
 
     fn buffer(

@@ -35,6 +35,9 @@ impl Log {
         let links = std::mem::take(&mut self.links);
         let (mut makers, mut readers): (Map<u64, StepId>, Map<u64, StepId>) = Default::default();
         let (mut reads, mut makes): (Map<StepId, u64>, Map<StepId, u64>) = Default::default();
+        // What they take was counted with the links.
+        makers.reserve(links.len() / 2);
+        readers.reserve(links.len() / 2);
         for link in &links {
             match link.makes {
                 true => {

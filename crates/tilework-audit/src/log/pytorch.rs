@@ -110,7 +110,10 @@ impl Reading<'_> {
         if !may_matter(record.text) {
             return;
         }
-        let Some(event) = Value::parse(record.text) else {
+        // Of copies alone, it matters what they are given.
+        static COPY: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"aten::copy_\""));
+        let is_copy = COPY.find(record.text).is_some();
+        let Some(event) = Value::with(record.text, if is_copy { |_| true } else { is_wanted }) else {
             return self.store.complaints.add(record.line, "an event of a trace that cannot be read");
         };
         let text = |key: &str| event.get(key).and_then(Value::text).unwrap_or("");
@@ -387,6 +390,14 @@ impl Trace {
         budget.give_list(&self.kernels);
         budget.give_map(&self.operators);
     }
+}
+
+/// Whether a member of an event is read, or of its arguments.
+fn is_wanted(key: &str) -> bool {
+    matches!(
+        key,
+        "ph" | "cat" | "name" | "pid" | "tid" | "ts" | "dur" | "args" | "External id" | "external id"
+    )
 }
 
 /// Whether an event may be one of those that are read: it has their category. Most of a trace are others.

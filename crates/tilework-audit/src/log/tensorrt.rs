@@ -51,7 +51,7 @@ const ADDING: &[u8] = b"Adding reformat layer: ";
 impl Reading<'_> {
     /// Reads a layer, or how long one took.
     pub(super) fn tensorrt_record(&mut self, record: &Record<'_>) {
-        let Some(value) = Value::parse(record.text) else {
+        let Some(value) = Value::with(record.text, is_wanted) else {
             return self
                 .store
                 .complaints
@@ -267,6 +267,13 @@ impl Log {
             time(self.steps[*second as usize].name, runs);
         }
     }
+}
+
+/// Whether a member of a layer or of a profile is read.
+fn is_wanted(key: &str) -> bool {
+    const WANTED: [&str; 8] =
+        ["Name", "LayerType", "Inputs", "Outputs", "Dimensions", "Format/Datatype", "averageMs", "Layers"];
+    WANTED.iter().any(|wanted| key.eq_ignore_ascii_case(wanted))
 }
 
 /// A text that is shown: its beginning, if it is long.

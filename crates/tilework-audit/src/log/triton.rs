@@ -383,8 +383,11 @@ pub(super) fn types(text: &str) -> Vec<&str> {
 
 /// The names of values: `%5` of `%5#1`.
 pub(super) fn values(text: &str) -> impl Iterator<Item = &str> {
-    text.split('%').skip(1).map(|rest| {
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '$' | '.'));
+    memchr::memchr_iter(b'%', text.as_bytes()).map(|at| {
+        let rest = &text[at + 1..];
+        let end = rest
+            .bytes()
+            .position(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'$' | b'.'));
         &rest[..end.unwrap_or(rest.len())]
     })
 }

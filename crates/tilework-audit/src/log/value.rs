@@ -19,8 +19,15 @@ pub(super) enum Value<'a> {
 
 impl<'a> Value<'a> {
     /// Reads a record; none if it is no JSON, nests too deep or has too many values.
+    #[cfg(test)]
     pub(super) fn parse(text: &'a [u8]) -> Option<Value<'a>> {
-        let mut parser = Parser { text, at: 0, left: MOST };
+        Value::with(text, |_| true)
+    }
+
+    /// Reads the members of objects whose keys are wanted, at any depth, and passes the others over.
+    pub(super) fn with(text: &'a [u8], wanted: fn(&str) -> bool) -> Option<Value<'a>> {
+        let plain = std::str::from_utf8(text).ok();
+        let mut parser = Parser { text, plain, at: 0, left: MOST, wanted };
         let value = parser.value(0)?;
         parser.space();
         (parser.at == text.len()).then_some(value)
@@ -97,8 +104,11 @@ impl<'a> Value<'a> {
 
 struct Parser<'a> {
     text: &'a [u8],
+    /// The same, if it is UTF-8 throughout.
+    plain: Option<&'a str>,
     at: usize,
     left: usize,
+    wanted: fn(&str) -> bool,
 }
 
 impl<'a> Parser<'a> {
@@ -145,7 +155,10 @@ impl<'a> Parser<'a> {
                     self.space();
                     let key = self.string()?;
                     self.eat(b':').then_some(())?;
-                    members.push((key, self.value(depth + 1)?));
+                    match (self.wanted)(&key) {
+                        true => members.push((key, self.value(depth + 1)?)),
+                        false => self.pass()?,
+                    }
                     if self.eat(b'}') {
                         return Some(Value::Object(members));
                     }
@@ -153,13 +166,13 @@ impl<'a> Parser<'a> {
                 }
             }
             _ => {
-                let rest = &self.text[self.at..];
-                let end = rest
-                    .iter()
-                    .position(|byte| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace());
-                let word = &rest[..end.unwrap_or(rest.len())];
-                self.at += word.len();
+                let word = self.word();
                 match word {
+                    // Most numbers are whole, and small enough to be exact.
+                    [b'0'..=b'9', ..] if word.len() <= 15 && word.iter().all(u8::is_ascii_digit) => {
+                        let number = word.iter().fold(0_u64, |sum, digit| 10 * sum + u64::from(digit - b'0'));
+                        Some(Value::Number(number as f64))
+                    }
                     // Python writes what JSON has not.
                     b"null" | b"true" | b"false" | b"NaN" | b"Infinity" | b"-Infinity" => Some(Value::Other),
                     _ => std::str::from_utf8(word).ok()?.parse().ok().map(Value::Number),
@@ -168,24 +181,66 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What is neither a text nor in brackets.
+    fn word(&mut self) -> &'a [u8] {
+        let rest = &self.text[self.at..];
+        let end =
+            rest.iter().position(|byte| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace());
+        let word = &rest[..end.unwrap_or(rest.len())];
+        self.at += word.len();
+        word
+    }
+
+    /// Passes a value over, whatever stands in its brackets.
+    fn pass(&mut self) -> Option<()> {
+        self.space();
+        let mut depth = 0_u32;
+        loop {
+            match self.text.get(self.at)? {
+                b'"' => {
+                    self.at = self.end_of_string()?.0 + 1;
+                }
+                b'[' | b'{' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b']' | b'}' => {
+                    depth = depth.checked_sub(1)?;
+                    self.at += 1;
+                }
+                _ if depth == 0 => {
+                    return (!self.word().is_empty()).then_some(());
+                }
+                _ => self.at += 1,
+            }
+            if depth == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    /// Where the text that begins here ends, at its quote, and whether it has escapes.
+    fn end_of_string(&self) -> Option<(usize, bool)> {
+        let (mut end, mut escapes) = (self.at + 1, false);
+        loop {
+            let found = memchr::memchr2(b'"', b'\\', self.text.get(end..)?)? + end;
+            if self.text[found] == b'"' {
+                return Some((found, escapes));
+            }
+            (end, escapes) = (found + 2, true);
+        }
+    }
+
     fn string(&mut self) -> Option<Cow<'a, str>> {
         (self.text.get(self.at) == Some(&b'"')).then_some(())?;
         let start = self.at + 1;
-        let mut end = start;
-        loop {
-            let found = memchr::memchr2(b'"', b'\\', &self.text[end..])? + end;
-            if self.text[found] == b'"' {
-                self.at = found + 1;
-                let text = String::from_utf8_lossy(&self.text[start..found]);
-                return Some(if memchr::memchr(b'\\', text.as_bytes()).is_some() {
-                    unescaped(&text)
-                } else {
-                    text
-                });
-            }
-            end = found + 2;
-            (end <= self.text.len()).then_some(())?;
-        }
+        let (end, escapes) = self.end_of_string()?;
+        self.at = end + 1;
+        let text = match self.plain {
+            Some(plain) => Cow::Borrowed(plain.get(start..end)?),
+            None => String::from_utf8_lossy(&self.text[start..end]),
+        };
+        Some(if escapes { unescaped(&text).into_owned().into() } else { text })
     }
 }
 
@@ -220,6 +275,28 @@ fn unescaped<'a>(text: &str) -> Cow<'a, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_wanted_is_passed_over() {
+        let text =
+            br#"{"a": [1, {"x": "]}\""}], "b": {"x": {}, "a": 2}, "c": "\"", "d": -1e5, "e": [], "f": {}}"#;
+        let only = Value::with(text, |key| matches!(key, "b" | "a")).expect("JSON");
+        assert_eq!(only.get("c"), None);
+        assert_eq!(only.get("b").and_then(|b| b.get("a")).and_then(Value::number), Some(2.0));
+        assert_eq!(only.get("b").and_then(|b| b.get("x")), None);
+        let none = Value::with(text, |_| false).expect("JSON");
+        assert_eq!(none, Value::Object(Vec::new()));
+        for cut in 0..text.len() {
+            assert_eq!(Value::with(&text[..cut], |_| false), None, "{cut}");
+        }
+        // Texts that are no UTF-8 are read as far as they are.
+        let wrong = Value::parse(b"[\"a\xff\", \"b\"]").expect("JSON");
+        assert_eq!(wrong.list()[1].text(), Some("b"));
+        assert_eq!(
+            Value::parse(b"[123456789012345, 1234567890123456]").unwrap().list()[0].number(),
+            Some(123_456_789_012_345.0)
+        );
+    }
 
     #[test]
     fn values_are_read_and_what_is_none_is_not() {

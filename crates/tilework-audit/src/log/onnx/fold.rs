@@ -24,31 +24,42 @@ pub(super) struct Mover {
 const TRIED: usize = 8;
 
 /// What could be done, each Transpose in one of them.
+///
+/// Transposes one behind the other come first. Of all that follow each other from one tensor, one is needed for each order in
+/// which something else reads it; what remains is looked at as if no others were there.
 pub(super) struct Folding<'a> {
     graph: &'a Graph,
-    movers: &'a Map<u32, Mover>,
+    /// Those of all Transposes that remain, as they would be.
+    movers: Map<u32, Mover>,
+    all: &'a Map<u32, Mover>,
+    /// The tensor that is read instead of one that is not made any more.
+    instead: Map<Tensor, Tensor>,
+    readers: Map<Tensor, Vec<u32>>,
+    outputs: Map<Tensor, ()>,
     taken: Map<u32, ()>,
     savings: BTreeMap<Remedy, (Work, Vec<ArrayId>, u64)>,
 }
 
 impl<'a> Folding<'a> {
-    pub(super) fn new(graph: &'a Graph, movers: &'a Map<u32, Mover>) -> Folding<'a> {
-        Folding { graph, movers, taken: Map::default(), savings: BTreeMap::new() }
+    pub(super) fn new(graph: &'a Graph, all: &'a Map<u32, Mover>) -> Folding<'a> {
+        Folding {
+            graph,
+            movers: Map::default(),
+            all,
+            instead: Map::default(),
+            readers: Map::default(),
+            outputs: Map::default(),
+            taken: Map::default(),
+            savings: BTreeMap::new(),
+        }
     }
 
     /// All that could be saved; `sized` gives the bytes of a tensor, if they are known.
     pub(super) fn savings(mut self, sized: impl Fn(Tensor) -> Option<u64>) -> Vec<Saved> {
+        self.direct();
+        self.regions(&sized);
         let mut numbers: Vec<u32> = self.movers.keys().copied().collect();
         numbers.sort_unstable();
-        for &number in &numbers {
-            if self.graph.constants.contains_key(&self.movers[&number].reads) {
-                self.take(Remedy::KeepWeights, &[number]);
-            }
-        }
-        for &number in &numbers {
-            self.direct(number);
-        }
-        self.regions(&sized);
         for &number in &numbers {
             if self.is_of_products(number) {
                 self.take(Remedy::Absorb, &[number]);
@@ -56,9 +67,7 @@ impl<'a> Folding<'a> {
         }
         for &number in &numbers {
             let mover = &self.movers[&number];
-            let is_end =
-                self.graph.inputs.contains_key(&mover.reads) || self.graph.outputs.contains_key(&mover.makes);
-            if is_end {
+            if self.graph.inputs.contains_key(&mover.reads) || self.outputs.contains_key(&mover.makes) {
                 self.take(Remedy::Ends, &[number]);
             }
         }
@@ -68,8 +77,78 @@ impl<'a> Folding<'a> {
         list
     }
 
+    /// Takes those of constants, and of those one behind the other all that are not needed.
+    fn direct(&mut self) {
+        let graph = self.graph;
+        let mut numbers: Vec<u32> = self.all.keys().copied().collect();
+        numbers.sort_unstable();
+        let is_constant = |number: &u32| graph.constants.contains_key(&self.all[number].reads);
+        let (constant, numbers): (Vec<u32>, Vec<u32>) = numbers.into_iter().partition(is_constant);
+        self.take(Remedy::KeepWeights, &constant);
+        // From which tensor each comes that Transposes make, and in which order of its dimensions.
+        let mut roots: Map<Tensor, (Tensor, Box<[u8]>)> = Map::default();
+        // The first Transpose that makes each order of a tensor.
+        let mut first: Map<(Tensor, Box<[u8]>), u32> = Map::default();
+        for &number in &numbers {
+            let mover = &self.all[&number];
+            let (root, order) = match roots.get(&mover.reads) {
+                Some((root, before)) if before.len() == mover.order.len() => {
+                    (*root, mover.order.iter().map(|&dim| before[usize::from(dim)]).collect())
+                }
+                _ => (mover.reads, mover.order.clone()),
+            };
+            roots.insert(mover.makes, (root, order));
+        }
+        let is_mover = |number: &u32| self.all.contains_key(number);
+        let mut spared = Vec::new();
+        for &number in &numbers {
+            let mover = &self.all[&number];
+            let (root, order) = &roots[&mover.makes];
+            let readers = graph.readers.get(&mover.makes).map_or(&[][..], |readers| readers);
+            let is_read = graph.outputs.contains_key(&mover.makes) || !readers.iter().all(is_mover);
+            if !is_read {
+                spared.push(number);
+            } else if order.is_sorted() {
+                spared.push(number);
+                self.instead.insert(mover.makes, *root);
+            } else if let Some(same) = first.get(&(*root, order.clone())) {
+                spared.push(number);
+                self.instead.insert(mover.makes, self.all[same].makes);
+            } else {
+                first.insert((*root, order.clone()), number);
+                let own = Mover { order: order.clone(), reads: *root, ..mover.clone() };
+                self.movers.insert(number, own);
+            }
+        }
+        self.take(Remedy::JoinMoves, &spared);
+        for (number, node) in graph.nodes.iter().enumerate() {
+            let number = number as u32;
+            match (self.movers.get(&number), self.all.contains_key(&number)) {
+                (Some(mover), _) => self.readers.entry(mover.reads).or_default().push(number),
+                (None, true) => {}
+                (None, false) => {
+                    for &tensor in &node.reads {
+                        let tensor = self.instead.get(&tensor).copied().unwrap_or(tensor);
+                        let readers = self.readers.entry(tensor).or_default();
+                        if readers.last() != Some(&number) {
+                            readers.push(number);
+                        }
+                    }
+                }
+            }
+        }
+        for &tensor in graph.outputs.keys() {
+            self.outputs.insert(self.now(tensor), ());
+        }
+    }
+
+    /// The tensor that is read for this one.
+    fn now(&self, tensor: Tensor) -> Tensor {
+        self.instead.get(&tensor).copied().unwrap_or(tensor)
+    }
+
     fn is_free(&self, number: u32) -> bool {
-        self.movers.contains_key(&number) && !self.taken.contains_key(&number)
+        self.all.contains_key(&number) && !self.taken.contains_key(&number)
     }
 
     fn take(&mut self, remedy: Remedy, numbers: &[u32]) {
@@ -80,18 +159,18 @@ impl<'a> Folding<'a> {
     fn take_but(&mut self, remedy: Remedy, numbers: &[u32], added: &Work) {
         let free: Vec<u32> = numbers.iter().copied().filter(|&number| self.is_free(number)).collect();
         let Some(&dearest) = free.iter().max_by_key(|&&number| {
-            let mover = &self.movers[&number];
+            let mover = &self.all[&number];
             (mover.work.cost(), Reverse(number))
         }) else {
             return;
         };
         let (sum, arrays, most) = self.savings.entry(remedy).or_default();
-        let work = self.movers[&dearest].work;
+        let work = self.all[&dearest].work;
         if arrays.is_empty() || work.touched > *most {
-            (*arrays, *most) = (self.movers[&dearest].arrays.to_vec(), work.touched);
+            (*arrays, *most) = (self.all[&dearest].arrays.to_vec(), work.touched);
         }
         for number in free {
-            sum.add(&self.movers[&number].work);
+            sum.add(&self.all[&number].work);
             self.taken.insert(number, ());
         }
         sum.count = sum.count.saturating_sub(added.count);
@@ -100,26 +179,7 @@ impl<'a> Folding<'a> {
     }
 
     fn readers(&self, tensor: Tensor) -> &[u32] {
-        self.graph.readers.get(&tensor).map_or(&[], |readers| readers)
-    }
-
-    /// A Transpose whose result others transpose at once.
-    fn direct(&mut self, number: u32) {
-        let Some(first) = self.movers.get(&number).filter(|_| self.is_free(number)) else { return };
-        let readers = self.readers(first.makes);
-        let again = |reader: &&u32| self.graph.nodes[**reader as usize].what == What::Transpose;
-        let back = readers.iter().filter(|&&reader| {
-            self.movers.get(&reader).is_some_and(|second| undoes(&first.order, &second.order))
-        });
-        let mut saved: Vec<u32> = back.copied().collect();
-        // Nobody else wants it, so those that go on can begin where it does.
-        if !readers.is_empty()
-            && readers.iter().all(|reader| again(&reader))
-            && !self.graph.outputs.contains_key(&first.makes)
-        {
-            saved.push(number);
-        }
-        self.take(Remedy::JoinMoves, &saved);
+        self.readers.get(&tensor).map_or(&[], |readers| readers)
     }
 
     /// Operations that hang together and treat all elements alike: do they cost less in the order from before the Transposes?
@@ -129,6 +189,7 @@ impl<'a> Folding<'a> {
         let passes: Vec<bool> = graph.nodes.iter().map(|node| graph.passes(node)).collect();
         for (number, node) in graph.nodes.iter().enumerate().filter(|(number, _)| passes[*number]) {
             for tensor in graph.data(node) {
+                let tensor = self.now(tensor);
                 if let Some(&maker) = graph.maker.get(&tensor).filter(|&&maker| passes[maker as usize]) {
                     let (a, b) = (root(&mut region, number as u32), root(&mut region, maker));
                     region[a.max(b) as usize] = a.min(b);
@@ -151,13 +212,14 @@ impl<'a> Folding<'a> {
         for &number in nodes {
             let node = &graph.nodes[number as usize];
             let made_outside = |tensor: &Tensor| !graph.maker.get(tensor).is_some_and(|&maker| inside(maker));
-            enter.extend(graph.data(node).into_iter().filter(made_outside));
+            let data = graph.data(node).into_iter().map(|tensor| self.now(tensor));
+            enter.extend(data.filter(made_outside));
             leave.extend(&node.makes);
         }
         enter.sort_unstable();
         enter.dedup();
-        let mover_of =
-            |tensor: &Tensor| graph.maker.get(tensor).filter(|&&maker| self.is_free(maker)).copied();
+        let is_left = |number: u32| self.movers.contains_key(&number) && self.is_free(number);
+        let mover_of = |tensor: &Tensor| graph.maker.get(tensor).copied().filter(|&maker| is_left(maker));
         let mut orders: Vec<&[u8]> =
             enter.iter().filter_map(mover_of).map(|mover| &*self.movers[&mover].order).collect();
         orders.sort_unstable();
@@ -172,7 +234,7 @@ impl<'a> Folding<'a> {
                 added.add(&Work { count: 1, data, touched, unsized_count, ..Work::default() });
             };
             for tensor in &enter {
-                let only_here = !graph.outputs.contains_key(tensor)
+                let only_here = !self.outputs.contains_key(tensor)
                     && self.readers(*tensor).iter().all(|&reader| inside(reader));
                 match mover_of(tensor) {
                     Some(mover) if *self.movers[&mover].order == *order => {
@@ -186,10 +248,10 @@ impl<'a> Folding<'a> {
                 }
             }
             for tensor in &leave {
-                let mut is_wanted = graph.outputs.contains_key(tensor);
+                let mut is_wanted = self.outputs.contains_key(tensor);
                 for &reader in self.readers(*tensor).iter().filter(|&&reader| !inside(reader)) {
                     match self.movers.get(&reader) {
-                        Some(mover) if self.is_free(reader) => {
+                        Some(mover) if is_left(reader) => {
                             if undoes(order, &mover.order) {
                                 saved.push(reader);
                             }
@@ -230,12 +292,13 @@ impl<'a> Folding<'a> {
         let swaps = rank >= 2 && (0..rank - 2).all(|dim| usize::from(mover.order[dim]) == dim);
         let is_product = |reader: &u32| {
             let node = &self.graph.nodes[*reader as usize];
-            node.what == What::Product && node.reads.iter().take(2).any(|&tensor| tensor == mover.makes)
+            node.what == What::Product
+                && node.reads.iter().take(2).any(|&tensor| self.now(tensor) == mover.makes)
         };
         swaps
             && !readers.is_empty()
             && readers.iter().all(is_product)
-            && !self.graph.outputs.contains_key(&mover.makes)
+            && !self.outputs.contains_key(&mover.makes)
     }
 }
 
