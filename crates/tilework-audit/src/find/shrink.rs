@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use tilework::dialect::Dim;
 use tilework::xla::{ArrayShape, Layout, Shape};
 
 use crate::audit::Audit;
@@ -10,13 +11,18 @@ use crate::find::entry::Entry;
 use crate::find::judged::{Half, Kept};
 use crate::find::peak::Peaks;
 use crate::hash::Map;
-use crate::program::{Class, Program, Times};
+use crate::program::{Class, Parameter, Program, Times};
+use crate::shapes::ShapeId;
 use crate::texts::{NONE, Text};
 
 /// What is less than a twentieth of the peak, or than a MiB, is not worth changing a program.
 fn is_worth(bytes: u64, peak: u64) -> bool {
     bytes >= (peak / 20).max(1 << 20)
 }
+
+/// The most sizes of arguments that are followed, and the most arguments that are looked at for one.
+const TRIED: usize = 32;
+const ALIKE: usize = 64;
 
 /// What a loop keeps of its steps, before it is known which.
 #[derive(Default)]
@@ -42,16 +48,24 @@ impl Audit {
             }
         }
         let is_there_and_back = |steps: &u64| *steps > 1 && loops.get(steps).is_some_and(|&count| count > 1);
-        let given: Vec<Vec<u64>> = program
+        if !loops.values().any(|&count| count > 1) {
+            return None;
+        }
+        // By the hash of the sizes, as there may be many.
+        let hash = |sizes: &[u64]| {
+            let bytes: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+            self.store.seed.of(&bytes)
+        };
+        let given: Map<u64, ()> = program
             .parameters
             .iter()
-            .filter_map(|own| sizes(&self.store.shapes.known(own.shape).shape))
+            .filter_map(|own| Some((hash(&sizes(&self.store.shapes.known(own.shape).shape)?), ())))
             .collect();
         // The tuples that loops hand from step to step, by their names.
-        let mut tuples: Map<Text, Vec<Vec<u64>>> = Map::default();
+        let mut tuples: Map<Text, ShapeId> = Map::default();
         for entry in entries {
-            if let Shape::Tuple(elements) = &*self.store.shapes.known(entry.shape).shape {
-                tuples.insert(entry.name, elements.iter().filter_map(sizes).collect());
+            if matches!(&*self.store.shapes.known(entry.shape).shape, Shape::Tuple(_)) {
+                tuples.insert(entry.name, entry.shape);
             }
         }
         let main = peaks.main_space()?;
@@ -61,13 +75,16 @@ impl Audit {
                 && entry.index != NONE
                 && peaks.counts(place) == Some(true)
                 && program.class(place) == Some(Class::Temporary);
-            let Some(handed) = tuples.get(&entry.name).filter(|_| is_meant) else { continue };
+            let Some(&tuple) = tuples.get(&entry.name).filter(|_| is_meant) else { continue };
             let Some(own) = sizes(&self.store.shapes.known(entry.shape).shape) else { continue };
             let Some((steps, part)) = own.split_first().filter(|(steps, _)| is_there_and_back(steps)) else {
                 continue;
             };
-            let is_handed = handed.iter().any(|other| other == part);
-            if part.is_empty() || is_handed || given.contains(&own) {
+            let is_handed = match &*self.store.shapes.known(tuple).shape {
+                Shape::Tuple(elements) => elements.iter().any(|element| has_sizes(element, part)),
+                _ => false,
+            };
+            if part.is_empty() || is_handed || given.contains_key(&hash(&own)) {
                 continue;
             }
             let group = groups.entry((entry.name, *steps)).or_default();
@@ -104,37 +121,47 @@ impl Audit {
     /// program.
     pub(crate) fn half(&self, program: &Program, entries: &[Entry], peaks: &Peaks) -> Option<Half> {
         let main = peaks.main_space().filter(|&space| space == 0)?;
-        let arguments: Vec<(u32, Text, Vec<u64>)> = program
-            .parameters
-            .iter()
-            .filter_map(|own| Some((own.number, own.name, sizes(&self.store.shapes.known(own.shape).shape)?)))
-            .collect();
+        let donated: Map<u32, ()> = program.aliases.iter().map(|alias| (alias.parameter, ())).collect();
+        let shape = |own: &Parameter| self.store.shapes.known(own.shape).shape.clone();
+        let first = |own: &Parameter| sizes(&shape(own))?.first().copied();
         let is_steps = |size: u64| {
             program.calls.iter().any(|call| matches!(call.times, Times::Loop(Some(times)) if times == size))
         };
-        let is_elsewhere = |size: u64| {
-            arguments.iter().any(|(number, _, own)| {
-                let first = usize::from(!program.is_donated(*number));
-                own.iter().skip(first).any(|&other| other == size)
+        let is_elsewhere = |wanted: u64| {
+            program.parameters.iter().any(|own| {
+                let skipped = usize::from(!donated.contains_key(&own.number));
+                let shape = shape(own);
+                let dims = shape.as_array().map_or(&[][..], |array| array.dims());
+                dims.iter().skip(skipped).any(|dim| size(dim) == Some(wanted))
             })
         };
         let mut best: Option<Half> = None;
         let mut tried: Vec<u64> = Vec::new();
-        for (number, _, own) in &arguments {
-            let Some(&size) = own.first() else { continue };
+        for own in &program.parameters {
+            if tried.len() >= TRIED {
+                break;
+            }
+            let Some(size) = first(own) else { continue };
             let is_candidate =
-                size >= 2 && size % 2 == 0 && !program.is_donated(*number) && !tried.contains(&size);
-            if !is_candidate || is_elsewhere(size) || is_steps(size) {
+                size >= 2 && size % 2 == 0 && !tried.contains(&size) && !donated.contains_key(&own.number);
+            if !is_candidate {
                 continue;
             }
             tried.push(size);
+            if is_elsewhere(size) || is_steps(size) {
+                continue;
+            }
             // Dimensions may be merged: 64 x 256 is 16384.
-            let alike: Vec<&(u32, Text, Vec<u64>)> =
-                arguments.iter().filter(|(_, _, other)| other.first() == Some(&size)).collect();
+            let alike: Vec<&Parameter> = program
+                .parameters
+                .iter()
+                .filter(|own| first(own) == Some(size) && !donated.contains_key(&own.number))
+                .take(ALIKE)
+                .collect();
             let mut wanted: Vec<u64> = Vec::new();
-            for (_, _, other) in &alike {
+            for own in &alike {
                 let mut product = 1_u64;
-                for &dim in other.iter() {
+                for dim in sizes(&shape(own)).unwrap_or_default() {
                     product = product.saturating_mul(dim);
                     if !wanted.contains(&product) {
                         wanted.push(product);
@@ -152,7 +179,7 @@ impl Audit {
             }
             let peak = peaks.sum(main)?.allocated;
             if is_worth(less, peak) && best.as_ref().is_none_or(|best| less > best.bytes) {
-                let names = alike.iter().filter_map(|(_, name, _)| self.argument_name(program, *name));
+                let names = alike.iter().filter_map(|own| self.argument_name(program, own.name));
                 best = Some(Half { arguments: names.collect(), size, bytes: less, peak });
             }
         }
@@ -162,7 +189,21 @@ impl Audit {
 
 /// The sizes of an array.
 fn sizes(shape: &Shape) -> Option<Vec<u64>> {
-    Some(shape.as_array()?.lower().ok()?.dims().to_vec())
+    shape.as_array()?.dims().iter().map(size).collect()
+}
+
+fn size(dim: &Dim) -> Option<u64> {
+    match dim {
+        Dim::Static(size) => Some(*size),
+        _ => None,
+    }
+}
+
+/// Whether a shape is an array of these sizes.
+fn has_sizes(shape: &Shape, sizes: &[u64]) -> bool {
+    shape
+        .as_array()
+        .is_some_and(|array| array.dims().iter().map(size).eq(sizes.iter().map(|&size| Some(size))))
 }
 
 /// What an array takes if the first dimension with one of these sizes is half as long; none if it has none.

@@ -46,8 +46,13 @@ impl<F: FnMut(u64, &mut Vec<u8>)> Read for Lines<F> {
 
 /// A first part, and as many lines as there may ever be.
 fn lines(start: &str, line: impl FnMut(u64, &mut Vec<u8>) + 'static) -> Box<dyn Read> {
+    pieces(start.as_bytes(), line)
+}
+
+/// The same of bytes.
+fn pieces(start: &[u8], line: impl FnMut(u64, &mut Vec<u8>) + 'static) -> Box<dyn Read> {
     let lines = Lines { line, number: 0, count: 1 << 40, open: Vec::new(), used: 0 };
-    Box::new(io::Cursor::new(start.as_bytes().to_vec()).chain(lines))
+    Box::new(io::Cursor::new(start.to_vec()).chain(lines))
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -88,7 +93,7 @@ fn instruction(id: u32) -> Vec<u8> {
 }
 
 /// Dumps of hundreds of megabytes and more in memory, were they all held.
-const CASES: [&str; 29] = [
+const CASES: [&str; 31] = [
     "instructions",
     "names",
     "shapes",
@@ -118,6 +123,8 @@ const CASES: [&str; 29] = [
     "events",
     "records",
     "kernels",
+    "nodes",
+    "changes of layout",
 ];
 
 fn dump(case: &str) -> Box<dyn Read> {
@@ -287,6 +294,24 @@ fn dump(case: &str) -> Box<dyn Read> {
                 let _ = writeln!(out, "#loc{n} = loc(\"f{n}.py\":1:2)");
             },
         ),
+        // A graph of 2^40 bytes, each Transpose of what the one before made.
+        "nodes" => pieces(b"\x08\x08\x3a\x80\x80\x80\x80\x80\x20", |n, out| {
+            let perm = field(5, &[field(1, b"perm"), vec![0x40, 1, 0x40, 2, 0x40, 0]].concat());
+            let name = |n: u64| n.to_string().into_bytes();
+            out.extend(field(
+                1,
+                &[field(1, &name(n)), field(2, &name(n + 1)), field(4, b"Transpose"), perm].concat(),
+            ));
+        }),
+        "changes of layout" => lines("#d = #ttnn.buffer_type<dram>\n", |n, out| {
+            let layout = format!(
+                "#ttnn.ttnn_layout<(d0) -> (d0), <1x1>, memref<{n}x4x!ttcore.tile<32x32, bf16>, #d>, <interleaved>>"
+            );
+            let _ = writeln!(
+                out,
+                "%{n} = \"ttnn.to_layout\"(%x{n}) : (tensor<{n}x9xbf16, {layout}>) -> tensor<{n}x9xbf16, {layout}>"
+            );
+        }),
         // A record without an end, of lists in lists.
         "records" => lines("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"x\": [", |_, out| {
             out.extend_from_slice(&b"[0,".repeat(1000));

@@ -125,8 +125,8 @@ impl Graph {
     /// Connects what was read; false if there is no memory for it.
     pub(super) fn connect(&mut self, budget: &Budget) -> bool {
         let ends: usize = self.nodes.iter().map(|node| node.reads.len() + node.makes.len()).sum();
-        // An entry in each of the maps, and a list with room for four readers.
-        if !self.take(budget, ends * 192 + self.nodes.len() * (16 * RANK + 128)) {
+        // An entry in each of the maps, also of those that are made of them to conclude, and a list with room for four readers.
+        if !self.take(budget, ends * 320 + self.nodes.len() * (16 * RANK + 256)) {
             return false;
         }
         for (number, node) in self.nodes.iter().enumerate() {

@@ -22,6 +22,9 @@ use wire::{Field, Piece, Wire, numbers, pieces};
 /// Names, attributes and descriptions of tensors are shorter, or are passed over.
 const LONGEST: u64 = 1 << 16;
 
+/// No operation has more inputs or outputs that are looked at.
+const ENDS: usize = 1 << 16;
+
 /// No name is shown longer.
 const NAME: usize = 120;
 
@@ -171,7 +174,9 @@ impl Reading<'_> {
                 // An input without a name is one that is left out.
                 1 | 2 => {
                     let list = if number == 1 { &mut reads } else { &mut makes };
-                    list.push(if text.is_empty() { 0 } else { self.store.seed.of(&text).max(1) });
+                    if list.len() < ENDS {
+                        list.push(if text.is_empty() { 0 } else { self.store.seed.of(&text).max(1) });
+                    }
                 }
                 3 => name = self.store.texts.number(shortened(&text)),
                 4 => {
