@@ -32,8 +32,23 @@ pub fn run() -> Outcome {
     }
     with_pkg_config(&prefix)?;
     with_cmake(&prefix)?;
-    println!("everything in {} works", folder().display());
+    let parts = parts()?;
+    let others = for_others(&parts, &target);
+    let all = if others.is_empty() { "everything" } else { "everything for this machine" };
+    println!("{all} in {} works", folder().display());
+    if !others.is_empty() {
+        println!(
+            "not tried, as this machine cannot run it: {}; `cargo xtask arm` runs the engine's tests in an emulator",
+            others.join(", ")
+        );
+    }
     Ok(())
+}
+
+/// The parts for machines of another kind.
+fn for_others<'a>(parts: &'a [String], target: &str) -> Vec<&'a str> {
+    let processor = target.split('-').next().unwrap_or(target);
+    parts.iter().map(String::as_str).filter(|part| !part.contains(processor)).collect()
 }
 
 /// Unpacks an archive into an empty folder, and returns the one folder in it.
@@ -164,6 +179,15 @@ fn holds(what: &Path, said: &str, text: &str) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_for_another_processor_are_not_for_this_machine() {
+        let parts =
+            ["t-0.1.0-aarch64-unknown-linux-gnu.tar.gz", "t-0.1.0-cp310-abi3-manylinux2014_x86_64.whl"];
+        let parts = parts.map(str::to_owned);
+        assert_eq!(for_others(&parts, "x86_64-unknown-linux-gnu"), [parts[0].as_str()]);
+        assert_eq!(for_others(&parts, "aarch64-unknown-linux-gnu"), [parts[1].as_str()]);
+    }
 
     #[test]
     fn the_newest_c_library_is_that_of_the_highest_number() {
