@@ -29,6 +29,9 @@ pub struct Sighting {
 /// The most bytes of a piece.
 const LONGEST: usize = 1 << 13;
 
+/// The most bytes of a shape in parentheses: each one that opens is followed this far.
+const SHAPE: usize = 1 << 10;
+
 /// The most places where a piece may end.
 const ENDS: usize = 24;
 
@@ -215,7 +218,7 @@ fn begins(text: &str, at: usize) -> bool {
 /// Where the bracket with which a text begins is closed.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate().take(LONGEST) {
+    for (at, byte) in text.bytes().enumerate().take(SHAPE) {
         match byte {
             b'(' => depth += 1,
             b')' if depth == 1 => return Some(at + 1),
