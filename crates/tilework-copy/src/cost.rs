@@ -73,9 +73,9 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 let lines = |count: usize, step: isize| read(count, size, step);
                 (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
             };
-            // Within the nearer caches a wide element costs what its bytes do, and else it is lines that are waited for.
+            // Within the nearer caches it is elements, wide ones a little more, and else it is lines that are waited for.
             let (lines, each) =
-                if setting.fetches { (touched(from) + touched(to), 8) } else { (0, size.max(8)) };
+                if setting.fetches { (touched(from) + touched(to), 8) } else { (0, size.clamp(8, 11)) };
             CALL + lines + rows * columns * each / 16 + rows * 2
         }
         Work::Line { size, from, to, .. } => {

@@ -112,12 +112,19 @@ pub(super) unsafe fn one_by_one<const SIZE: usize>(line: &Line) {
     // SAFETY: the caller's; bytes have no alignment. Beyond the last element the pointers are not used.
     unsafe {
         for _ in 0..line.count / 4 {
-            let (a, b) = (*source, *source.wrapping_byte_offset(s));
-            let (c, e) = (*source.wrapping_byte_offset(2 * s), *source.wrapping_byte_offset(3 * s));
-            *destination = a;
-            *destination.wrapping_byte_offset(d) = b;
-            *destination.wrapping_byte_offset(2 * d) = c;
-            *destination.wrapping_byte_offset(3 * d) = e;
+            if SIZE == 16 {
+                // Four of these at once would go through memory on the way.
+                for k in 0..4 {
+                    *destination.wrapping_byte_offset(k * d) = *source.wrapping_byte_offset(k * s);
+                }
+            } else {
+                let (a, b) = (*source, *source.wrapping_byte_offset(s));
+                let (c, e) = (*source.wrapping_byte_offset(2 * s), *source.wrapping_byte_offset(3 * s));
+                *destination = a;
+                *destination.wrapping_byte_offset(d) = b;
+                *destination.wrapping_byte_offset(2 * d) = c;
+                *destination.wrapping_byte_offset(3 * d) = e;
+            }
             source = source.wrapping_byte_offset(4 * s);
             destination = destination.wrapping_byte_offset(4 * d);
         }
