@@ -75,7 +75,7 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
             };
             // Within the nearer caches it is elements, wide ones a little more, and else it is lines that are waited for.
             let (lines, each) =
-                if setting.fetches { (touched(from) + touched(to), 8) } else { (0, size.clamp(8, 11)) };
+                if setting.fetches { (touched(from) + touched(to), 4) } else { (0, size.clamp(8, 11)) };
             CALL + lines + rows * columns * each / 16 + rows * 2
         }
         Work::Line { size, from, to, .. } => {
