@@ -205,6 +205,15 @@ fn products_take_the_last_two_dimensions_either_way_and_no_others() {
 fn sizes_that_are_not_said_are_counted_and_add_nothing() {
     let log = model(&graph(&["Conv x -> c", "Transpose c -> t", "Conv t -> y"], &[]));
     assert_eq!((log.moved.count, log.moved.unsized_count, log.moved.data), (1, 1, 0));
+    assert_eq!(
+        (log.pairs[0].from.as_str(), log.pairs[0].to.as_str()),
+        ("an unknown order", "an unknown order")
+    );
+    let ranked = model(&graph(&["Conv x -> c", "Transpose c -> t:1 2 0", "Conv t -> y"], &[]));
+    assert_eq!(
+        (ranked.pairs[0].from.as_str(), ranked.pairs[0].to.as_str()),
+        ("order (0, 1, 2)", "order (1, 2, 0)")
+    );
     let open = model(&graph(&["Transpose x -> t:1 0", "Conv t -> y"], &[tensor(11, "x", &[0, 7])]));
     // What counts as 1 may be more, so elements move.
     assert_eq!((open.moved.count, open.moved.data, open.idle), (1, 28, 0));

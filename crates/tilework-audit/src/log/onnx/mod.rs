@@ -326,10 +326,14 @@ impl Reading<'_> {
                 let mut array = |tensor: Tensor| {
                     let known = graph.known.get(&tensor);
                     let format = graph.orders.get(&tensor).map_or_else(
-                        || graph.rank(tensor).map(|rank| (0..rank as u8).collect::<Vec<u8>>()),
+                        || {
+                            // Both have as many dimensions as change places.
+                            let rank = graph.rank(tensor).or(order.as_ref().map(|order| order.len()));
+                            rank.map(|rank| (0..rank as u8).collect::<Vec<u8>>())
+                        },
                         |order| Some(order.to_vec()),
                     );
-                    let format = format.map_or(String::new(), |order| {
+                    let format = format.map_or("an unknown order".to_owned(), |order| {
                         let dims: Vec<String> = order.iter().map(u8::to_string).collect();
                         format!("order ({})", dims.join(", "))
                     });
