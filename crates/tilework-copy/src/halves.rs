@@ -16,7 +16,7 @@ use crate::picks;
 use crate::setting::Setting;
 use crate::step::Step;
 
-/// Loops of so many turns that move one element each, one on either side, can be transposed.
+/// Two loops of at least this many turns, each of which moves one element on one side only, can be transposed.
 const LONG: usize = 16;
 
 /// What a line of a transposed nest costs about, in lines that are touched.

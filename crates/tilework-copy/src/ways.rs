@@ -31,7 +31,8 @@ const CLOSE: f64 = 1.6;
 /// Bytes that are moved once before another way than by unit loops can be ready.
 const ONCE: f64 = (256 << 10) as f64;
 
-/// What is left of a nest is little if it is less than one part of so many: it is not worth the time to look for the best way.
+/// What is left of a nest is little if the nest is more than this many times as large: it is not worth the time to look for the
+/// best way.
 const LITTLE: f64 = 64.0;
 
 /// How many of those are tried.

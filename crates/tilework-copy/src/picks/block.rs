@@ -37,7 +37,7 @@ const STAGED: usize = 256;
 /// What a block costs beside its windows, in lines that are touched.
 const BLOCK_CALL: usize = 6;
 
-/// What it costs to put windows together while memory is waited for: one in so many.
+/// To put windows together while memory is waited for costs this many times less.
 const MOVED: usize = 4;
 
 /// A block as a list.
@@ -159,8 +159,8 @@ fn divide(
     Ok(())
 }
 
-/// The step that moves a nest in blocks, if it can be, each of which costs no more than `limit`: each loop is cut into pieces of
-/// whole turns.
+/// The step that moves a nest in blocks, if it can be, where each block costs no more than `limit`: each loop is cut into pieces
+/// of whole turns.
 fn step(
     nest: &ByteNest,
     pieces: &[usize],

@@ -27,7 +27,7 @@ pub(super) struct Picking<'a> {
 }
 
 impl<'a> Picking<'a> {
-    /// With picks of so many bytes.
+    /// With picks of `reach` bytes.
     pub(super) fn new(parts: &'a [Part], (reach, in_byte): (usize, usize), hull: Hull) -> Picking<'a> {
         let (reach, byte) = ((reach * in_byte) as isize, -(in_byte as isize));
         Picking { parts, hull, reach, byte, next: 0, open: 0..0 }

@@ -181,9 +181,14 @@ fn advice(page: &mut String, program: &Audited, top: usize) {
     if program.advice.is_empty() {
         return;
     }
-    page.push_str("<h3>Layouts that arguments and results could have instead</h3>\n<ul>\n");
-    for advice in program.advice.iter().take(top) {
-        let (first, second) = advice_words(advice);
+    page.push_str("<h3>Layouts that arguments and results could have instead</h3>\n");
+    items(page, program.advice.iter().take(top).map(advice_words));
+}
+
+/// A list of two lines each, the second of less weight.
+fn items(page: &mut String, all: impl Iterator<Item = (String, String)>) {
+    page.push_str("<ul>\n");
+    for (first, second) in all {
         let _ = writeln!(
             page,
             "<li>{}<br><span class=\"faint\">{}</span></li>",
@@ -204,18 +209,9 @@ fn replicas(page: &mut String, program: &Audited, top: usize) {
     let _ = writeln!(
         page,
         "<h3>Arguments that several of the {devices} devices have <span class=\"faint\">parts of their own would spare each up \
-         to {spared}</span></h3>\n<ul>"
+         to {spared}</span></h3>"
     );
-    for each in program.replicas.iter().take(top) {
-        let (first, second) = replica_words(each, devices);
-        let _ = writeln!(
-            page,
-            "<li>{}<br><span class=\"faint\">{}</span></li>",
-            escaped(&first),
-            escaped(&second)
-        );
-    }
-    page.push_str("</ul>\n");
+    items(page, program.replicas.iter().take(top).map(|each| replica_words(each, devices)));
 }
 
 /// The shapes that waste the most, each explained and drawn.

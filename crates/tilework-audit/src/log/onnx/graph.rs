@@ -1,6 +1,6 @@
 //! The graph of a model: operations, what they read and make, and in which order of its dimensions each tensor lies.
 //!
-//! Every tensor of ONNX lies row by row. So a Transpose moves elements, and the order that it gives is told from what the tensor
+//! Every tensor of ONNX lies row by row. So a Transpose moves elements, and the order that it gives follows from what the tensor
 //! was made as: `order (0, 2, 3, 1)` behind a Transpose, passed on by whatever treats all elements alike.
 
 use crate::budget::Budget;
