@@ -38,9 +38,11 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
         }
         match bytes {
             64.. if !STREAM && pays(of, SIZE) => by_stage::<SIZE, STREAM>(of),
+            16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
+            // Nor is shorter than half a line, and too few columns are not worth code of their own.
+            ..32 if STREAM => run::<SIZE, false>(of),
             32.. => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
-            16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
             16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }

@@ -40,14 +40,16 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
         match bytes {
             64.. if !STREAM && pays(of, SIZE) => by_stage::<SIZE, STREAM>(of),
             64.. => block::<Four, SIZE, STREAM, 4>(of),
+            32 if fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
+            16 if fits(of, SIZE, 4) => folded::<Four, SIZE, STREAM, 4>(of),
+            // Shorter rows are never whole lines, and too few columns are not worth code of their own.
+            _ if STREAM => run::<SIZE, false>(of),
             // Wide elements make few vectors: two half ones that overlap are better than a mask.
             33.. if SIZE >= 8 => block::<Two, SIZE, STREAM, 2>(of),
             49.. => block::<Four, SIZE, STREAM, 3>(of),
             33.. => block::<Four, SIZE, STREAM, 2>(of),
-            32 if fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
             32 => block::<Two, SIZE, STREAM, 2>(of),
             17.. => block::<Two, SIZE, STREAM, 1>(of),
-            16 if fits(of, SIZE, 4) => folded::<Four, SIZE, STREAM, 4>(of),
             16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
