@@ -9,7 +9,7 @@ use crate::read::Reading;
 
 impl Reading<'_> {
     /// Reads a file of JSON to its end.
-    pub(crate) fn json(&mut self, kind: Json, input: impl BufRead) -> io::Result<()> {
+    pub(crate) fn json(&mut self, kind: Json, input: &mut dyn BufRead) -> io::Result<()> {
         let mut records = Records::new(input);
         let mut trace = Trace::default();
         let mut line = 1;

@@ -117,7 +117,7 @@ impl Audit {
     /// # Errors
     /// Those of `input`; and what would take more memory than there is for it (see [`Audit::with_memory`]), which is an
     /// error of the kind [`OutOfMemory`](io::ErrorKind::OutOfMemory). What was read before stays, and nothing more is read.
-    pub fn read(&mut self, name: &str, input: impl BufRead) -> io::Result<()> {
+    pub fn read(&mut self, name: &str, mut input: impl BufRead) -> io::Result<()> {
         if self.store.budget.is_exceeded() {
             return Err(self.store.lack());
         }
@@ -129,7 +129,7 @@ impl Audit {
         let program = of.or_else(|| self.programs.take(group)).unwrap_or_else(|| self.store.program(group));
         let (store, programs, logs) = (&mut self.store, &mut self.programs, &mut self.logs);
         let mut reading = Reading { store, programs, logs, name, program, beside, bytes: 0 };
-        let outcome = reading.read(input);
+        let outcome = reading.read(&mut input);
         let Reading { program, bytes, .. } = reading;
         self.logs.end(&self.store.budget);
         self.programs.add(program);
@@ -143,7 +143,7 @@ impl Audit {
 }
 
 impl Reading<'_> {
-    fn read_lines(&mut self, input: impl BufRead) -> io::Result<()> {
+    fn read_lines(&mut self, input: &mut dyn BufRead) -> io::Result<()> {
         let mut lines = Lines::new(input);
         let mut section = Section::Text;
         // The line before, as a message may begin in it and go on in the next.

@@ -75,7 +75,7 @@ pub(crate) fn begins(start: &[u8]) -> bool {
 
 impl Reading<'_> {
     /// Reads a model to its end.
-    pub(crate) fn onnx(&mut self, input: impl BufRead) -> io::Result<()> {
+    pub(crate) fn onnx(&mut self, input: &mut dyn BufRead) -> io::Result<()> {
         let mut wire = Wire::new(input);
         let mut graph = Graph::default();
         let outcome = self.onnx_model(&mut wire, &mut graph);
@@ -87,7 +87,7 @@ impl Reading<'_> {
         outcome
     }
 
-    fn onnx_model(&mut self, wire: &mut Wire<impl BufRead>, graph: &mut Graph) -> io::Result<()> {
+    fn onnx_model(&mut self, wire: &mut Wire<&mut dyn BufRead>, graph: &mut Graph) -> io::Result<()> {
         let mut text = Vec::new();
         let mut writer = String::new();
         let is_whole = loop {
@@ -130,7 +130,12 @@ impl Reading<'_> {
     }
 
     /// Reads the graph up to this place; false if the file ends before.
-    fn onnx_graph(&mut self, wire: &mut Wire<impl BufRead>, graph: &mut Graph, end: u64) -> io::Result<bool> {
+    fn onnx_graph(
+        &mut self,
+        wire: &mut Wire<&mut dyn BufRead>,
+        graph: &mut Graph,
+        end: u64,
+    ) -> io::Result<bool> {
         let mut text = Vec::new();
         while wire.at < end {
             let Some((number, field)) = wire.field()? else { return Ok(false) };
@@ -153,7 +158,12 @@ impl Reading<'_> {
         Ok(true)
     }
 
-    fn onnx_node(&mut self, wire: &mut Wire<impl BufRead>, graph: &mut Graph, end: u64) -> io::Result<bool> {
+    fn onnx_node(
+        &mut self,
+        wire: &mut Wire<&mut dyn BufRead>,
+        graph: &mut Graph,
+        end: u64,
+    ) -> io::Result<bool> {
         let at = wire.at as usize;
         let (mut reads, mut makes): (Vec<Tensor>, Vec<Tensor>) = Default::default();
         let (mut name, mut operation, mut what, mut keeps) = (NONE, NONE, What::Other, true);
@@ -216,7 +226,7 @@ impl Reading<'_> {
     /// Weights: the name, the type and the sizes.
     fn onnx_weights(
         &mut self,
-        wire: &mut Wire<impl BufRead>,
+        wire: &mut Wire<&mut dyn BufRead>,
         graph: &mut Graph,
         end: u64,
     ) -> io::Result<bool> {
