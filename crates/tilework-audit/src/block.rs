@@ -11,6 +11,7 @@
 //!
 //! `tests/pallas_blocks.txt` holds what JAX itself answers.
 
+use tilework::InOrder;
 use tilework::xla::ArrayShape;
 use tilework::{Element, Error, Result};
 
@@ -247,7 +248,8 @@ impl Block {
         // One that is too large to count is no answer, and smaller ones stand beside it.
         let blocks = found.iter().filter_map(|sizes| Block::new(&array, self.element, sizes).ok());
         let mut blocks: Vec<Block> = blocks.collect();
-        blocks.sort_by_key(|block| (block.footprint.bytes, std::cmp::Reverse(block.footprint.element_bytes)));
+        blocks
+            .order_by_key(|block| (block.footprint.bytes, std::cmp::Reverse(block.footprint.element_bytes)));
         blocks
     }
 }

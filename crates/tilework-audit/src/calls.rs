@@ -4,6 +4,7 @@ use crate::hash::Map;
 use crate::program::{Call, Program, Times};
 use crate::store::Store;
 use crate::texts::{NONE, Text};
+use tilework::InOrder;
 
 /// The most calls of a program that are kept, and the most arguments that are given to fusions.
 const LIMIT: usize = 1 << 20;
@@ -77,7 +78,7 @@ impl Program {
     pub(crate) fn calls(&self) -> Calls {
         let count = self.computation_names.len();
         let mut list: Vec<&Call> = self.calls.iter().collect();
-        list.sort_by_key(|call| call.caller);
+        list.order_by_key(|call| call.caller);
         let callee = |call: &Call| {
             let callee = self.computations.get(&call.callee).map(|&callee| callee as usize);
             callee.filter(|&callee| callee < call.caller as usize)

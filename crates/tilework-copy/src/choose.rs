@@ -13,6 +13,7 @@
 //! [`crate::ways`].
 
 use smallvec::{SmallVec, smallvec};
+use tilework_core::InOrder;
 
 use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
@@ -297,7 +298,7 @@ fn even(whole: usize, piece: usize, tile: usize) -> usize {
 /// Rows go in the destination's order. Only short ones that are stored past the cache go in the source's: reads that
 /// follow each other are fetched by the machine itself, and stores past the cache do not care where they go.
 fn order(turns: &mut Turns, by_source: bool) {
-    turns.sort_by_key(|turn| {
+    turns.order_by_key(|turn| {
         let (from, to) = (turn.from.unsigned_abs(), turn.to.unsigned_abs());
         std::cmp::Reverse(if by_source { (from, to) } else { (to, from) })
     });
@@ -306,7 +307,7 @@ fn order(turns: &mut Turns, by_source: bool) {
 /// The order of loops around a block, for the same reasons: the source's, if stores go past the cache; else whichever
 /// side moves less decides, so that lines of both are used while they are near.
 pub(crate) fn sort(outer: &mut [Outer], store: Store) {
-    outer.sort_by_key(|outer| {
+    outer.order_by_key(|outer| {
         let (from, to) = (outer.turn.from.unsigned_abs(), outer.turn.to.unsigned_abs());
         std::cmp::Reverse(if store == Store::Plain { (from.min(to), from) } else { (from, to) })
     });

@@ -9,6 +9,7 @@ use crate::exec::Buffers;
 use crate::kernels::vector::LINE;
 use crate::kernels::{InstructionSet, rows};
 use crate::step::Outer;
+use tilework_core::InOrder;
 
 /// Bytes before each row in the buffer, for what the block before left.
 pub(crate) const FRONT: usize = LINE;
@@ -24,7 +25,7 @@ pub(crate) fn along_rows(outer: &mut [Outer], is_row: impl Fn(&Outer) -> bool) {
     let goes_on = |outer: &Outer| outer.turn.from.unsigned_abs() < PAGE && outer.turn.from != 0;
     let inner = outer.iter().rev().find(|outer| outer.turn.extent > 1);
     if !inner.is_some_and(goes_on) {
-        outer.sort_by_key(is_row);
+        outer.order_by_key(is_row);
     }
 }
 

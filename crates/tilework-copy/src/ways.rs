@@ -18,6 +18,7 @@ use crate::nest::ByteNest;
 use crate::setting::Setting;
 use crate::step::{Step, Work};
 use crate::{choose, net, picks};
+use tilework_core::InOrder;
 
 /// Rows of this length are copied as fast as can be.
 const LONG: usize = 1024;
@@ -129,7 +130,7 @@ pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
         }
     }
     found.retain(|one| one.0 <= least * CLOSE);
-    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    found.order_by(|one, other| one.0.total_cmp(&other.0));
     found.truncate(if setting.once { 1 } else { CANDIDATES });
     let fetching = |steps: Vec<Step>| {
         if setting.fetches { steps.into_iter().map(net::fetching).collect() } else { steps }

@@ -20,6 +20,7 @@ pub mod few;
 mod kept;
 #[doc(hidden)]
 pub mod layout;
+mod order;
 mod plan;
 mod printable;
 #[doc(hidden)]
@@ -44,6 +45,8 @@ pub use layout::strided::Strided;
 pub use layout::swizzle::Swizzle;
 pub use layout::terms::{Term, Terms};
 pub use layout::{Layout, MAX_RANK, MAX_TILES};
+#[doc(hidden)]
+pub use order::InOrder;
 pub use plan::{Figures, Kind, Loop, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT};
 pub use printable::printable;
 pub use spelling::nearest;

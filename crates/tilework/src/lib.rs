@@ -154,5 +154,8 @@ pub use tilework_core::{
     Swizzle, System, TABLE_LIMIT, Term, Terms, Verdict, arithmetic, nearest, printable,
 };
 
+#[doc(hidden)]
+pub use tilework_core::InOrder;
+
 // The notations name these by their rooms in the core.
 use tilework_core::{ask, element, error, few, layout, spelling};

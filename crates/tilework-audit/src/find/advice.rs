@@ -5,6 +5,7 @@
 //! may take more memory, which is counted against what is not moved.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 use tilework::xla::{ArrayShape, Layout, Shape};
 
@@ -57,7 +58,7 @@ impl Audit {
                 each.asked = Asked::Nothing;
             }
         }
-        advice.sort_by_key(|advice| (advice.asked == Asked::Nothing, Reverse(advice.saves), advice.number));
+        advice.order_by_key(|advice| (advice.asked == Asked::Nothing, Reverse(advice.saves), advice.number));
         advice
     }
 

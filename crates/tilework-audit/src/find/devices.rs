@@ -1,6 +1,7 @@
 //! Arguments that several devices have alike.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 use crate::audit::Audit;
 use crate::find::judged::Replica;
@@ -32,7 +33,7 @@ impl Audit {
         };
         let mut found: Vec<Replica> = program.parameters.iter().filter_map(replica).collect();
         found.retain(|each| each.bytes >= WORTH);
-        found.sort_by_key(|each| (Reverse(each.spares), each.number));
+        found.order_by_key(|each| (Reverse(each.spares), each.number));
         found
     }
 }

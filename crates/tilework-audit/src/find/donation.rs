@@ -4,6 +4,7 @@
 //! first, and gives back the copy: a result of the same shape that lies in the place of no argument.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 use crate::audit::Audit;
 use crate::find::findings::Donation;
@@ -39,7 +40,7 @@ impl Audit {
             let Some(name) = self.argument_name(program, parameter.name) else { continue };
             found.push(Donatable { name, number: parameter.number, result, bytes });
         }
-        found.sort_by_key(|each| (Reverse(each.bytes), each.number));
+        found.order_by_key(|each| (Reverse(each.bytes), each.number));
         found
     }
 

@@ -1,5 +1,6 @@
 //! Buffers of a program, from whatever says the most about them.
 
+use tilework::InOrder;
 use tilework::xla::Shape;
 
 use crate::audit::Audit;
@@ -82,7 +83,7 @@ pub(crate) fn entries(audit: &Audit, program: &Program) -> (Basis, Vec<Entry>) {
         }
     }
     // A map has no order, and the same text must give the same answer.
-    entries.sort_by_key(|entry| (entry.line, entry.shape, entry.source));
+    entries.order_by_key(|entry| (entry.line, entry.shape, entry.source));
     (basis, entries)
 }
 

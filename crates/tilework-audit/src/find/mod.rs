@@ -17,6 +17,7 @@ pub(crate) mod suppose;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use tilework::InOrder;
 
 use tilework::xla::Shape;
 
@@ -38,7 +39,7 @@ impl Audit {
             self.programs.iter().filter_map(|program| self.audited(program, top, &listing)).collect();
         programs.retain(|program| !program.is_empty());
         // The largest first; of equal ones those with the most padding.
-        programs.sort_by_key(|program| {
+        programs.order_by_key(|program| {
             let main = program.main();
             let needed = program.message.used.unwrap_or(0).max(main.allocated);
             Reverse((needed, main.waste(), program.moved.bytes))

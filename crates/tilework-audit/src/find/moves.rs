@@ -1,6 +1,7 @@
 //! Instructions that change a layout or make a second copy of the same: which do, and what moves.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 use tilework::{Layout, Plan, PlanOptions};
 
@@ -140,13 +141,13 @@ impl Audit {
             (None, (_, 0)) => u128::from(one.touched),
             (None, (cycles, touched)) => u128::from(one.touched).saturating_mul(cycles) / touched,
         };
-        found.sort_by_key(|found| (found.fused, Reverse(time(found)), found.tally.line));
+        found.order_by_key(|found| (found.fused, Reverse(time(found)), found.tally.line));
         let told = |(place, found): (usize, &Found<'_>)| self.told(program, found, place < PLANNED);
         let moves = listing.of(found.iter().take(top).enumerate().map(told));
         let advice = listing.of(self.advice(program, &found).into_iter().take(top));
         // Whether within a fusion or not, an argument is not as it is needed.
         found.retain(|found| found.argument.is_some() && found.effect == Effect::Changes);
-        found.sort_by_key(|found| (Reverse(time(found)), found.tally.line));
+        found.order_by_key(|found| (Reverse(time(found)), found.tally.line));
         let arguments = listing.of(found.iter().take(top).enumerate().map(told));
         (moves, arguments, advice, moved)
     }

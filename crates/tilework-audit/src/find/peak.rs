@@ -6,6 +6,7 @@
 //! what was computed on the way to it.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 use crate::audit::Audit;
 use crate::find::entry::Entry;
@@ -59,7 +60,7 @@ impl Peaks {
         let throughout = (0..entries.len()).filter(|&place| !temporary(program, place));
         parts(program, throughout.collect()).into_iter().for_each(|part| is_part[part] = true);
         let mut places: Vec<usize> = (0..entries.len()).collect();
-        places.sort_by_key(|&place| entries[place].space);
+        places.order_by_key(|&place| entries[place].space);
         let mut peaks = Peaks { spaces: Vec::new(), there: vec![There::No; entries.len()], lives };
         for own in places.chunk_by(|&a, &b| entries[a].space == entries[b].space) {
             let whole: Vec<usize> = own.iter().copied().filter(|&place| !is_part[place]).collect();
@@ -70,7 +71,7 @@ impl Peaks {
             };
             let mut there: Vec<(u32, usize)> =
                 whole.iter().copied().filter(is_there).map(|place| (peaks.lives[place].0, place)).collect();
-            there.sort_unstable();
+            there.order();
             let others: Vec<usize> = own.iter().copied().filter(is_there).collect();
             let parts = parts(program, there.iter().map(|&(_, place)| place).collect());
             let mut taken: Map<Where, ()> = parts.iter().map(|&part| (at(program, part), ())).collect();
@@ -84,7 +85,7 @@ impl Peaks {
                     sum.add(1, entries[place].allocated, entries[place].data);
                 }
             }
-            counted.sort_unstable();
+            counted.order();
             for place in others {
                 let (allocation, offset, _) = at(program, place);
                 let before = counted.partition_point(|&(own, start, _)| (own, start) <= (allocation, offset));
@@ -170,14 +171,14 @@ fn fullest(own: &[usize], program: &Program, entries: &[Entry], lives: &impl Fn(
         events.push((u64::from(start), true, place));
         events.push((u64::from(end) + 1, false, place));
     }
-    events.sort_unstable();
+    events.order();
     // How many buffers are at a place, and what the first of them takes.
     let mut there: Map<Where, (u64, u64)> = Map::default();
     let (mut now, mut most, mut when) = (0_u64, 0, 0);
     // What begins at this time, and what is there for the last time: of these, some may be parts of others.
     let mut turning: Vec<usize> = Vec::new();
     let mut last: Vec<(u32, usize)> = own.iter().map(|&place| (lives(place).1, place)).collect();
-    last.sort_unstable();
+    last.order();
     let mut last = last.into_iter().peekable();
     for (number, &(time, starts, place)) in events.iter().enumerate() {
         let (count, allocated) = there.entry(at(program, place)).or_insert((0, entries[place].allocated));
@@ -217,7 +218,7 @@ fn fullest(own: &[usize], program: &Program, entries: &[Entry], lives: &impl Fn(
 
 /// Those of these buffers that are parts of larger ones of them.
 fn parts(program: &Program, mut places: Vec<usize>) -> Vec<usize> {
-    places.sort_unstable_by_key(|&place| {
+    places.order_by_key(|&place| {
         let (allocation, offset, size) = at(program, place);
         (allocation, offset, Reverse(size))
     });

@@ -1,6 +1,7 @@
 //! What the memory is for, each byte for one reason.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 use crate::audit::Audit;
 use crate::find::entry::Entry;
@@ -44,7 +45,7 @@ impl Audit {
         }
         // A message lists the largest buffers alone, and sums of all. Fragmentation is a part of the temporaries.
         let mut parts = program.message.parts.clone();
-        parts.sort_by_key(|part| part.need != Need::Fragmentation);
+        parts.order_by_key(|part| part.need != Need::Fragmentation);
         for part in parts {
             let why = match part.need {
                 Need::Reserved => Why::Reserved,
@@ -63,7 +64,7 @@ impl Audit {
             add(&mut reasons, why, part.bytes.saturating_sub(listed));
         }
         reasons.retain(|reason| reason.bytes > 0);
-        reasons.sort_by_key(|reason| (Reverse(reason.bytes), reason.why));
+        reasons.order_by_key(|reason| (Reverse(reason.bytes), reason.why));
         reasons
     }
 

@@ -1,6 +1,7 @@
 //! Buffers of a program by what they waste, their sums, and sizes that are not what the layouts need.
 
 use std::cmp::{Ordering, Reverse};
+use tilework::InOrder;
 
 use tilework::xla::Shape;
 
@@ -85,7 +86,7 @@ impl Audit {
             sums.entry(entry.space).or_default().add(entry.count, entry.allocated, entry.data);
         }
         let mut spaces: Vec<(i64, Sum)> = sums.into_iter().collect();
-        spaces.sort_by_key(|&(number, _)| number);
+        spaces.order_by_key(|&(number, _)| number);
         spaces.truncate(SPACES);
         let space = |(number, total)| {
             let named = program.spaces.iter().find(|space| space.number == number);
@@ -111,7 +112,7 @@ impl Audit {
     ) -> Vec<Buffer> {
         let waste = |entry: &Entry| (entry.allocated - entry.data).saturating_mul(entry.count);
         let mut order: Vec<usize> = (0..entries.len()).collect();
-        order.sort_by_key(|&place| Reverse((waste(&entries[place]), entries[place].allocated)));
+        order.order_by_key(|&place| Reverse((waste(&entries[place]), entries[place].allocated)));
         self.listed(program, entries, peaks, order.into_iter().take(top), listing)
     }
 
@@ -130,7 +131,7 @@ impl Audit {
             None => true,
         };
         let mut order: Vec<usize> = (0..entries.len()).filter(is_meant).collect();
-        order.sort_by_key(|&place| {
+        order.order_by_key(|&place| {
             let entry = &entries[place];
             (Reverse(entry.allocated.saturating_mul(entry.count)), entry.line)
         });
@@ -222,7 +223,7 @@ impl Audit {
             }
         }
         // What is there at the peak comes first. A buffer of another time with as much waste is nearly another peak.
-        groups.sort_by_key(|group| {
+        groups.order_by_key(|group| {
             Reverse((group.at_peak.waste().max(group.worst), group.at_peak.waste(), group.sum.waste()))
         });
         // What wastes nothing says nothing here.
@@ -304,7 +305,7 @@ impl Audit {
 /// The most waste first; of equal ones, as `order` says. Names are made of those that are listed only.
 fn ranked<K>(sums: impl Iterator<Item = (K, Sum)>, order: impl Fn(&K, &K) -> Ordering) -> Vec<(K, Sum)> {
     let mut sums: Vec<(K, Sum)> = sums.collect();
-    sums.sort_by(|a, b| {
+    sums.order_by(|a, b| {
         (b.1.waste(), b.1.allocated).cmp(&(a.1.waste(), a.1.allocated)).then_with(|| order(&a.0, &b.0))
     });
     sums

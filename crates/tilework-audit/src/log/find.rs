@@ -1,6 +1,7 @@
 //! Concludes from a log: sums, pairs of formats, moves one by one.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 use super::cycle::cycle;
 use super::logged::{BankConflict, Cycle, LogArray, LogMove, Logged, PaddedArray, Pair, Saving, Way, Work};
@@ -15,7 +16,7 @@ impl Audit {
     pub(crate) fn logged(&self, top: usize, listing: &Listing) -> Vec<Logged> {
         let mut logs: Vec<Logged> = self.logs.iter().map(|log| self.of_log(log, top, listing)).collect();
         logs.retain(|log| log.all.count > 0);
-        logs.sort_by_key(|log| Reverse((log.moved.cost(), log.all.cost())));
+        logs.order_by_key(|log| Reverse((log.moved.cost(), log.all.cost())));
         logs
     }
 
@@ -55,7 +56,7 @@ impl Audit {
         ]) {
             *work.1 = *work.0;
         }
-        moves.sort_by_key(|(key, runs, work)| {
+        moves.order_by_key(|(key, runs, work)| {
             (
                 Reverse((log.steps[key.step as usize].loops, work.cost())),
                 runs.line,
@@ -67,7 +68,7 @@ impl Audit {
             )
         });
         let mut pairs: Vec<_> = pairs.into_iter().collect();
-        pairs.sort_by_key(|(pair, (work, line))| (Reverse(work.cost()), *line, *pair));
+        pairs.order_by_key(|(pair, (work, line))| (Reverse(work.cost()), *line, *pair));
         let moves = moves.into_iter().take(top).map(|(key, runs, work)| {
             let (from, to) = log.steps[key.step as usize].moves.unwrap_or_default();
             LogMove {
@@ -127,7 +128,7 @@ impl Audit {
             }
         }
         let mut padded: Vec<_> = padded.into_iter().collect();
-        padded.sort_by_key(|&((array, operation), (_, line))| {
+        padded.order_by_key(|&((array, operation), (_, line))| {
             (Reverse(log.array_of(array).data_and_waste().1), line, array, operation)
         });
         let told = padded.into_iter().take(top).map(|((array, operation), (count, _))| PaddedArray {
@@ -142,8 +143,9 @@ impl Audit {
     /// Accesses of shared memory that conflict, those in loops first.
     fn conflicts(&self, log: &Log, top: usize, listing: &Listing) -> Vec<BankConflict> {
         let mut conflicts: Vec<_> = log.conflicts.iter().collect();
-        conflicts
-            .sort_by_key(|conflict| (Reverse((conflict.loops, conflict.ways)), conflict.line, conflict.step));
+        conflicts.order_by_key(|conflict| {
+            (Reverse((conflict.loops, conflict.ways)), conflict.line, conflict.step)
+        });
         let told = conflicts.into_iter().take(top).map(|conflict| BankConflict {
             operation: self.store.texts.text(log.steps[conflict.step as usize].operation).to_owned(),
             from: self.log_array(log, conflict.from),

@@ -5,6 +5,7 @@ use super::{Log, MoveKey, StepId};
 use crate::budget::Budget;
 use crate::hash::Map;
 use crate::texts::{NONE, Text};
+use tilework::InOrder;
 
 /// How many moves in a row are passed to find what made an array, or what reads it.
 const FARTHEST: usize = 64;
@@ -60,7 +61,7 @@ impl Log {
             lines.entry(link.step).or_insert(link.line);
         }
         let mut moves: Vec<(StepId, u64)> = lines.into_iter().collect();
-        moves.sort_unstable();
+        moves.order();
         for (step, line) in moves {
             let (before, between) = self.end_of(step, &reads, &makers);
             let (after, _) = self.end_of(step, &makes, &readers);

@@ -13,6 +13,7 @@
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
+use tilework::InOrder;
 
 use memchr::memmem::Finder;
 use tilework::Layout;
@@ -256,7 +257,7 @@ impl Reading<'_> {
         }
         // What ran meanwhile on the same thread stands behind what it ran in.
         let mut events = std::mem::take(&mut trace.events);
-        events.sort_by_key(|event| (event.thread, event.start, Reverse(event.length)));
+        events.order_by_key(|event| (event.thread, event.start, Reverse(event.length)));
         let mut open: Vec<usize> = Vec::new();
         for at in 0..events.len() {
             let event = events[at];

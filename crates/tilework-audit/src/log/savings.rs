@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use tilework::InOrder;
 
 use super::logged::{Cycle, LogKind, Remedy, Role, Way, Work};
 use super::{ArrayId, Log, Runs, StepId};
@@ -67,7 +68,7 @@ impl Log {
         }
         let mut list: Vec<Saved> =
             savings.into_iter().map(|(remedy, (work, _, arrays))| (remedy, work, arrays)).collect();
-        list.sort_by_key(|(remedy, work, _)| (Reverse(work.cost()), *remedy));
+        list.order_by_key(|(remedy, work, _)| (Reverse(work.cost()), *remedy));
         list
     }
 

@@ -1,6 +1,7 @@
 //! Strides by the names that PyTorch has for them.
 
 use std::cmp::Reverse;
+use tilework::InOrder;
 
 /// What strides are called, if they have a name.
 pub(super) fn words(sizes: &[u64], strides: &[i64]) -> String {
@@ -23,7 +24,7 @@ pub(super) fn words(sizes: &[u64], strides: &[i64]) -> String {
     }
     let mut order = row_major;
     // The stride of a dimension of one element says nothing.
-    order.sort_by_key(|&dim| (Reverse(if sizes[dim] == 1 { i64::MAX } else { strides[dim] }), dim));
+    order.order_by_key(|&dim| (Reverse(if sizes[dim] == 1 { i64::MAX } else { strides[dim] }), dim));
     if packed(&order) {
         let order: Vec<String> = order.iter().map(usize::to_string).collect();
         return format!("permuted ({})", order.join(", "));

@@ -9,6 +9,7 @@
 //! 2. nothing leaves a warp if it holds modulo `L` for each bit of warp and block, and registers and lanes are in `L`;
 //! 3. nothing leaves a block if it holds modulo `W` for each bit of the block, and all others are in `W`.
 
+use tilework::InOrder;
 use tilework::Layout;
 use tilework::triton::LinearLayout;
 
@@ -73,7 +74,7 @@ impl Span {
         let rest = self.rest(number);
         if rest > 0 {
             self.0.push(rest);
-            self.0.sort_unstable_by(|a, b| b.cmp(a));
+            self.0.order_by(|a, b| b.cmp(a));
         }
     }
 
@@ -122,7 +123,7 @@ pub(super) fn access(registers: &LinearLayout, memory: &Layout, element_bytes: u
             words.extend((at / BANK..=(at + vector - 1) / BANK).take(4));
         }
         // The same word is given to all lanes at once.
-        words.sort_unstable();
+        words.order();
         words.dedup();
         let mut banks = [0_u64; (BANKS / BANK) as usize];
         words.iter().for_each(|word| banks[(word % (BANKS / BANK)) as usize] += 1);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use tilework::InOrder;
 
 use tilework::Error;
 
@@ -54,7 +55,7 @@ impl Audit {
             }
             let mut own = Vec::new();
             walk(path, DEPTH, &mut own, &mut refused);
-            own.sort();
+            own.order();
             // Of all files only the beginning is read here; what cannot be opened is told when it is read.
             own.retain(|file| begins_known(file).unwrap_or(true));
             if own.is_empty() {

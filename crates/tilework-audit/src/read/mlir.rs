@@ -10,6 +10,7 @@
 //! A `memref` whose strides skip places, or begin somewhere, is a part of another one and no memory of its own. It is not
 //! counted, nor is one in an order that an affine map says.
 
+use tilework::InOrder;
 use tilework::Result;
 use tilework::dialect::Dim;
 use tilework::mlir::{Arrangement, Kind, Type};
@@ -86,7 +87,7 @@ fn layout(found: &Type, sizes: &[Option<u64>]) -> Option<Result<Layout>> {
 fn packed_order(sizes: &[Option<u64>], strides: &[Option<i64>]) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = (0..sizes.len()).rev().collect();
     // The stride of a dimension of one element says nothing: among equal ones, it comes first.
-    order.sort_by_key(|&dim| (strides[dim], sizes[dim] != Some(1)));
+    order.order_by_key(|&dim| (strides[dim], sizes[dim] != Some(1)));
     let mut packed = 1_i64;
     for &dim in &order {
         let size = sizes[dim]?;

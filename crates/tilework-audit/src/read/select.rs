@@ -1,6 +1,7 @@
 //! Which files of a folder belong to an audit, and in which order they are best read.
 
 use std::collections::{HashMap, HashSet};
+use tilework::InOrder;
 
 use crate::log::{kinds, onednn, onnx};
 use crate::read::recognise;
@@ -86,7 +87,7 @@ impl Selection {
         let is_about = |place: &usize| beside(names[*place]).is_some_and(|(of, _)| in_text.contains(&of));
         files.extend(others.into_iter().filter(is_about));
         let earlier = names.len() - files.len();
-        files.sort_by_key(|&place| {
+        files.order_by_key(|&place| {
             let of = beside(names[place]).filter(|(of, _)| in_text.contains(of));
             let later = of.is_some();
             (

@@ -18,6 +18,7 @@ pub(crate) mod footprint;
 mod reach;
 pub(crate) mod target;
 
+use tilework::InOrder;
 use tilework::xla::{ArrayShape, Dim, Layout, Tile};
 use tilework::{Error, Result};
 
@@ -90,7 +91,7 @@ pub fn suggest(array: &ArrayShape, target: &Target) -> Result<Suggestions> {
     if let (true, Some(error)) = (found.is_empty(), refused) {
         return Err(error);
     }
-    found.sort_by(|a, b| a.rank().cmp(&b.rank()));
+    found.order_by(|a, b| a.rank().cmp(&b.rank()));
     let is_given = |candidate: &Candidate| {
         candidate.order == asked.like.minor_to_major()
             && candidate.tiles == asked.like.tiles()

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use tilework_core::InOrder;
 
 pub(super) use super::table::Run;
 use super::table::{Hull, Sizes, TooDear, tables};
@@ -257,7 +258,7 @@ fn pieces(nest: &ByteNest, in_byte: usize, streams: bool) -> Option<Vec<usize>> 
     let all = |pieces: &[usize]| pieces.iter().fold(nest.size, |bytes, &piece| bytes.saturating_mul(piece));
     let by = |side: fn(&Turn) -> isize| {
         let mut order: Vec<usize> = (0..nest.turns.len()).filter(|&k| side(&nest.turns[k]) != 0).collect();
-        order.sort_by_key(|&k| side(&nest.turns[k]).unsigned_abs());
+        order.order_by_key(|&k| side(&nest.turns[k]).unsigned_abs());
         order
     };
     let orders = [by(|turn| turn.to), by(|turn| turn.from)];
@@ -313,7 +314,7 @@ fn piece(extent: usize, least: usize, in_byte: usize) -> usize {
 pub(super) fn runs(size: usize, turns: Turns) -> Option<Vec<Run>> {
     let mut runs = vec![Run { to: 0, from: 0, length: size }];
     let mut turns = turns;
-    turns.sort_by_key(|turn| turn.to.unsigned_abs());
+    turns.order_by_key(|turn| turn.to.unsigned_abs());
     for turn in &turns {
         if let [run] = &mut runs[..]
             && (turn.from, turn.to) == (run.length as isize, run.length as isize)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use tilework_core::InOrder;
 
 use smallvec::SmallVec;
 
@@ -191,7 +192,7 @@ impl Making {
             let (Shape { picks, lanes, short }, _) = shapes[window];
             (picks, !lanes, short, table.windows[window].mask)
         };
-        order.sort_by(|&one, &other| {
+        order.order_by(|&one, &other| {
             key(one).cmp(&key(other)).then_with(|| patterns(one).cmp(patterns(other)))
         });
         let are_alike =

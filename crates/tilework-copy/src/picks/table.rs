@@ -1,6 +1,7 @@
 //! Makes tables: windows, and the picks that they are put together from.
 
 use smallvec::SmallVec;
+use tilework_core::InOrder;
 
 use super::making::{Making, Picking};
 use crate::kernels::net::LANE;
@@ -267,7 +268,7 @@ impl Windows {
         }
         let windows = (0..self.to.len()).flat_map(|window| self.parts(window).iter().map(move |_| window));
         let mut parts: Vec<_> = windows.zip(&self.parts).enumerate().collect();
-        parts.sort_by_key(|&(_, (window, part))| (group[window], part.from));
+        parts.order_by_key(|&(_, (window, part))| (group[window], part.from));
         let mut between = Windows {
             sizes: self.sizes,
             is_loose: true,

@@ -40,6 +40,7 @@
 //! (`T(3,2)(2,1)`), from `*` over sizes with no common factor, and from slices that start inside a tile.
 //! `compare.rs` says what is done with those.
 
+use crate::order::InOrder;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -266,7 +267,7 @@ impl Canon {
                 Term::Dim(_) => {}
             }
         }
-        cuts.sort_unstable();
+        cuts.order();
         cuts
     }
 

@@ -6,6 +6,7 @@
 
 use crate::algebra::linear::{Quotient, Term, used};
 use crate::arithmetic::lcm;
+use crate::order::InOrder;
 
 /// Dimensions that some forms couple, and the terms in which they appear.
 pub(crate) struct Component {
@@ -34,7 +35,7 @@ impl Quotients {
                 }
                 !shares
             });
-            joined.dims.sort_unstable();
+            joined.dims.order();
             joined.dims.dedup();
             components.push(joined);
         }

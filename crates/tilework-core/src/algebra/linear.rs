@@ -1,5 +1,6 @@
 //! Linear forms over quotients: the arithmetic of `canon.rs`, whose rules are cited here by number.
 
+use crate::order::InOrder;
 use std::collections::HashMap;
 
 use smallvec::SmallVec;
@@ -196,7 +197,7 @@ pub(crate) fn rename(form: &Linear, names: &[usize]) -> Linear {
             *quotient = names[*quotient];
         }
     }
-    renamed.terms.sort_unstable();
+    renamed.terms.order();
     renamed
 }
 

@@ -1,5 +1,6 @@
 //! Layouts cut into pieces that permutations and reshapes can move about: what decides a transpose-bitcast.
 
+use crate::order::InOrder;
 use std::fmt;
 
 use crate::algebra::canon::divide_each_other;
@@ -40,7 +41,7 @@ pub(crate) fn pieces(layout: &Layout) -> Option<Vec<Piece>> {
     if times > 1 {
         pieces.push(Piece { stride: 0, extent: times, cuts: Vec::new() });
     }
-    pieces.sort_unstable();
+    pieces.order();
     // Joins digits until nothing changes; each join removes one.
     let mut start = 0;
     while start < pieces.len() {
@@ -63,7 +64,7 @@ pub(crate) fn pieces(layout: &Layout) -> Option<Vec<Piece>> {
         }
     }
     nest(&mut pieces);
-    pieces.sort_unstable();
+    pieces.order();
     Some(pieces)
 }
 
@@ -111,8 +112,8 @@ pub(crate) fn may_be_exchanged(a: &[Piece], b: &[Piece]) -> bool {
                 others.push(piece.clone());
             }
         }
-        strides.sort_unstable();
-        ends.sort_unstable();
+        strides.order();
+        ends.order();
         (strides, ends, others)
     };
     ends(a) == ends(b)

@@ -3,6 +3,7 @@
 //! The digits of all dimensions, sorted by their strides, are the axes of the buffer. Each takes as many values as its stride
 //! has room for in the one above it. Notations that pad, reshape and transpose say a layout from these.
 
+use crate::order::InOrder;
 use std::cmp::Reverse;
 
 use crate::ask::digits::Digits;
@@ -65,7 +66,7 @@ impl Axes {
                 }
             }
         }
-        sorted.sort_by_key(|&(stride, digit, _)| (Reverse(stride), digit));
+        sorted.order_by_key(|&(stride, digit, _)| (Reverse(stride), digit));
         if sorted.last().is_some_and(|&(stride, ..)| stride > 1) {
             sorted.push((1, None, 1));
         }

@@ -1,5 +1,6 @@
 //! What a layout costs and what it is like: padding by cause, packed, injective, broadcast, monotonic.
 
+use crate::order::InOrder;
 use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
@@ -273,7 +274,7 @@ impl Layout {
             .filter(|(stride, size)| **size > 1 && **stride != 0)
             .map(|(stride, &size)| (stride.unsigned_abs(), size))
             .collect();
-        steps.sort_unstable();
+        steps.order();
         let mut reach = 0_u128;
         for (stride, size) in steps {
             if u128::from(stride) > reach + 1 {

@@ -9,6 +9,7 @@ use crate::arithmetic::next_permutation;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::layout::parts::{Part, PartKind};
+use crate::order::InOrder;
 
 /// The most tiles that are looked for.
 const TILES: usize = 3;
@@ -58,7 +59,7 @@ fn by_order(layout: &Layout) -> Option<Tiled> {
     let strides = layout.to_strides().ok()?.strides;
     let row_major: Vec<usize> = (0..layout.rank()).rev().collect();
     let mut sorted = row_major.clone();
-    sorted.sort_by_key(|&dim| strides[dim].unsigned_abs());
+    sorted.order_by_key(|&dim| strides[dim].unsigned_abs());
     // Dimensions of size 1 fit anywhere, so row-major comes first.
     let orders = [row_major, sorted].into_iter();
     let mut tiled = orders.map(|minor_to_major| Tiled { minor_to_major, tiles: Vec::new(), align: 1 });
@@ -83,7 +84,7 @@ fn by_tiles(layout: &Layout) -> Option<Tiled> {
                 break;
             }
         }
-        found.sort_by_key(|(_, tiles)| strangeness(tiles));
+        found.order_by_key(|(_, tiles)| strangeness(tiles));
         let said = found.iter().find_map(|(order, tiles)| tiled(layout, &items, order, tiles));
         if said.is_some() || search.left == 0 {
             return said;
@@ -134,7 +135,7 @@ impl Number {
         // A dimension by itself and combined with others has two roots.
         let named: usize = items.iter().map(Vec::len).sum();
         let digits = cuts.into_iter().map(|mut cuts| {
-            cuts.sort_by_key(|&(below, _)| std::cmp::Reverse(below));
+            cuts.order_by_key(|&(below, _)| std::cmp::Reverse(below));
             cuts.into_iter().map(|(_, place)| place).collect()
         });
         let counts = axes.iter().map(|axis| axis.extent).collect();

@@ -7,6 +7,7 @@ pub mod swizzle;
 pub mod terms;
 pub mod view;
 
+use crate::order::InOrder;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
@@ -394,7 +395,7 @@ impl Layout {
 impl Inner {
     /// From the largest stride to the smallest.
     pub(crate) fn sort_axes(&mut self) {
-        self.axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
+        self.axes.order_by_key(|axis| std::cmp::Reverse(axis.stride.unsigned_abs()));
     }
 }
 

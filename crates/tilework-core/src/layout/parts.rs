@@ -14,6 +14,7 @@
 //! Each part knows its *reach*, the number of values it takes (`0..reach`), and its *extent*, the number of
 //! values that are allocated for it. Extent above reach is padding, and the only place where padding comes from.
 
+use crate::order::InOrder;
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -184,7 +185,7 @@ pub fn dims_under(parts: &[Part], of: usize) -> Vec<usize> {
             under[below] = true;
         }
     }
-    dims.sort_unstable();
+    dims.order();
     dims.dedup();
     dims
 }

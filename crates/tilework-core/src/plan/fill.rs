@@ -22,6 +22,7 @@
 //! A merge is a dimension of its own if everything that is merged is taken whole. Where it is not, and where views or
 //! free strides leave other gaps, the whole allocation is filled before the elements are copied.
 
+use crate::order::InOrder;
 use smallvec::SmallVec;
 
 use super::group::{self, Groups};
@@ -71,7 +72,7 @@ fn between_strides(to: &Layout) -> Option<Groups> {
         first += i128::from(stride.min(0)) * i128::from(size - 1);
     }
     let first = u64::try_from(first).ok()?;
-    steps.sort_by_key(|&(_, stride)| std::cmp::Reverse(stride));
+    steps.order_by_key(|&(_, stride)| std::cmp::Reverse(stride));
     // What one step of each stride spans, and everything.
     let mut spans: SmallVec<[u64; 8]> = SmallVec::from_elem(1, steps.len() + 1);
     for place in (0..steps.len()).rev() {

@@ -8,6 +8,7 @@
 //! cuts are left. If each cut divides the next, L cuts make at most L + 1 pieces, none of them with a loop more than
 //! there are cuts: the whole tiles, and for each level of tiles what is left over at the end.
 
+use crate::order::InOrder;
 use smallvec::SmallVec;
 
 use super::group::Groups;
@@ -77,7 +78,7 @@ impl Line {
         for &(by, step) in &to[1..] {
             line.cut(by, 0, (0, step));
         }
-        line.cuts.sort_by_key(|cut| cut.by);
+        line.cuts.order_by_key(|cut| cut.by);
         line
     }
 
@@ -108,7 +109,7 @@ impl Line {
                 }
             }
         }
-        line.cuts.sort_by_key(|cut| cut.by);
+        line.cuts.order_by_key(|cut| cut.by);
         Some(line)
     }
 

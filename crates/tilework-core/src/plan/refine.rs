@@ -4,6 +4,7 @@
 //! (`line.rs` where only multiples cut a single dimension, `table.rs` where not), and the nests are all combinations of
 //! one piece of each.
 
+use crate::order::InOrder;
 use smallvec::{SmallVec, smallvec};
 
 use super::group::{Group, Groups, add};
@@ -60,11 +61,11 @@ fn parts(from: &Layout, to: &Layout) -> Result<Vec<Groups>> {
     let forms = [a, b].map(|canon| table.import(canon.quotients(), canon.form()));
     let quotients = Quotients(table.into_quotients());
     let mut terms: Vec<Term> = forms.iter().flat_map(|form| form.terms.iter().map(|entry| entry.0)).collect();
-    terms.sort_unstable();
+    terms.order();
     terms.dedup();
     let forms = [&forms[0], &forms[1]];
     let mut components = quotients.components(terms.into_iter());
-    components.sort_by_key(|component| component.dims[0]);
+    components.order_by_key(|component| component.dims[0]);
     let mut parts = Vec::with_capacity(components.len());
     for component in &components {
         parts.push(match Line::of(component, &quotients, forms, dims) {

@@ -2,6 +2,7 @@
 
 use super::group::{Start, add};
 use super::nest::{Loop, Loops, Nest};
+use crate::order::InOrder;
 
 impl Nest {
     /// Brings the nest into its simplest form, which the nests of a plan have: no loop runs backward in the destination or
@@ -34,7 +35,7 @@ pub(super) fn tidy(loops: &mut Loops) -> Start {
             (each.from, each.to) = (each.from.wrapping_neg(), each.to.wrapping_neg());
         }
     }
-    loops.sort_by_key(|each| std::cmp::Reverse((each.to.unsigned_abs(), each.from.unsigned_abs())));
+    loops.order_by_key(|each| std::cmp::Reverse((each.to.unsigned_abs(), each.from.unsigned_abs())));
     let mut kept = 0_usize;
     for place in 0..loops.len() {
         let inner = loops[place];

@@ -13,6 +13,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
 use crate::layout::parts::PartKind;
+use tilework_core::InOrder;
 
 /// Neighbours along a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -157,7 +158,7 @@ impl Blocked {
     /// the major one, and then the first dimension.
     pub(crate) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.dims.len()).collect();
-        order.sort_by_key(|&dim| {
+        order.order_by_key(|&dim| {
             (std::cmp::Reverse(self.strides[dim].wrapping_sub(1)), std::cmp::Reverse(self.count(dim)), dim)
         });
         order
@@ -223,7 +224,7 @@ fn of_digits(layout: &Layout, of_dims: &[Vec<crate::Digit>], filled: bool) -> Re
         .filter(|digit| digit.extent > 1)
         .map(|digit| digit.stride.unsigned_abs())
         .collect();
-    strides.sort_unstable();
+    strides.order();
     let room = |digit: &crate::Digit| {
         let own = digit.stride.unsigned_abs();
         let next = strides.iter().copied().find(|&stride| stride > own).unwrap_or(layout.size());
@@ -275,7 +276,7 @@ fn of_axes(layout: &Layout) -> Option<Vec<Vec<Place>>> {
         all[dim].push((div, Place { dim, count: axis.extent, stride }));
     }
     let sorted = all.into_iter().map(|mut digits| {
-        digits.sort_by_key(|digit| digit.0);
+        digits.order_by_key(|digit| digit.0);
         // Each digit begins where the one below it ends.
         let mut div = 1;
         let whole = digits.iter().all(|digit| {
@@ -312,7 +313,7 @@ fn collect(
             }
         }
     }
-    places.sort_by_key(|(place, _)| (place.stride, place.count));
+    places.order_by_key(|(place, _)| (place.stride, place.count));
     let least = places.iter().rposition(|(_, inner)| *inner).map_or(0, |last| last + 1);
     let mut whole = 1_u64;
     let mut inner: Vec<Block> = Vec::new();
@@ -376,7 +377,7 @@ fn way(
         }
     }
     // Of dimensions without an outer digit, each is as major as it can be in the order of the dimensions.
-    outer.sort_by_key(|place| std::cmp::Reverse((place.stride, place.count)));
+    outer.order_by_key(|place| std::cmp::Reverse((place.stride, place.count)));
     let mut order: Vec<usize> = Vec::new();
     let mut waiting: Vec<usize> =
         (0..blocked.dims.len()).filter(|dim| outer.iter().all(|place| place.dim != *dim)).collect();

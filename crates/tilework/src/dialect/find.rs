@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
+use tilework_core::InOrder;
 
 use crate::dialect::{Confidence, Found, all, read, sized};
 use crate::error::Result;
@@ -237,7 +238,7 @@ fn heads() -> &'static [String] {
     HEADS.get_or_init(|| {
         let texts = all().iter().flat_map(|dialect| dialect.examples).map(|example| example.text);
         let mut heads: Vec<String> = texts.filter_map(head).collect();
-        heads.sort_unstable();
+        heads.order();
         heads.dedup();
         heads
     })

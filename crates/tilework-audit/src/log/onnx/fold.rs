@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use tilework::InOrder;
 
 use super::graph::{Graph, Tensor, What, undoes};
 use crate::hash::Map;
@@ -59,7 +60,7 @@ impl<'a> Folding<'a> {
         self.direct();
         self.regions(&sized);
         let mut numbers: Vec<u32> = self.movers.keys().copied().collect();
-        numbers.sort_unstable();
+        numbers.order();
         for &number in &numbers {
             if self.is_of_products(number) {
                 self.take(Remedy::Absorb, &[number]);
@@ -73,7 +74,7 @@ impl<'a> Folding<'a> {
         }
         let mut list: Vec<Saved> =
             self.savings.into_iter().map(|(remedy, (work, arrays, _))| (remedy, work, arrays)).collect();
-        list.sort_by_key(|(remedy, work, _)| (Reverse(work.cost()), *remedy));
+        list.order_by_key(|(remedy, work, _)| (Reverse(work.cost()), *remedy));
         list
     }
 
@@ -81,7 +82,7 @@ impl<'a> Folding<'a> {
     fn direct(&mut self) {
         let graph = self.graph;
         let mut numbers: Vec<u32> = self.all.keys().copied().collect();
-        numbers.sort_unstable();
+        numbers.order();
         let is_constant = |number: &u32| graph.constants.contains_key(&self.all[number].reads);
         let (constant, numbers): (Vec<u32>, Vec<u32>) = numbers.into_iter().partition(is_constant);
         self.take(Remedy::KeepWeights, &constant);
@@ -216,13 +217,13 @@ impl<'a> Folding<'a> {
             enter.extend(data.filter(made_outside));
             leave.extend(&node.makes);
         }
-        enter.sort_unstable();
+        enter.order();
         enter.dedup();
         let is_left = |number: u32| self.movers.contains_key(&number) && self.is_free(number);
         let mover_of = |tensor: &Tensor| graph.maker.get(tensor).copied().filter(|&maker| is_left(maker));
         let mut orders: Vec<&[u8]> =
             enter.iter().filter_map(mover_of).map(|mover| &*self.movers[&mover].order).collect();
-        orders.sort_unstable();
+        orders.order();
         orders.dedup();
         let mut best: Option<(Vec<u32>, Work, u64)> = None;
         for order in orders.into_iter().take(TRIED) {
@@ -263,7 +264,7 @@ impl<'a> Folding<'a> {
                     add(*tensor);
                 }
             }
-            saved.sort_unstable();
+            saved.order();
             saved.dedup();
             let mut sum = Work::default();
             for number in &saved {

@@ -14,6 +14,7 @@ use crate::hash::Map;
 use crate::read::serial::graph::{Flow, Graph, Node};
 use crate::read::serial::ways::{WHOLE, Ways};
 use crate::shapes::Shapes;
+use tilework::InOrder;
 
 /// What stands for a time that is not known.
 const NEVER: u32 = u32::MAX;
@@ -151,7 +152,7 @@ impl<'a> Schedule<'a> {
         }
         let mut order: Vec<usize> = (0..values.len()).filter(|&number| lives[number].is_some()).collect();
         let place = |number: usize| (values[number].allocation, values[number].offset);
-        order.sort_by_key(|&number| (place(number), lives[number], number));
+        order.order_by_key(|&number| (place(number), lives[number], number));
         for same in order.chunk_by(|&a, &b| place(a) == place(b)) {
             for pair in same.windows(2) {
                 let (Some(first), Some(next)) = (lives[pair[0]], lives[pair[1]]) else { continue };
@@ -226,7 +227,7 @@ fn users(graph: &Graph) -> Vec<User> {
             }
         }
     }
-    users.sort_unstable();
+    users.order();
     users
 }
 

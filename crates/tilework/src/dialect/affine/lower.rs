@@ -13,6 +13,7 @@
 //! and digits with coefficients are what [`Terms`] takes. A digit that enters two sums which are divided is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tilework_core::InOrder;
 
 use super::bounds::Bounds;
 use super::{Expr, Op};
@@ -393,7 +394,7 @@ fn combine(terms: &mut Terms, sum: &Form, digits: &mut [Vec<Digit>], language: &
         .accepts("divided dimensions in place of the divided sum")
     };
     let mut start = sum.constant;
-    parts.sort_by_key(|(_, coefficient)| std::cmp::Reverse(coefficient.abs()));
+    parts.order_by_key(|(_, coefficient)| std::cmp::Reverse(coefficient.abs()));
     let step = parts.last().map_or(1, |(_, coefficient)| coefficient.abs());
     let mut whole: Option<Term> = None;
     let mut before = 0_i128;

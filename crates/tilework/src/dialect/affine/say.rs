@@ -3,6 +3,7 @@
 use super::{Expr, Op, make};
 use crate::layout::Layout;
 use crate::layout::parts::{self, PartKind};
+use tilework_core::InOrder;
 
 /// A term of the offset: an expression, the number of values that it can have by itself, and how many are allocated.
 pub(crate) struct Axis {
@@ -19,7 +20,7 @@ pub(crate) fn axes_of_dims(layout: &Layout) -> Option<Vec<Axis>> {
         (size > 1).then_some(Axis { expr: Expr::Dim(dim), bound: size, extent: size, stride })
     };
     let mut axes: Vec<Axis> = strides.filter_map(axis).collect();
-    axes.sort_by_key(|axis| std::cmp::Reverse(axis.stride));
+    axes.order_by_key(|axis| std::cmp::Reverse(axis.stride));
     Some(axes)
 }
 

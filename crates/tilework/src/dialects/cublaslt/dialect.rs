@@ -6,6 +6,7 @@ use crate::dialect::{Confidence, Dialect, Example, Fact, Found, Known, Part, Sai
 use crate::element::Element;
 use crate::error::{Error, Result, quoted};
 use crate::layout::Layout;
+use tilework_core::InOrder;
 
 /// Orders of matrices and layouts of block scales.
 pub static DIALECT: Dialect = Dialect {
@@ -237,7 +238,7 @@ fn say(layout: &Layout, element: Element) -> Result<Said> {
         }
     }
     candidates
-        .sort_by_key(|matrix| (matrix.ld.is_some(), matrix.stride.is_some(), matrix.order != Order::Row));
+        .order_by_key(|matrix| (matrix.ld.is_some(), matrix.stride.is_some(), matrix.order != Order::Row));
     named::say(
         layout,
         candidates.iter().map(|matrix| array(matrix, before)),

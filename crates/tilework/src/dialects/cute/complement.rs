@@ -8,6 +8,7 @@ use super::count::{basis_like, ceil_div, times};
 use super::layout::{Layout, Mode, Step};
 use super::tuple::IntTuple;
 use crate::error::{Error, ErrorKind, Result};
+use tilework_core::InOrder;
 
 impl Layout {
     /// The gaps between the modes, and a mode of 1 whose stride is where all of them end.
@@ -117,7 +118,7 @@ fn overlap(found: impl std::fmt::Display) -> Error {
 /// The gaps between modes of integer strides, and where the modes end.
 fn gaps(mut modes: Vec<Mode>) -> Result<(Vec<Mode>, i64)> {
     modes.retain(|mode| mode.size > 1 && !mode.step.is_zero());
-    modes.sort_by_key(|mode| mode.step.value);
+    modes.order_by_key(|mode| mode.step.value);
     let mut end = 1;
     let mut gaps = Vec::new();
     for Mode { size, step: Step { value, .. } } in modes {

@@ -6,6 +6,7 @@ use super::count::{either, nearest, times};
 use super::layout::{Layout, Mode, Step};
 use super::tuple::IntTuple;
 use crate::error::{Error, ErrorKind, Result};
+use tilework_core::InOrder;
 
 impl Layout {
     /// The longest layout R for which this one gives back the index: L(R(i)) = i for every i below the size of R.
@@ -98,7 +99,7 @@ impl Layout {
             })
             .collect::<Result<Vec<_>>>()?;
         sorted.retain(|(mode, _)| mode.size > 1 && !mode.step.is_zero());
-        sorted.sort_by(|(a, _), (b, _)| a.step.cmp(&b.step));
+        sorted.order_by(|(a, _), (b, _)| a.step.cmp(&b.step));
         Ok(sorted)
     }
 }

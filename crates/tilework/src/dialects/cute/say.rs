@@ -14,6 +14,7 @@ use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout as Lowered;
 use crate::layout::parts::{Part, PartKind};
+use tilework_core::InOrder;
 
 fn no(found: impl Into<String>, rule: &str) -> Error {
     Error::new(found).of_kind(ErrorKind::Unsupported).field("layout").rule(rule)
@@ -117,7 +118,7 @@ fn allocated(layout: &Lowered) -> Option<Digits> {
         dims[dim].push((divisor, axis.extent, axis.stride));
     }
     let digits = dims.into_iter().map(|mut digits| {
-        digits.sort_unstable();
+        digits.order();
         let mut next = 1;
         let mut found = Vec::new();
         for (divisor, extent, stride) in digits {

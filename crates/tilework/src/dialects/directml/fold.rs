@@ -4,6 +4,7 @@ use super::desc::{BufferTensorDesc, Row};
 use super::strides::packed_strides;
 use super::view::ViewOrCopy;
 use crate::error::{Error, Result};
+use tilework_core::InOrder;
 
 /// Which dimensions fold into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +177,7 @@ pub fn simplify_transpose(sizes: &[u32], order: &[usize]) -> Result<SimpleTransp
         }
     }
     let mut by_input = groups.clone();
-    by_input.sort_unstable();
+    by_input.order();
     let size = |&(first, last): &(usize, usize)| product(&sizes[first..=last]);
     Ok(SimpleTranspose {
         sizes: by_input.iter().map(size).collect::<Result<_>>()?,
@@ -208,7 +209,7 @@ pub fn transpose_as_output_strides(sizes: &[u32], order: &[usize]) -> Result<Vec
 
 fn check_order(rank: usize, order: &[usize]) -> Result<()> {
     let mut sorted = order.to_vec();
-    sorted.sort_unstable();
+    sorted.order();
     if !sorted.into_iter().eq(0..rank) {
         return Err(Error::new(format!("order {order:?} of {rank} dimensions"))
             .field("order")

@@ -1,6 +1,7 @@
 //! Reading what JAX prints.
 
 use std::ops::Range;
+use tilework_core::InOrder;
 
 use super::written::{Array, COMBINE, Written};
 use crate::dialect::Known;
@@ -213,7 +214,7 @@ fn element_bits(value: &Value) -> Result<u32> {
 /// An order names every dimension once.
 fn check_order(major_to_minor: &[usize], rank: usize, at: Range<usize>) -> Result<()> {
     let mut sorted = major_to_minor.to_vec();
-    sorted.sort_unstable();
+    sorted.order();
     if sorted.into_iter().eq(0..rank) {
         return Ok(());
     }

@@ -5,6 +5,7 @@
 //! an order that further tiles make, as in XLA.
 
 use std::sync::Arc;
+use tilework_core::InOrder;
 
 use super::element::ElementType;
 use super::value::{Arrangement, Kind, Type};
@@ -132,7 +133,7 @@ fn further(sizes: &[u64], first: usize, digits: &[(usize, usize, u64)], bits: u3
     for dim in 0..sizes.len() {
         let mut own: Vec<_> = digits.iter().filter(|(of, ..)| *of == dim + first).collect();
         // The least significant first. The most significant is what is left of the dimension.
-        own.sort_by_key(|(_, place, _)| std::cmp::Reverse(*place));
+        own.order_by_key(|(_, place, _)| std::cmp::Reverse(*place));
         let mut rest = terms.dim(dim).ok()?;
         let mut extents = own.iter().map(|digit| extent(digits, sizes, digit));
         let mut own = own.iter().peekable();

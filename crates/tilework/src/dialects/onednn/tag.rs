@@ -9,6 +9,7 @@
 //! `nchw`, whose order is that of the dimensions.
 
 use std::fmt;
+use tilework_core::InOrder;
 
 use super::MAX_DIMS;
 use super::names::{EXCEPTIONS, SPELLINGS, is_tag, tags};
@@ -205,7 +206,7 @@ fn spelled(letters: &str) -> Option<&'static str> {
 fn same_letters(a: &str, b: &str) -> bool {
     let sorted = |text: &str| {
         let mut letters: Vec<u8> = text.bytes().collect();
-        letters.sort_unstable();
+        letters.order();
         letters
     };
     let a = sorted(a);

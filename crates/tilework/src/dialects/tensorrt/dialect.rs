@@ -8,6 +8,7 @@ use crate::dialect::{Confidence, Dialect, Example, Fact, Part, Said};
 use crate::element::Element;
 use crate::error::Result;
 use crate::layout::Layout;
+use tilework_core::InOrder;
 
 /// Formats of TensorRT, as names, phrases and strides.
 pub static DIALECT: Dialect = Dialect {
@@ -152,7 +153,7 @@ fn say(layout: &Layout, element: Element) -> Result<Said> {
     let before = Before { element, dims: layout.dims() };
     // Several names may say it; those come first that TensorRT has for this type.
     let mut names: Vec<Format> = NAMES.iter().map(|(_, format)| format.clone()).collect();
-    names.sort_by_key(|format| format.types().is_some_and(|types| !types.contains(&element)));
+    names.order_by_key(|format| format.types().is_some_and(|types| !types.contains(&element)));
     let phrases = [2, 4].map(|multiple| Format::VectorMinor { depth: false, multiple });
     let strides = ways(layout).unwrap_or_default().into_iter().filter_map(|way| {
         let (unit, vector) = match way.inner[..] {

@@ -15,6 +15,7 @@ use super::value::{Blocks, ElementType, Encoding, Places, Swizzled, Type};
 use crate::element::{Element, System};
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
+use tilework_core::InOrder;
 
 /// A bit of an index.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +134,7 @@ fn swizzled(layout: &Layout, bits: &[Bit]) -> Option<Encoding> {
     let rank = layout.rank();
     let mut order: Vec<usize> = Vec::with_capacity(rank);
     let mut sorted = bits.to_vec();
-    sorted.sort_by_key(|bit| bit.place.checked_ilog2());
+    sorted.order_by_key(|bit| bit.place.checked_ilog2());
     for dim in sorted.iter().map(|bit| bit.dim).chain((0..rank).rev()) {
         if !order.contains(&dim) {
             order.push(dim);
@@ -175,7 +176,7 @@ fn linear(layout: &Layout, bits: &[Bit]) -> Option<Encoding> {
 /// Places further apart than bits: each bit adds to twice the padding below it what its own interval has.
 fn padded(layout: &Layout, bits: &[Bit]) -> Option<Encoding> {
     let mut sorted = bits.to_vec();
-    sorted.sort_by_key(|bit| bit.place);
+    sorted.order_by_key(|bit| bit.place);
     let mut pads = Vec::new();
     let mut below = 0_u64;
     for (number, bit) in sorted.iter().enumerate() {

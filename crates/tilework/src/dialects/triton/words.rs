@@ -5,6 +5,7 @@ use super::value::{Encoding, Side, Type, pads_text};
 use crate::dialect::{Dim, Part, words};
 use crate::error::counted;
 use crate::layout::Layout;
+use tilework_core::InOrder;
 
 /// Shared memory has this many banks, each of which gives one word at a time.
 const BANKS: u64 = 32;
@@ -260,7 +261,7 @@ impl Type {
             index[dim] = lane;
             words.push(layout.offset(&index).ok()? * bytes / WORD);
         }
-        words.sort_unstable();
+        words.order();
         words.dedup();
         let in_bank = |bank: u64| words.iter().filter(|word| **word % BANKS == bank).count();
         let most = (0..BANKS).map(in_bank).max()?;

@@ -8,6 +8,7 @@
 //! Brackets put factors into one dimension of the shape, which moves nothing.
 
 use std::fmt;
+use tilework_core::InOrder;
 
 use crate::error::{Error, Result, quoted};
 
@@ -154,7 +155,7 @@ fn parse(text: &str, known: Option<&[char]>) -> Result<Axes> {
     }
     let letters = known.map_or_else(|| axes.clone(), <[char]>::to_vec);
     let mut sorted = [letters.clone(), axes.clone()];
-    sorted.iter_mut().for_each(|letters| letters.sort_unstable());
+    sorted.iter_mut().for_each(|letters| letters.order());
     if sorted[0] != sorted[1] {
         let all: String = letters.iter().collect();
         return Err(

@@ -1,6 +1,7 @@
 //! Layouts as layout strings.
 
 use std::sync::Arc;
+use tilework_core::InOrder;
 
 use super::axes::{Axes, Digit, MAX_DIMS};
 use super::read::Array;
@@ -53,7 +54,7 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
             }
         }
     }
-    strides.sort_by_key(|&(stride, _)| std::cmp::Reverse(stride));
+    strides.order_by_key(|&(stride, _)| std::cmp::Reverse(stride));
     let mut digits: Vec<Digit> = strides.into_iter().map(|(_, digit)| digit).collect();
     // A dimension of one element can stand anywhere, so it stands behind the dimension before it.
     for dim in 0..layout.rank() {

@@ -1,6 +1,7 @@
 //! Layouts as grids of chunks.
 
 use std::sync::Arc;
+use tilework_core::InOrder;
 
 use super::grid::Array;
 use crate::dialect::Said;
@@ -38,7 +39,7 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
     chunks.iter_mut().for_each(|sizes| {
         sizes.push(1);
         sizes.retain(|&size| size > 0);
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        sizes.order_by(|a, b| b.cmp(a));
         sizes.dedup();
     });
     let is_sharded = digits.iter().any(|of_dim| of_dim.len() == 3);
@@ -58,7 +59,7 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
     let options: Vec<Vec<(u64, u64)>> = options.collect();
     // The dimensions from major to minor, by the digits within a chunk; those of one element stay where they are.
     let mut sorted: Vec<usize> = (0..layout.rank()).collect();
-    sorted.sort_by_key(|&dim| std::cmp::Reverse(digits[dim][0].stride));
+    sorted.order_by_key(|&dim| std::cmp::Reverse(digits[dim][0].stride));
     let all = options.iter().try_fold(1_usize, |all, options| all.checked_mul(options.len()));
     for number in 0..all.unwrap_or(TRIES).min(TRIES) {
         let mut left = number;

@@ -15,6 +15,7 @@ mod say;
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::Layout;
 use crate::layout::terms::Term;
+use tilework_core::InOrder;
 
 pub(super) use encoding::of_encoding;
 pub(super) use op::Pack;
@@ -44,7 +45,7 @@ struct Swizzle {
 /// Whether this names some of `count` things, each once.
 fn names_each_once(numbers: &[usize], count: usize) -> bool {
     let mut sorted = numbers.to_vec();
-    sorted.sort_unstable();
+    sorted.order();
     sorted.windows(2).all(|pair| pair[0] < pair[1]) && sorted.last().is_none_or(|&last| last < count)
 }
 

@@ -4,6 +4,7 @@
 //! digit or the end of the buffer has room for besides is padded after that.
 
 use std::sync::Arc;
+use tilework_core::InOrder;
 
 use super::super::array::Library;
 use super::pattern::{Named, Pattern};
@@ -89,7 +90,7 @@ fn steps(axes: &Axes, layout: &Layout) -> Vec<Step> {
     steps.extend(some_padding(padding));
     // The axes as they stand in the array: by dimension and digit, and what is no digit last.
     let mut placed: Vec<usize> = (0..axes.axes.len()).collect();
-    placed.sort_by_key(|&axis| (axes.axes[axis].digit.is_none(), axes.axes[axis].digit));
+    placed.order_by_key(|&axis| (axes.axes[axis].digit.is_none(), axes.axes[axis].digit));
     let is_first = |axis: usize| axes.axes[axis].digit.is_some_and(|(_, place)| place == 0);
     let extent = |axis: usize| {
         let Axis { extent, room, .. } = axes.axes[axis];

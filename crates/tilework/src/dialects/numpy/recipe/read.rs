@@ -1,6 +1,7 @@
 //! Reading code: a chain of calls, and behind it a remark that says what they are called on.
 
 use std::ops::Range;
+use tilework_core::InOrder;
 
 use super::super::array::{Array, Library};
 use super::super::read as arrays;
@@ -386,7 +387,7 @@ impl Builder {
             return Ok((0..rank).rev().collect());
         }
         let mut sorted = order.clone();
-        sorted.sort_unstable();
+        sorted.order();
         match sorted.into_iter().eq(0..rank) {
             true => Ok(order),
             false => Err(Error::new(format!("an order of {}", axes(rank)))

@@ -8,6 +8,7 @@
 use super::{IndexMap, print};
 use crate::dialect::affine::{Expr, Op, bounds};
 use crate::error::{Error, ErrorKind, Result};
+use tilework_core::InOrder;
 
 /// The sizes, from major to minor.
 ///
@@ -160,7 +161,7 @@ fn plain(map: &IndexMap, dims: &[u64]) -> Option<Vec<u64>> {
         pieces[found.dim].push(found);
     }
     let is_apart = |pieces: &mut Vec<Piece>| {
-        pieces.sort_by_key(|piece| piece.low);
+        pieces.order_by_key(|piece| piece.low);
         pieces.windows(2).all(|pair| {
             let fits = pair[0].high.is_some_and(|high| pair[1].low.is_multiple_of(high));
             fits && pair[0].shift == pair[1].shift

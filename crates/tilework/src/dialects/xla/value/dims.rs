@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::xla::value::layout::{Layout, accepted_numbers};
 use crate::xla::value::shape::{ArrayShape, Dim};
+use tilework_core::InOrder;
 
 /// The letters of XLA's document on shapes for the dimensions of an array of this rank, dimension 0 first.
 ///
@@ -142,7 +143,7 @@ impl Layout {
         dims.iter().try_for_each(|&dim| check_dimension(dim, self.rank()))?;
         let physical = self.logical_to_physical();
         let mut positions: Vec<usize> = dims.iter().map(|&dim| physical[dim]).collect();
-        positions.sort_unstable();
+        positions.order();
         Ok(positions.windows(2).all(|pair| pair[1] - pair[0] == 1))
     }
 
