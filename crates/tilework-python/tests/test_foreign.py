@@ -296,3 +296,35 @@ class TestTorch:
             tw.Layout(torch.empty(3, dtype=torch.complex32))
         with pytest.raises(TypeError, match="and this is"):
             tw.Layout(torch.float32)
+
+
+class TestLabelledAndChunked:
+    @pytest.fixture
+    def xarray(self) -> Any:
+        return pytest.importorskip("xarray")
+
+    @pytest.fixture
+    def dask_array(self) -> Any:
+        return pytest.importorskip("dask.array")
+
+    def test_an_array_of_xarray_has_its_names(self, xarray: Any) -> None:
+        values = np.arange(12, dtype=np.float32).reshape(3, 4).T
+        labelled = xarray.DataArray(values, dims=("lat", "lon"))
+        layout = tw.Layout(labelled)
+        assert layout == tw.Layout(values).with_names("lat,lon")
+        assert layout.names == ("lat", "lon")
+        assert tw.Layout(labelled.variable).names == ("lat", "lon")
+        assert np.array_equal(tw.pack(labelled, "{1,0}"), values.ravel())
+        assert tw.Layout(xarray.DataArray(values, dims=("a b", "c"))).names is None
+
+    def test_an_array_of_dask_is_not_computed_for_its_layout(self, dask_array: Any, xarray: Any) -> None:
+        huge = dask_array.zeros((10**6, 10**6), dtype=np.float32)
+        assert tw.Layout(huge) == tw.Layout("f32[1000000,1000000]")
+        assert tw.Layout(xarray.DataArray(huge, dims=("a", "b"))).names == ("a", "b")
+        small = dask_array.from_array(np.arange(12).reshape(3, 4), chunks=(2, 2))
+        assert np.array_equal(tw.pack(small, "{0,1}"), np.arange(12).reshape(3, 4).T.ravel())
+
+    def test_sizes_that_dask_does_not_know_yet_are_an_error(self, dask_array: Any) -> None:
+        some = dask_array.arange(6, chunks=3)[dask_array.arange(6, chunks=3) > 2]
+        with pytest.raises(tw.LayoutError, match="compute_chunk_sizes"):
+            tw.Layout(some)

@@ -19,7 +19,7 @@ from tilework._tilework import Layout, from_dlpack
 
 ACCEPTED = (
     "a text such as 'f32[3,5]{1,0:T(2,2)}', a DirectML descriptor as a dict, a tilework.Layout, or an array of NumPy, "
-    "PyTorch, JAX or another library with the buffer protocol, __array_interface__ or __dlpack__"
+    "PyTorch, JAX, xarray, Dask or another library with the buffer protocol, __array_interface__ or __dlpack__"
 )
 
 COMBINED = -(2**63)
@@ -44,6 +44,10 @@ def layout(spec: Any, dims: Sequence[int] | None = None, dtype: npt.DTypeLike | 
         return _of_jax_array(spec)
     if "torch" in comes_from and hasattr(spec, "stride"):
         return _of_tensor(spec)
+    if "xarray" in comes_from and hasattr(spec, "dims") and hasattr(spec, "data"):
+        return _of_labelled(spec)
+    if "dask" in comes_from and hasattr(spec, "chunks"):
+        return _of_chunked(spec)
     if isinstance(spec, np.generic):
         return Layout(np.asarray(spec))
     for interface in ("__array_interface__", "__cuda_array_interface__"):
@@ -170,6 +174,24 @@ def _of_tensor(tensor: Any) -> Layout:
             accepted=accepted,
         )
     return made
+
+
+def _of_labelled(array: Any) -> Layout:
+    """An array of xarray: the layout of what it holds, with its names."""
+    made = Layout(array.data)
+    try:
+        return made.with_names([str(name) for name in array.dims])
+    except LayoutError:  # names that no text of ours could say
+        return made
+
+
+def _of_chunked(array: Any) -> Layout:
+    """An array of Dask: the layout of what computing it gives, which is not done for it."""
+    if any(size != size for size in array.shape):
+        found = "an array of Dask whose sizes are known when it is computed"
+        accepted = "array.compute_chunk_sizes()"
+        raise LayoutError(f"array: {found}; accepted: {accepted}", found=found, field="array", accepted=accepted)
+    return _row_major(tuple(array.shape), array.dtype)
 
 
 def _strides(dims: Sequence[int], strides: Sequence[int]) -> list[int]:
