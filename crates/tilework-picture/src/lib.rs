@@ -2,7 +2,7 @@
 //!
 //! Drawing has two halves. A [`Scene`] says what is to be seen, whatever it is drawn with: cells with their offsets or
 //! indices, padding, the borders of tiles, and marks where something too large was cut. [`terminal`] turns it into
-//! lines of text. Nothing here knows a notation; everything is asked of the one [`tilework::Layout`](tilework_core::Layout).
+//! lines of text, [`figure`] into SVG. Nothing here knows a notation; everything is asked of the one [`tilework::Layout`](tilework_core::Layout).
 //!
 //! ```
 //! use tilework::Layout;
@@ -19,6 +19,7 @@
 //! The work grows with what is shown, never with the size of the array.
 #![forbid(unsafe_code)]
 
+pub mod figure;
 mod grid;
 mod moves;
 mod ruler;

@@ -21,6 +21,8 @@ pub(crate) struct Ruler {
 
 /// A part of the index and how it is cut further.
 struct Piece {
+    /// Its number among the parts of the layout.
+    part: usize,
     extent: u64,
     /// Places along it: the product of the extents it falls into.
     len: u64,
@@ -43,7 +45,7 @@ impl Ruler {
         let root = uses.dims[dim];
         let whole = root.and_then(|root| uses.pieces(root, &mut pieces)).is_some();
         if !whole {
-            pieces = vec![Piece { extent: size, len: size, cut: None }];
+            pieces = vec![Piece { part: root.unwrap_or(0), extent: size, len: size, cut: None }];
         }
         Ruler { pieces, size, combined: root.is_some() && !whole }
     }
@@ -77,6 +79,23 @@ impl Ruler {
             }
         };
         (value < piece.extent).then_some(value)
+    }
+
+    /// Puts what a position says of the parts that are not cut further among the values of all parts. That is decided for
+    /// padding as well.
+    pub(crate) fn put(&self, at: u64, values: &mut [u64]) {
+        self.put_piece(self.root(), at, values);
+    }
+
+    fn put_piece(&self, piece: &Piece, at: u64, values: &mut [u64]) {
+        match &piece.cut {
+            None => values[piece.part] = at,
+            Some(cut) => {
+                let within = &self.pieces[cut.within];
+                self.put_piece(&self.pieces[cut.tiles], at / within.len, values);
+                self.put_piece(within, at % within.len, values);
+            }
+        }
     }
 
     /// The position of an index.
@@ -167,7 +186,7 @@ impl Uses {
             }
             None => (extent, None),
         };
-        pieces.push(Piece { extent, len, cut });
+        pieces.push(Piece { part: of, extent, len, cut });
         Some(pieces.len() - 1)
     }
 }

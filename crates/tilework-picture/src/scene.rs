@@ -1,6 +1,6 @@
 //! What is to be seen, whatever it is drawn with.
 
-use tilework_core::{Layout, Level};
+use tilework_core::{Layout, Padding};
 
 use crate::{grid, strip};
 
@@ -77,6 +77,8 @@ pub struct Cell {
     pub left: Border,
     /// The border to the cell above.
     pub top: Border,
+    /// The place it stands for; none of cuts, and of padding of the array that no one place stands for.
+    pub offset: Option<u64>,
 }
 
 /// What stands in a cell.
@@ -87,7 +89,7 @@ pub enum Content {
     /// An element, by its index.
     Index(Vec<u64>),
     /// A place without an element. Where it is known: what allocated it.
-    Padding(Option<Level>),
+    Padding(Option<Padding>),
     /// Something was left out.
     Cut,
     /// No place at all.
@@ -100,8 +102,8 @@ pub enum Border {
     /// None.
     #[default]
     None,
-    /// Of a tile within a tile.
-    Inner,
+    /// Of a tile within a tile, with its number: 2 for the tiles within the first.
+    Inner(u32),
     /// Of a tile.
     Tile,
 }
@@ -109,7 +111,7 @@ pub enum Border {
 impl Scene {
     /// The pictures of a layout, each within its room.
     pub fn new(layout: &Layout, array: Room, memory: Room) -> Scene {
-        Scene { array: grid::array(layout, array), memory: strip::memory(layout, memory) }
+        Scene { array: Grid::array(layout, array), memory: Grid::memory(layout, memory) }
     }
 }
 
@@ -118,12 +120,24 @@ impl Grid {
     ///
     /// Of more than two dimensions the two most minor ones larger than 1 are shown, at index 0 of the others.
     pub fn array(layout: &Layout, room: Room) -> Option<Grid> {
-        grid::array(layout, room)
+        grid::array(layout, room, &[], strip::Borders::First)
+    }
+
+    /// The same of a chosen slice: an index in each dimension, and none in the one or two that are shown. A slice of another
+    /// rank, beyond the array, or that leaves more than two open chooses nothing. It has the borders of tiles within tiles
+    /// on both sides.
+    pub fn slice(layout: &Layout, room: Room, slice: &[Option<u64>]) -> Option<Grid> {
+        grid::array(layout, room, slice, strip::Borders::All)
     }
 
     /// The places of a layout in the order of memory; none if nothing is allocated or a place is not decided.
     pub fn memory(layout: &Layout, room: Room) -> Option<Grid> {
-        strip::memory(layout, room)
+        strip::memory(layout, room, strip::Borders::First)
+    }
+
+    /// The same with the borders of tiles within tiles.
+    pub fn memory_in_tiles(layout: &Layout, room: Room) -> Option<Grid> {
+        strip::memory(layout, room, strip::Borders::All)
     }
 
     /// The cell in a row and column of the grid.

@@ -3,10 +3,19 @@
 use tilework_core::{Layout, PartKind, Place};
 
 use crate::scene::{Border, Cell, Content, Grid, Head, Lane, Room};
-use crate::tiles::{Tiles, tile_places};
+use crate::tiles::{Tiles, places_of_tile, tile_levels, tile_places};
 use crate::window::window;
 
-pub(crate) fn memory(layout: &Layout, room: Room) -> Option<Grid> {
+/// Which borders are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Borders {
+    /// Those of the first tiles.
+    First,
+    /// Those of tiles within tiles as well.
+    All,
+}
+
+pub(crate) fn memory(layout: &Layout, room: Room, borders: Borders) -> Option<Grid> {
     let size = layout.size();
     if size == 0 {
         return None;
@@ -32,30 +41,43 @@ pub(crate) fn memory(layout: &Layout, room: Room) -> Option<Grid> {
         names: Vec::new(),
     };
     let tiles = Tiles::new(layout);
-    let begins = |at: Option<u64>, tile: Option<u64>| match (at, tile) {
-        (Some(at), Some(tile)) if at > 0 && at.is_multiple_of(tile) => Border::Tile,
+    let levels = if borders == Borders::All { tile_levels(layout) } else { 0 };
+    let inner: Vec<(u32, u64)> =
+        (2..=levels).filter_map(|level| Some((level, places_of_tile(layout, level)?))).collect();
+    // The outermost tile that begins at a place; rows that are no whole tiles have none of theirs.
+    let begins = |at: Option<u64>, tile: Option<u64>, fits: &dyn Fn(u64) -> bool| match at {
+        Some(at) if at > 0 => match tile {
+            Some(tile) if at.is_multiple_of(tile) => Border::Tile,
+            _ => inner
+                .iter()
+                .find(|&&(_, tile)| fits(tile) && at.is_multiple_of(tile))
+                .map_or(Border::None, |&(level, _)| Border::Inner(level)),
+        },
         _ => Border::None,
     };
+    let in_row = |tile: u64| row.is_multiple_of(tile);
+    let of_rows = |tile: u64| tile.is_multiple_of(row);
     for &at_row in &shown_rows {
-        let top = begins(at_row.map(|at| at * row), between_rows);
+        let top = begins(at_row.map(|at| at * row), between_rows, &of_rows);
         for &at_column in &shown_columns {
             let offset = at_row.zip(at_column).and_then(|(row_at, at)| (row_at * row).checked_add(at));
             let left = match offset {
                 Some(offset) if offset >= size => Border::None,
-                _ => begins(at_column, within_row),
+                _ => begins(at_column, within_row, &in_row),
             };
             let (content, tile) = match offset {
                 None => (Content::Cut, None),
                 Some(offset) if offset >= size => (Content::Nothing, None),
                 Some(offset) => match layout.locate(offset).ok()? {
-                    Place::Padding(padding) => (Content::Padding(Some(padding.level)), None),
+                    Place::Padding(padding) => (Content::Padding(Some(padding)), None),
                     Place::Element(index) => {
                         let tile = Tiles::color(&tiles.of(&index));
                         (Content::Index(index), tile)
                     }
                 },
             };
-            grid.cells.push(Cell { content, tile, left, top });
+            let offset = offset.filter(|&offset| offset < size);
+            grid.cells.push(Cell { content, tile, left, top, offset });
         }
     }
     Some(grid)

@@ -124,7 +124,7 @@ impl Glyphs {
     fn line_across(&self, border: Border) -> char {
         match border {
             Border::None => ' ',
-            Border::Inner => self.inner_horizontal,
+            Border::Inner(_) => self.inner_horizontal,
             Border::Tile => self.horizontal,
         }
     }
@@ -132,7 +132,7 @@ impl Glyphs {
     fn line_down(&self, border: Border) -> char {
         match border {
             Border::None => ' ',
-            Border::Inner => self.inner_vertical,
+            Border::Inner(_) => self.inner_vertical,
             Border::Tile => self.vertical,
         }
     }

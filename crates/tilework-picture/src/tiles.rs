@@ -22,22 +22,7 @@ impl Tiles {
 
     /// The numbers of the tile of an element, the most minor first; nothing where there are no tiles.
     pub(crate) fn of(&self, index: &[u64]) -> Vec<u64> {
-        let mut values: Vec<u64> = Vec::with_capacity(self.needed);
-        for part in &self.parts[..self.needed] {
-            values.push(match part.kind {
-                PartKind::Unit => 0,
-                PartKind::Dim(dim) => index.get(dim).copied().unwrap_or(0),
-                PartKind::Tiles { of, by, .. } => values[of] / by,
-                PartKind::Within { of, by, .. } => values[of] % by,
-                PartKind::Combined { major, minor, scale } => {
-                    values[major].saturating_mul(scale).saturating_add(values[minor])
-                }
-                PartKind::Moved { of, start, step } => {
-                    let moved = i128::from(start) + i128::from(step) * i128::from(values[of]);
-                    u64::try_from(moved).unwrap_or(0)
-                }
-            });
-        }
+        let values = values(&self.parts[..self.needed], index);
         self.numbers.iter().map(|&id| values[id]).collect()
     }
 
@@ -48,20 +33,59 @@ impl Tiles {
     }
 }
 
-/// The places that one tile fills side by side in memory; none where there are no tiles, or later tiles mix them.
+/// What an index gives each part.
+pub(crate) fn values(parts: &[Part], index: &[u64]) -> Vec<u64> {
+    let mut values: Vec<u64> = Vec::with_capacity(parts.len());
+    for part in parts {
+        values.push(match part.kind {
+            PartKind::Unit => 0,
+            PartKind::Dim(dim) => index.get(dim).copied().unwrap_or(0),
+            PartKind::Tiles { of, by, .. } => values[of] / by,
+            PartKind::Within { of, by, .. } => values[of] % by,
+            PartKind::Combined { major, minor, scale } => {
+                values[major].saturating_mul(scale).saturating_add(values[minor])
+            }
+            PartKind::Moved { of, start, step } => {
+                let moved = i128::from(start) + i128::from(step) * i128::from(values[of]);
+                u64::try_from(moved).unwrap_or(0)
+            }
+        });
+    }
+    values
+}
+
+/// The places that one of the first tiles fills side by side in memory; none where there are no tiles, or later tiles mix
+/// them.
 pub(crate) fn tile_places(layout: &Layout) -> Option<u64> {
+    places_of_tile(layout, 1)
+}
+
+/// The same of the tiles of a number, counted from 1.
+pub(crate) fn places_of_tile(layout: &Layout, number: u32) -> Option<u64> {
     let parts = layout.index_parts();
-    let within_first = |mut id: usize| {
+    let within = |mut id: usize| {
         loop {
             match parts[id].kind {
-                PartKind::Within { tile: 1, .. } => return true,
-                PartKind::Tiles { of, tile, .. } | PartKind::Within { of, tile, .. } if tile > 1 => id = of,
+                PartKind::Within { tile, .. } if tile == number => return true,
+                PartKind::Tiles { of, tile, .. } | PartKind::Within { of, tile, .. } if tile > number => {
+                    id = of
+                }
                 _ => return false,
             }
         }
     };
     let axes = layout.axes();
-    let outside = axes.iter().rev().find(|axis| !within_first(axis.part))?;
-    let some_tile = parts.iter().any(|part| matches!(part.kind, PartKind::Tiles { .. }));
+    let outside = axes.iter().rev().find(|axis| !within(axis.part))?;
+    let some_tile =
+        parts.iter().any(|part| matches!(part.kind, PartKind::Tiles { tile, .. } if tile == number));
     (some_tile && outside.stride > 1).then_some(outside.stride.unsigned_abs())
+}
+
+/// How many tiles are applied one within the other.
+pub(crate) fn tile_levels(layout: &Layout) -> u32 {
+    let tile = |part: &Part| match part.kind {
+        PartKind::Tiles { tile, .. } | PartKind::Within { tile, .. } => tile,
+        _ => 0,
+    };
+    layout.index_parts().iter().map(tile).max().unwrap_or(0)
 }

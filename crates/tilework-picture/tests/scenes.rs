@@ -89,11 +89,11 @@ fn every_place_of_memory_has_what_locate_says() -> Result<()> {
                         Content::Index(index) => {
                             assert_eq!(layout.locate(next)?, Place::Element(index.clone()))
                         }
-                        Content::Padding(level) => {
+                        Content::Padding(cause) => {
                             let Place::Padding(padding) = layout.locate(next)? else {
                                 panic!("an element at {next}")
                             };
-                            assert_eq!(*level, Some(padding.level));
+                            assert_eq!(*cause, Some(padding));
                         }
                         _ => continue,
                     }

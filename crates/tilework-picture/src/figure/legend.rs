@@ -1,0 +1,109 @@
+//! What the signs of a figure mean.
+
+use tilework_core::{Layout, Padding};
+
+use super::Options;
+use super::canvas::{At, Canvas, LABEL, text_width};
+use super::cells::stroke;
+use super::paint::Colour;
+use crate::scene::{Border, Content, Grid};
+
+/// Borders and padding that are seen in some of the grids.
+pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Canvas {
+    let mut legend = Legend::new(options);
+    let cells = || seen.iter().flat_map(|grid| &grid.cells);
+    let tiles = layout.to_tiled().map(|tiled| tiled.tiles).unwrap_or_default();
+    let mut levels: Vec<u32> = cells()
+        .flat_map(|cell| [cell.left, cell.top])
+        .filter_map(|border| match border {
+            Border::None => None,
+            Border::Inner(level) => Some(level),
+            Border::Tile => Some(1),
+        })
+        .collect();
+    levels.sort_unstable();
+    levels.dedup();
+    for level in levels {
+        let size =
+            tiles.get(level as usize - 1).map(|tile| format!(" ({})", sizes(tile))).unwrap_or_default();
+        legend.line(level, &format!("border of tile {level}{size}"));
+    }
+    let mut causes: Vec<&Padding> = cells()
+        .filter_map(|cell| match &cell.content {
+            Content::Padding(cause) => cause.as_ref(),
+            _ => None,
+        })
+        .collect();
+    causes.sort_unstable();
+    causes.dedup();
+    let is_padded = cells().any(|cell| matches!(cell.content, Content::Padding(_)));
+    let causes: Vec<String> = causes.iter().map(|cause| cause.to_string()).collect();
+    if is_padded {
+        legend.padding(&match causes[..] {
+            [] => "padding".to_owned(),
+            _ => format!("padding: {}", causes.join("; ")),
+        });
+    }
+    let is_cut = seen.iter().any(Grid::is_cut);
+    if is_cut {
+        legend.cut("left out");
+    }
+    legend.canvas
+}
+
+fn sizes(tile: &[Option<u64>]) -> String {
+    let size = |size: &Option<u64>| size.map_or("*".to_owned(), |size| size.to_string());
+    tile.iter().map(size).collect::<Vec<String>>().join(",")
+}
+
+/// Signs and what they mean, one after the other, in as many lines as it takes.
+pub(crate) struct Legend {
+    pub(crate) canvas: Canvas,
+    x: f64,
+    y: f64,
+    room: f64,
+}
+
+/// The width of a sign and of the gap behind it.
+const SIGN: f64 = 30.0;
+
+impl Legend {
+    pub(crate) fn new(options: &Options) -> Legend {
+        Legend { canvas: Canvas::new(options.theme), x: 0.0, y: 0.0, room: options.inside() }
+    }
+
+    /// Takes the room for a sign and its meaning: where the sign begins.
+    fn next(&mut self, meaning: &str) -> (f64, f64) {
+        let width = SIGN + text_width(meaning, LABEL);
+        if self.x > 0.0 && self.x + width > self.room {
+            self.x = 0.0;
+            self.y += 22.0;
+        }
+        let at = (self.x, self.y);
+        self.x += width + 24.0;
+        let lines = crate::text::wrap(meaning, super::characters(self.room - SIGN, LABEL));
+        for (number, line) in lines.iter().enumerate() {
+            let y = self.y + 12.0 + 17.0 * number as f64;
+            self.canvas.text((at.0 + SIGN, y), line, LABEL, Colour::Faint, At::Start);
+        }
+        self.y += 17.0 * (lines.len() - 1) as f64;
+        at
+    }
+
+    pub(crate) fn line(&mut self, level: u32, meaning: &str) {
+        let (x, y) = self.next(meaning);
+        let (width, dashes) = stroke(level);
+        self.canvas.lines(&[[(x, y + 8.0), (x + 22.0, y + 8.0)]], Colour::Level(level), width, dashes);
+    }
+
+    pub(crate) fn padding(&mut self, meaning: &str) {
+        let at = self.next(meaning);
+        self.canvas.rect(at, (22.0, 16.0), Colour::Padding);
+        self.canvas.hatch(at, (22.0, 16.0));
+    }
+
+    fn cut(&mut self, meaning: &str) {
+        let (x, y) = self.next(meaning);
+        self.canvas.dots((x + 11.0, y + 8.0), (5.0, 0.0));
+    }
+}

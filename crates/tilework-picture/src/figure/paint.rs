@@ -1,0 +1,105 @@
+//! The colours of figures.
+//!
+//! A colour is a property that a page may set, with what it is otherwise: `var(--tw-ink,#1f2328)`. So one figure is right
+//! standing alone and inside a page. Tiles differ in lightness as well as in hue, and in hues that people who see two colours
+//! only can tell apart (after Okabe and Ito); borders say where tiles end in grey print.
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark ink on white, for paper.
+    Light,
+    /// Light ink on black.
+    Dark,
+    /// As whoever looks at the file prefers. Inside a page it is light, unless the page sets the colours.
+    #[default]
+    Auto,
+}
+
+/// What is painted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Paper,
+    /// Text.
+    Ink,
+    /// Headings, labels, cuts.
+    Faint,
+    /// Where no tile is.
+    Plain,
+    /// An element of the tile with this number, or one of other groups that stand side by side.
+    Tile(u64),
+    Padding,
+    Hatch,
+    /// The borders of tiles, from the outermost.
+    Level(u32),
+}
+
+/// How many colours there are for tiles.
+pub(crate) const TILES: u64 = 6;
+
+/// The name, light, dark.
+type Entry = (&'static str, &'static str, &'static str);
+
+const TILE: [Entry; 6] = [
+    ("tile-0", "#d6e8fa", "#1d4468"),
+    ("tile-1", "#f9d79b", "#6b4708"),
+    ("tile-2", "#d3f0e2", "#175341"),
+    ("tile-3", "#eebbd6", "#6c3059"),
+    ("tile-4", "#f7f3bf", "#56541a"),
+    ("tile-5", "#bcc7f0", "#3f3f86"),
+];
+const LEVEL: [Entry; 3] =
+    [("level-1", "#1f2328", "#f0f3f6"), ("level-2", "#0b62b3", "#6cb6ff"), ("level-3", "#b35900", "#f0a35e")];
+const STEP: [Entry; 8] = [
+    ("step-0", "#f2f6fb", "#131c26"),
+    ("step-1", "#dce9f6", "#182c40"),
+    ("step-2", "#c4dbf0", "#1d3b57"),
+    ("step-3", "#a9cbe8", "#224b70"),
+    ("step-4", "#8cb9df", "#285c89"),
+    ("step-5", "#6fa6d5", "#2f6ea3"),
+    ("step-6", "#5a95c9", "#3780bb"),
+    ("step-7", "#4a86bd", "#4093d3"),
+];
+const PAPER: Entry = ("paper", "#ffffff", "#0d1117");
+const INK: Entry = ("ink", "#1f2328", "#f0f3f6");
+const FAINT: Entry = ("faint", "#59636e", "#a2abb5");
+const PLAIN: Entry = ("plain", "#e9edf1", "#2a313a");
+const PADDING: Entry = ("padding", "#ffffff", "#0d1117");
+const HATCH: Entry = ("hatch", "#a3acb6", "#565f6a");
+const STAY: Entry = ("stay", "#e9edf1", "#2a313a");
+const ALARM: Entry = ("alarm", "#b3261e", "#ff8f86");
+
+impl Colour {
+    fn entry(self) -> Entry {
+        match self {
+            Colour::Paper => PAPER,
+            Colour::Ink => INK,
+            Colour::Faint => FAINT,
+            Colour::Plain => PLAIN,
+            Colour::Tile(number) => TILE[(number % TILES) as usize],
+            Colour::Padding => PADDING,
+            Colour::Hatch => HATCH,
+            Colour::Level(level) => LEVEL[(level.clamp(1, 3) - 1) as usize],
+        }
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn paint(self, theme: Theme) -> String {
+        let (name, light, dark) = self.entry();
+        format!("var(--tw-{name},{})", if theme == Theme::Dark { dark } else { light })
+    }
+}
+
+/// The names of all colours and what they are in a theme, as declarations of properties: for pages that set them.
+///
+/// ```
+/// use tilework_picture::figure::{Theme, colours};
+/// assert!(colours(Theme::Dark).starts_with("--tw-paper:#0d1117;--tw-ink:#f0f3f6;"));
+/// ```
+pub fn colours(theme: Theme) -> String {
+    let all = [PAPER, INK, FAINT, PLAIN, PADDING, HATCH, STAY, ALARM];
+    let declare = |(name, light, dark): &Entry| {
+        format!("--tw-{name}:{};", if theme == Theme::Dark { dark } else { light })
+    };
+    all.iter().chain(&TILE).chain(&LEVEL).chain(&STEP).map(declare).collect()
+}

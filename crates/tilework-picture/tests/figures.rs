@@ -1,0 +1,194 @@
+//! Figures say what the layout says, whatever is cut away.
+
+mod common;
+
+use common::{Found, read};
+use tilework::{Layout, Place, Result, Swizzle};
+use tilework_picture::figure::{self, Options, Theme, View};
+
+/// Layouts of every kind, small enough to be shown whole.
+fn layouts() -> Result<Vec<Layout>> {
+    let mut layouts = vec![
+        Layout::row_major(&[], 32)?,
+        Layout::row_major(&[0, 3], 32)?,
+        Layout::builder(&[0, 3], 32)?.padded(&[2, 3])?.build()?,
+        Layout::builder(&[], 32)?.tile(&[Some(4)])?.build()?,
+        Layout::builder(&[2, 3], 32)?.minor_to_major(&[0, 1])?.padded(&[3, 5])?.build()?,
+        Layout::builder(&[2, 3], 32)?.padded(&[3, 5])?.tile(&[Some(2), Some(2)])?.build()?,
+        Layout::builder(&[4, 3, 2], 32)?.tile(&[None, Some(4)])?.build()?,
+        Layout::builder(&[5], 16)?.align(8).build()?,
+        Layout::strided(&[4, 6], 32, &[-8, 1], Some(24), Some(40))?,
+        Layout::row_major(&[3], 32)?.broadcast(&[2, 3])?,
+        Layout::strided(&[3, 3], 32, &[1, 1], None, None)?,
+        Layout::row_major(&[8, 8], 32)?.swizzled(&Swizzle::new(3, 0, 3)?)?,
+        Layout::builder(&[7, 5], 32)?
+            .tile(&[Some(8), Some(8)])?
+            .build()?
+            .swizzled(&Swizzle::new(2, 1, 3)?)?,
+    ];
+    for dims in [vec![7], vec![3, 5], vec![6, 4], vec![1, 9], vec![8, 8], vec![2, 3, 4], vec![2, 1, 3, 2]] {
+        for first in [vec![], vec![Some(3)], vec![Some(2), Some(4)], vec![None, Some(4)]] {
+            for second in [vec![], vec![Some(2)], vec![Some(2), Some(1)]] {
+                let mut builder = Layout::builder(&dims, 16)?;
+                for tile in [&first, &second].into_iter().filter(|tile| !tile.is_empty()) {
+                    builder = builder.tile(tile)?;
+                }
+                let layout = builder.build()?;
+                layouts.extend([
+                    layout.flip(0)?,
+                    layout.slice(dims.len() - 1, 1..dims[dims.len() - 1], 1)?,
+                    layout,
+                ]);
+            }
+        }
+    }
+    Ok(layouts)
+}
+
+fn whole() -> Options {
+    Options { width: 8000, rows: 1000, columns: 1000, memory_rows: 1000, ..Options::default() }
+}
+
+/// Asks the layout about every place of a figure.
+fn check(layout: &Layout, found: &[Found]) -> Result<()> {
+    for place in found {
+        match (&*place.class, &place.index) {
+            ("cell", Some(index)) => {
+                assert_eq!(place.offset, Some(layout.offset(index)?), "{place:?}");
+                let text: Vec<String> = index.iter().map(u64::to_string).collect();
+                let (offset, index) = (layout.offset(index)?.to_string(), text.join(","));
+                assert_eq!(place.title, format!("({index}) is at {offset}"));
+                let shown = if place.part == "array" { &offset } else { &index };
+                assert_eq!(&place.text, if shown.is_empty() { "()" } else { shown }, "{place:?}");
+            }
+            ("pad", None) => {
+                assert!(place.part == "array" || place.offset.is_some());
+                let Some(offset) = place.offset else {
+                    assert_eq!(place.title, "padding");
+                    continue;
+                };
+                let Place::Padding(padding) = layout.locate(offset)? else { panic!("an element: {place:?}") };
+                assert_eq!(place.title, format!("padding at {offset}: {padding}"));
+            }
+            _ => panic!("{place:?}"),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_place_of_a_figure_is_what_the_layout_says() -> Result<()> {
+    for layout in layouts()? {
+        let found = read(&figure::of_layout(&layout, &whole()));
+        check(&layout, &found)?;
+        let count = |part: &str, class: &str| {
+            found.iter().filter(|place| place.part == part && place.class == class).count() as u64
+        };
+        if layout.rank() <= 2 {
+            assert_eq!(count("array", "cell"), layout.len());
+        }
+        let memory = count("memory", "cell") + count("memory", "pad");
+        assert!(memory == layout.size() || layout.locate(layout.size() / 2).is_err(), "{layout:?}");
+        if layout.is_injective() == Some(true) {
+            assert_eq!(count("memory", "cell"), layout.len(), "{layout:?}");
+        }
+        for (rows, columns) in [(2, 3), (5, 6), (4, 40)] {
+            let options = Options { rows, columns, memory_rows: rows, width: 500, ..Options::default() };
+            check(&layout, &read(&figure::of_layout(&layout, &options)))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn padding_in_the_array_knows_its_place() -> Result<()> {
+    let layout = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+    let found = read(&figure::of_layout(&layout, &whole()));
+    let mut places: Vec<u64> = found.iter().filter(|f| f.part == "array").filter_map(|f| f.offset).collect();
+    places.sort_unstable();
+    assert_eq!(places, (0..24).collect::<Vec<u64>>());
+    Ok(())
+}
+
+#[test]
+fn every_slice_can_be_chosen() -> Result<()> {
+    let layout = Layout::builder(&[2, 3, 4], 32)?.tile(&[Some(2), Some(4)])?.build()?;
+    for slice in [vec![Some(1), None, None], vec![None, Some(2), None], vec![None, Some(0), Some(3)]] {
+        let options = Options { slice: slice.clone(), views: vec![View::Array], ..whole() };
+        let found = read(&figure::of_layout(&layout, &options));
+        check(&layout, &found)?;
+        let cells = found.iter().filter_map(|place| place.index.as_ref());
+        let matches = |index: &Vec<u64>| slice.iter().zip(index).all(|(at, i)| at.is_none_or(|at| at == *i));
+        let open: u64 =
+            slice.iter().zip(layout.dims()).filter(|(at, _)| at.is_none()).map(|(_, n)| n).product();
+        assert_eq!(cells.clone().count() as u64, open);
+        assert!(cells.clone().all(matches));
+    }
+    // What does not fit the layout chooses nothing.
+    for slice in [vec![Some(9), None, None], vec![None], vec![None, None, None], vec![Some(0); 3]] {
+        let options = Options { slice, views: vec![View::Array], ..whole() };
+        assert_eq!(
+            read(&figure::of_layout(&layout, &options)).iter().filter(|f| f.class == "cell").count(),
+            12
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn hostile_names_stay_text() -> Result<()> {
+    let layout = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+    let hostile =
+        "<script>alert(1)</script> ]]> & \" ' \u{0}\u{1b}[31m\u{7f}\u{85}\u{202e}\u{fffe}\u{ffff}\r\n-->";
+    let options = Options {
+        title: hostile.to_owned(),
+        caption: vec![hostile.to_owned()],
+        names: vec![hostile.to_owned(), hostile.to_owned()],
+        ..Options::default()
+    };
+    for theme in [Theme::Light, Theme::Dark, Theme::Auto] {
+        let svg = figure::of_layout(&layout, &Options { theme, ..options.clone() });
+        assert_eq!(svg.matches("<script").count(), 0);
+        check(&layout, &read(&svg))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn no_figure_is_wider_than_it_is_asked_to_be() -> Result<()> {
+    let huge = Layout::builder(&[1_000_000, 1_000_000_000], 32)?.tile(&[Some(8), Some(128)])?.build()?;
+    let mut layouts = layouts()?;
+    layouts.push(huge);
+    for layout in layouts {
+        for width in [240, 333, 800] {
+            let options = Options { width, title: "f32[1,2]{1,0:T(8,128)}".repeat(9), ..Options::default() };
+            let svg = figure::of_layout(&layout, &options);
+            assert!(svg.starts_with("<svg ") && svg.contains(&format!(" width=\"{width}\" ")));
+            check(&layout, &read(&svg))?;
+            assert!(right_most(&svg) <= f64::from(width), "{} of {width}: {layout:?}", right_most(&svg));
+        }
+    }
+    Ok(())
+}
+
+/// The right end of the rectangles, in the coordinates of the figure.
+fn right_most(svg: &str) -> f64 {
+    let mut shifts: Vec<f64> = Vec::new();
+    let mut most = 0.0_f64;
+    let number = |tag: &str, key: &str| -> Option<f64> {
+        let value = tag.split_once(&format!(" {key}=\""))?.1;
+        value[..value.find('"')?].parse().ok()
+    };
+    for tag in svg.split('<').skip(1) {
+        if tag.starts_with("g ") || tag.starts_with("g>") {
+            let shift = tag.split_once("translate(").and_then(|(_, at)| at.split(' ').next()?.parse().ok());
+            shifts.push(shift.unwrap_or(0.0));
+        } else if tag.starts_with("/g>") {
+            shifts.pop();
+        } else if tag.starts_with("rect ") {
+            let right = number(tag, "x").unwrap_or(0.0) + number(tag, "width").unwrap_or(0.0);
+            most = most.max(right + shifts.iter().sum::<f64>());
+        }
+    }
+    most
+}
