@@ -22,6 +22,8 @@
 pub mod figure;
 mod grid;
 mod moves;
+#[cfg(feature = "png")]
+mod png;
 mod ruler;
 mod scene;
 mod strip;
@@ -33,6 +35,8 @@ mod treemap;
 mod window;
 
 pub use moves::shared_run;
+#[cfg(feature = "png")]
+pub use png::{PIXELS, PngError, png};
 pub use scene::{Border, Cell, Content, Grid, Head, Lane, Room, Scene};
 pub use text::{Line, Look, Span, Style, plain_ascii, same_width_ascii, wrap};
 pub use tilework_core::letter;
