@@ -6,6 +6,7 @@ mod block;
 mod bytes;
 mod convert;
 mod message;
+mod picture;
 mod shell;
 mod suggest;
 mod target;
@@ -16,6 +17,7 @@ pub use bench::BenchArgs;
 pub use block::BlockArgs;
 pub use convert::ConvertArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
+pub use picture::PictureArgs;
 pub use shell::Shell;
 pub use suggest::SuggestArgs;
 pub use translate::TranslateArgs;
@@ -125,7 +127,7 @@ pub struct LookArgs {
     #[arg(long, global = true)]
     pub ascii: bool,
 
-    /// Columns of the output [default: COLUMNS, the terminal's, or 80]
+    /// Columns of the output [default: COLUMNS, the terminal's, or 80]; of a picture, pixels [default: 800]
     #[arg(long, global = true, value_name = "COLUMNS")]
     pub width: Option<usize>,
 }
@@ -151,6 +153,9 @@ pub struct PlanArgs {
     /// taken by name
     #[arg(long, value_name = "NAMES", value_parser = axes)]
     pub axes: Vec<Axes>,
+
+    #[command(flatten)]
+    pub picture: PictureArgs,
 }
 
 /// When to use colours.
@@ -182,6 +187,7 @@ Examples:
   tilework show 'f32[3,5]{1,0:T(2,2)}'
   tilework show 'bf16[64,300]{1,0:T(8,128)(2,1)}' 's32[8388608,8,4]{2,1,0:T(8,128)}'
   tilework show --json 'f32[2,3]{strides(5,1)}'
+  tilework show 'bf16[4,8]{1,0:T(2,4)(2,1)}' --svg tiles.svg --png tiles.png --width 600
   tilework show 'FLOAT16 NHWC [1,64,56,56]' @samples/input.json
   tilework show < samples/shapes.txt                    # one shape a line, # begins a comment
   tilework parse --format binary 'f32[3]' > shape.pb
@@ -195,6 +201,8 @@ Examples:
         axes: Option<Axes>,
         #[command(flatten)]
         message: MessageArgs,
+        #[command(flatten)]
+        picture: PictureArgs,
     },
 
     /// Print the offset of an element
@@ -302,6 +310,8 @@ Examples:
         /// taken by name
         #[arg(long, value_name = "NAMES", value_parser = axes)]
         axes: Vec<Axes>,
+        #[command(flatten)]
+        picture: PictureArgs,
     },
 
     /// Print the loops that move an array from one layout to another

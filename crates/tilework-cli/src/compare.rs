@@ -4,12 +4,13 @@ use std::ffi::OsString;
 
 use tilework::dialect::{Axes, Known, Said};
 use tilework::{Layout, Verdict};
-use tilework_explain::{Comparison, Sense};
+use tilework_explain::{Comparison, Sense, figure_of_two};
 
 use crate::NO;
-use crate::args::{self, Args};
+use crate::args::{self, Args, PictureArgs};
 use crate::input;
 use crate::output::{Output, Stop};
+use crate::picture;
 use crate::side::Names;
 use crate::subject::{self, Bad};
 
@@ -17,7 +18,7 @@ use crate::subject::{self, Bad};
 pub fn compare(
     [a, b]: [&OsString; 2],
     sense: args::Sense,
-    axes: &[Axes],
+    (axes, asked): (&[Axes], &PictureArgs),
     args: &Args,
     output: &mut Output,
 ) -> Result<(), Stop> {
@@ -46,19 +47,31 @@ pub fn compare(
     // The braces of a shape alone take the sizes and the type of the other side.
     let known = Known { dims: Some(a.1.dims()), element: a.0.element(), strict: false };
     input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, line, known, true) {
-        Ok(b) => say(&a, &b, sense, output),
+        Ok(b) => say(&a, &b, sense, (asked, args), output),
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }
 
 /// Says how two layouts compare; the exit code is that of one sense.
-fn say(a: &(Said, Layout), b: &(Said, Layout), sense: Sense, output: &mut Output) -> Result<(), Stop> {
+fn say(
+    a: &(Said, Layout),
+    b: &(Said, Layout),
+    sense: Sense,
+    (asked, args): (&PictureArgs, &Args),
+    output: &mut Output,
+) -> Result<(), Stop> {
     let comparison = Comparison::new([&*a.0, &*b.0], [&a.1, &b.1]);
     let verdict = comparison.verdict(sense);
     if !verdict.is_yes() {
         output.exit_with(NO);
     }
     match output.json {
+        false if asked.wanted() => {
+            let [text_a, text_b] = [a, b].map(|(said, _)| said.to_string());
+            let options = asked.options(args.look.width);
+            let svg = figure_of_two([&a.1, &b.1], [&text_a, &text_b], &options);
+            return picture::write(&svg, asked, output);
+        }
         true => output.object(&comparison.object(sense))?,
         false => output.lines(&comparison.explain(output.width, output.look))?,
     }

@@ -23,6 +23,7 @@ mod message;
 mod message;
 mod npy;
 mod output;
+mod picture;
 mod plan;
 mod points;
 mod progress;
@@ -79,11 +80,14 @@ pub fn command() -> clap::Command {
 
 fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
     match &args.command {
-        Command::Show { shapes, axes, message } => {
+        Command::Show { shapes, axes, message, picture } => {
             input::subjects(shapes, (Some(message), args), output, |given, output| {
-                show::show(given, axes.as_ref(), output)
+                show::show(given, axes.as_ref(), (picture, args), output)
             })?;
-            output.hint("tilework translate says this in other notations")
+            match picture.wanted() {
+                true => Ok(()),
+                false => output.hint("tilework translate says this in other notations"),
+            }
         }
         Command::Parse { shapes, format, message } => {
             input::subjects(shapes, (Some(message), args), output, |given, output| {
@@ -97,7 +101,9 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Index { shape, indices } => points::index(shape, indices, args, output),
         Command::Locate { shape, offsets } => points::locate(shape, offsets, args, output),
         Command::Translate(translate) => translate::translate(translate, args, output),
-        Command::Compare { a, b, sense, axes } => compare::compare([a, b], *sense, axes, args, output),
+        Command::Compare { a, b, sense, axes, picture } => {
+            compare::compare([a, b], *sense, (axes, picture), args, output)
+        }
         Command::Plan(plan) => plan::plan(plan, args, output),
         Command::Check(check) => check::check(check, output),
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
@@ -123,7 +129,7 @@ fn completions(_: args::Shell, output: &mut Output) -> Result<(), Stop> {
 }
 
 /// The error where a feature is asked for that this build was compiled without.
-#[cfg(not(all(feature = "completions", feature = "proto")))]
+#[cfg(not(all(feature = "completions", feature = "png", feature = "proto")))]
 fn lacks(what: &str, feature: &str) -> tilework::Error {
     tilework::Error::new(format!("{what} are not in this build"))
         .rule(format!("it was compiled without the feature `{feature}`, for a shorter first build"))

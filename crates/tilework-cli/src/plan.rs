@@ -3,11 +3,12 @@
 use tilework::dialect::Known;
 use tilework::{Error, Plan, PlanOptions};
 use tilework_copy::Conversion;
-use tilework_explain::{Planned, explain_plan};
+use tilework_explain::{Planned, explain_plan, figure_of_plan};
 
 use crate::args::{Args, PlanArgs};
 use crate::input;
 use crate::output::{Output, Stop};
+use crate::picture;
 use crate::side::{Names, Side};
 use crate::subject::Bad;
 
@@ -32,6 +33,12 @@ pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Sto
         match made {
             Ok((to, (plan, _))) if output.json => {
                 output.object(&Planned::new(from.said.to_string(), to.said.to_string(), &plan))
+            }
+            Ok((to, (made, _))) if plan.picture.wanted() => {
+                let texts = [from.said.to_string(), to.said.to_string()];
+                let options = plan.picture.options(args.look.width);
+                let svg = figure_of_plan(&made, [&texts[0], &texts[1]], &options);
+                picture::write(&svg, &plan.picture, output)
             }
             Ok((to, (plan, conversion))) => {
                 let texts = [from.said.to_string(), to.said.to_string()];

@@ -20,8 +20,8 @@ pub(crate) fn array(layout: &Layout, room: Room, chosen: &[Option<u64>], borders
         return None;
     }
     let uses = Uses::new(layout.index_parts(), layout.rank());
-    let chosen = open_dims(layout, chosen).map(|open| (chosen, open));
-    let (row_dim, column_dim) = chosen.map_or_else(|| two_minor(layout), |(_, open)| open);
+    let chosen = Some(chosen).filter(|chosen| open_dims(layout, chosen).is_some());
+    let (row_dim, column_dim) = shown_dims(layout, chosen.unwrap_or_default());
     let rows = Side::new(layout, &uses, row_dim, room.rows);
     let columns = Side::new(layout, &uses, column_dim, room.columns);
     let combined: Vec<usize> = [&rows, &columns].into_iter().filter_map(Side::combined).collect();
@@ -29,7 +29,7 @@ pub(crate) fn array(layout: &Layout, room: Room, chosen: &[Option<u64>], borders
     let mut grid = Grid {
         slice: (layout.rank() > 2).then(|| {
             let shown = |dim| Some(dim) == row_dim || Some(dim) == column_dim;
-            let at = |dim: usize| chosen.and_then(|(chosen, _)| chosen[dim]).unwrap_or(0);
+            let at = |dim: usize| chosen.and_then(|chosen| chosen[dim]).unwrap_or(0);
             (0..layout.rank()).map(|dim| if shown(dim) { None } else { Some(at(dim)) }).collect()
         }),
         row_dim,
@@ -129,6 +129,11 @@ fn padding(layout: &Layout, index: &[u64], sides: [(&Side, u64); 2]) -> Option<(
         Place::Padding(padding) => Some((offset, padding)),
         Place::Element(_) => None,
     }
+}
+
+/// The dimensions of the rows and columns: those that a slice leaves open, or the two most minor ones.
+pub(crate) fn shown_dims(layout: &Layout, slice: &[Option<u64>]) -> (Option<usize>, Option<usize>) {
+    open_dims(layout, slice).unwrap_or_else(|| two_minor(layout))
 }
 
 /// The dimensions that a slice leaves open; none if it does not fit the layout.

@@ -26,6 +26,19 @@ impl Tiles {
         self.numbers.iter().map(|&id| values[id]).collect()
     }
 
+    /// A number for a tile that differs between as many tiles as there can be of `kinds` numbers, and between those that lie
+    /// side by side.
+    pub(crate) fn kind(&self, tile: &[u64], kinds: u64) -> Option<u64> {
+        let mut before = 1_u64;
+        let weights = self.numbers.iter().map(|&id| {
+            let weight = before % kinds;
+            before = before.saturating_mul(self.parts[id].extent);
+            if weight == 0 { 2 } else { weight }
+        });
+        let numbers = tile.iter().zip(weights).map(|(number, weight)| number % kinds * weight);
+        (!tile.is_empty()).then(|| numbers.sum::<u64>() % kinds)
+    }
+
     /// A number for a tile that differs between tiles that lie side by side.
     pub(crate) fn color(tile: &[u64]) -> Option<u64> {
         let colors = tile.iter().zip(1..).map(|(number, weight)| (number % 6) * weight);

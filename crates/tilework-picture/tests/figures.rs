@@ -55,14 +55,20 @@ fn check(layout: &Layout, found: &[Found]) -> Result<()> {
         match (&*place.class, &place.index) {
             ("cell", Some(index)) => {
                 assert_eq!(place.offset, Some(layout.offset(index)?), "{place:?}");
-                let text: Vec<String> = index.iter().map(u64::to_string).collect();
-                let (offset, index) = (layout.offset(index)?.to_string(), text.join(","));
-                assert_eq!(place.title, format!("({index}) is at {offset}"));
-                let shown = if place.part == "array" { &offset } else { &index };
-                assert_eq!(&place.text, if shown.is_empty() { "()" } else { shown }, "{place:?}");
+                let offset = layout.offset(index)?;
+                let text = index.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
+                assert_eq!(place.title, format!("({text}) is at {offset}"));
+                let shown = match place.part.as_str() {
+                    "array" => offset.to_string(),
+                    "banks" => (u128::from(offset) * u128::from(layout.bits()) / 32 % 32).to_string(),
+                    "memory" | "bits" | "registers" if text.is_empty() => "()".to_owned(),
+                    "memory" | "bits" | "registers" => text,
+                    part => panic!("{part}"),
+                };
+                assert_eq!(place.text, shown, "{place:?}");
             }
             ("pad", None) => {
-                assert!(place.part == "array" || place.offset.is_some());
+                assert!(["array", "banks"].contains(&&*place.part) || place.offset.is_some());
                 let Some(offset) = place.offset else {
                     assert_eq!(place.title, "padding");
                     continue;

@@ -3,6 +3,7 @@
 use tilework_core::letter;
 
 use super::canvas::{At, CELL, Canvas, LABEL, text_width};
+use super::hue::Hue;
 use super::paint::{Colour, Theme};
 use crate::scene::{Border, Cell, Content, Grid, Head};
 
@@ -21,9 +22,28 @@ pub(crate) struct Look<'a> {
     /// What stands in the cell, in place of its offset or index.
     pub(crate) text: Option<&'a dyn Fn(&Cell) -> String>,
     /// What the cell is filled with, in place of the colour of its tile.
-    pub(crate) fill: Option<&'a dyn Fn(&Cell) -> Colour>,
+    pub(crate) fill: Option<&'a Hue<'a>>,
     /// Whether the outside is a border of a tile.
     pub(crate) framed: bool,
+    /// What stands behind each row and below each column.
+    pub(crate) notes: Option<Notes<'a>>,
+}
+
+/// What is said of a whole row or column, and whether it is to be looked at.
+pub(crate) type Note = Option<(String, Colour)>;
+
+/// What stands behind a row and below a column.
+#[derive(Clone, Copy)]
+pub(crate) struct Notes<'a> {
+    pub(crate) row: &'a dyn Fn(usize) -> Note,
+    pub(crate) column: &'a dyn Fn(usize) -> Note,
+}
+
+impl Look<'_> {
+    /// Cells as the layout says them.
+    pub(crate) fn plain(theme: Theme, framed: bool) -> Look<'static> {
+        Look { theme, text: None, fill: None, framed, notes: None }
+    }
 }
 
 /// Where the lanes of a direction are: the beginning of each, and the gap before it.
@@ -68,7 +88,8 @@ pub(crate) fn draw(grid: &Grid, look: &Look) -> Canvas {
     let corner = corner(grid);
     let widest = labels.iter().chain([&corner]).map(|text| text_width(text, LABEL)).fold(0.0, f64::max);
     let left = if widest > 0.0 { (widest + 10.0).ceil() } else { 0.0 };
-    let top = if grid.column_dim.is_some() { 20.0 } else { 0.0 };
+    let has_heads = grid.columns.iter().any(|lane| matches!(lane.head, Head::Index(_)));
+    let top = if has_heads { 20.0 } else { 0.0 };
     let (columns, rows) = lanes(grid, look, left, top);
     for (row, text) in labels.iter().enumerate() {
         let middle = rows.start[row] + rows.size[row] / 2.0;
@@ -77,7 +98,7 @@ pub(crate) fn draw(grid: &Grid, look: &Look) -> Canvas {
             _ => canvas.text((left - 8.0, middle + 4.0), text, LABEL, Colour::Faint, At::End),
         }
     }
-    if grid.column_dim.is_some() {
+    if has_heads {
         canvas.text((left - 8.0, top - 7.0), &corner, LABEL, Colour::Faint, At::End);
         for (column, lane) in grid.columns.iter().enumerate() {
             let middle = columns.start[column] + columns.size[column] / 2.0;
@@ -96,6 +117,18 @@ pub(crate) fn draw(grid: &Grid, look: &Look) -> Canvas {
         }
     }
     borders(&mut canvas, grid, &columns, &rows, look.framed);
+    if let Some(notes) = look.notes {
+        for (row, (note, colour)) in (0..labels.len()).filter_map(|row| Some((row, (notes.row)(row)?))) {
+            let y = rows.start[row] + rows.size[row] / 2.0 + 4.0;
+            canvas.text((columns.end + 10.0, y), &note, LABEL, colour, At::Start);
+        }
+        let columns_said =
+            (0..grid.columns.len()).filter_map(|column| Some((column, (notes.column)(column)?)));
+        for (column, (note, colour)) in columns_said {
+            let x = columns.start[column] + columns.size[column] / 2.0;
+            canvas.text((x, rows.end + 18.0), &note, LABEL, colour, At::Middle);
+        }
+    }
     canvas
 }
 
@@ -104,6 +137,8 @@ fn lanes(grid: &Grid, look: &Look, left: f64, top: f64) -> (Axis, Axis) {
     let mut width = NARROW;
     for column in (0..grid.columns.len()).filter(|&column| grid.columns[column].head != Head::Cut) {
         let mut texts = vec![(label(grid.columns[column].head), LABEL)];
+        let note = look.notes.and_then(|notes| (notes.column)(column));
+        texts.extend(note.map(|(note, _)| (note, LABEL)));
         for row in 0..grid.rows.len() {
             texts.extend(grid.cell(row, column).map(|cell| (text_of(cell, look), CELL)));
         }
@@ -152,14 +187,13 @@ fn draw_cell(
     match &cell.content {
         Content::Offset(_) | Content::Index(_) => {
             let index = index_of(grid, row, column, cell);
-            let text: Vec<String> = index.iter().map(u64::to_string).collect();
-            let text = text.join(",");
+            let text = index.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
             canvas.open(&format!("class=\"cell\"{offset} data-i=\"{text}\""));
             if let Some(offset) = cell.offset {
                 canvas.title(&format!("({text}) is at {offset}"));
             }
             let fill = match (look.fill, cell.tile) {
-                (Some(fill), _) => fill(cell),
+                (Some(fill), _) => fill(cell.offset, &index),
                 (None, Some(tile)) => Colour::Tile(tile),
                 (None, None) => Colour::Plain,
             };

@@ -1,6 +1,6 @@
 //! What the signs of a figure mean.
 
-use tilework_core::{Layout, Padding};
+use tilework_core::{Layout, Padding, Part, PartKind, letter};
 
 use super::Options;
 use super::canvas::{At, Canvas, LABEL, text_width};
@@ -12,7 +12,6 @@ use crate::scene::{Border, Content, Grid};
 pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Canvas {
     let mut legend = Legend::new(options);
     let cells = || seen.iter().flat_map(|grid| &grid.cells);
-    let tiles = layout.to_tiled().map(|tiled| tiled.tiles).unwrap_or_default();
     let mut levels: Vec<u32> = cells()
         .flat_map(|cell| [cell.left, cell.top])
         .filter_map(|border| match border {
@@ -24,8 +23,8 @@ pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Can
     levels.sort_unstable();
     levels.dedup();
     for level in levels {
-        let size =
-            tiles.get(level as usize - 1).map(|tile| format!(" ({})", sizes(tile))).unwrap_or_default();
+        let size = sizes(layout, level, &options.names);
+        let size = if size.is_empty() { size } else { format!(": {size}") };
         legend.line(level, &format!("border of tile {level}{size}"));
     }
     let mut causes: Vec<&Padding> = cells()
@@ -51,9 +50,39 @@ pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Can
     legend.canvas
 }
 
-fn sizes(tile: &[Option<u64>]) -> String {
-    let size = |size: &Option<u64>| size.map_or("*".to_owned(), |size| size.to_string());
-    tile.iter().map(size).collect::<Vec<String>>().join(",")
+/// `8 of i, 128 of j`: by what the tiles of a number cut each dimension.
+fn sizes(layout: &Layout, level: u32, names: &[String]) -> String {
+    let parts = layout.index_parts();
+    let name = |dim: usize| names.get(dim).cloned().unwrap_or_else(|| letter(layout.rank(), dim));
+    let cut = |part: &Part| match part.kind {
+        PartKind::Within { of, by, tile } if tile == level => {
+            let dims: Vec<String> = dims_of(parts, of).into_iter().map(name).collect();
+            Some(format!("{by} of {}", dims.join(" and ")))
+        }
+        _ => None,
+    };
+    let cuts: Vec<String> = parts.iter().filter_map(cut).collect();
+    if cuts.len() > 4 { String::new() } else { cuts.join(", ") }
+}
+
+/// The dimensions that a part is made of; of very many, some.
+fn dims_of(parts: &[Part], of: usize) -> Vec<usize> {
+    let mut dims = Vec::new();
+    let mut left = vec![of];
+    while let Some(part) = left.pop() {
+        match parts[part].kind {
+            PartKind::Unit => {}
+            PartKind::Dim(dim) => dims.push(dim),
+            PartKind::Tiles { of, .. } | PartKind::Within { of, .. } | PartKind::Moved { of, .. } => {
+                left.push(of)
+            }
+            PartKind::Combined { major, minor, .. } if dims.len() < 4 => left.extend([major, minor]),
+            PartKind::Combined { .. } => {}
+        }
+    }
+    dims.sort_unstable();
+    dims.dedup();
+    dims
 }
 
 /// Signs and what they mean, one after the other, in as many lines as it takes.
@@ -94,6 +123,11 @@ impl Legend {
         let (x, y) = self.next(meaning);
         let (width, dashes) = stroke(level);
         self.canvas.lines(&[[(x, y + 8.0), (x + 22.0, y + 8.0)]], Colour::Level(level), width, dashes);
+    }
+
+    pub(crate) fn fill(&mut self, colour: Colour, meaning: &str) {
+        let at = self.next(meaning);
+        self.canvas.rect(at, (22.0, 16.0), colour);
     }
 
     pub(crate) fn padding(&mut self, meaning: &str) {

@@ -19,12 +19,20 @@
 //! A figure is as wide as it is asked to be and never wider; what does not fit is left out, and marked. The work grows with
 //! what is shown, never with the size of the array.
 
+mod banks;
+mod bits;
 mod canvas;
 mod cells;
+mod hue;
 mod legend;
+mod nests;
 mod paint;
+mod pair;
+mod registers;
+mod rest;
 
 pub use paint::{Theme, colours};
+pub use pair::{of_plan, of_two};
 
 use tilework_core::Layout;
 
@@ -69,6 +77,12 @@ pub enum View {
     Array,
     /// The memory with the element at each place.
     Memory,
+    /// The bits of elements that are smaller than a byte.
+    Bits,
+    /// The bank of a GPU's shared memory that each element is in, and where reads wait for each other.
+    Banks,
+    /// The first vector register of a TPU: 8 sublanes of 128 lanes.
+    Registers,
 }
 
 impl Default for Options {
@@ -111,40 +125,66 @@ impl Options {
 pub fn of_layout(layout: &Layout, options: &Options) -> String {
     let mut sheet = Sheet::new(options, &caption(layout));
     let framed = tile_levels(layout) > 0;
-    let look = Look { theme: options.theme, text: None, fill: None, framed };
     let mut pieces: Vec<(Canvas, &str)> = Vec::new();
     let mut seen = Vec::new();
+    let hue = hue::of(layout, options);
     if options.shows(View::Array, true) {
-        let room = Room { rows: options.rows.max(2), columns: options.columns.max(2) };
-        let grid = |room| {
-            let grid = Grid::slice(layout, room, &options.slice)?;
-            Some(Grid { names: options.names.clone(), ..grid })
-        };
-        if let Some((grid, piece)) = fit(options.inside(), room, grid, &look) {
-            let what = match &grid.slice {
-                Some(slice) => {
-                    format!("slice {} of the array: the offset of each element", slice_text(slice))
-                }
-                None => "array: the offset of each element".to_owned(),
-            };
+        let look = Look { fill: Some(&*hue), ..Look::plain(options.theme, framed) };
+        let grid = |room| array_grid(layout, room, options);
+        if let Some((grid, piece)) = fit(options, options.rows, grid, |grid| cells::draw(grid, &look)) {
+            pieces.push((array_heading(layout, &grid, piece, options), "array"));
             seen.push(grid);
-            pieces.push((headed(&what, piece, options), "array"));
         }
     }
     if options.shows(View::Memory, true) {
-        let room = Room { rows: options.memory_rows.max(2), columns: options.columns.max(2) };
-        let look = Look { framed: false, ..look };
-        if let Some((grid, piece)) =
-            fit(options.inside(), room, |room| Grid::memory_in_tiles(layout, room), &look)
+        let look = Look { fill: Some(&*hue), ..Look::plain(options.theme, false) };
+        let grid = |room| Grid::memory_in_tiles(layout, room);
+        if let Some((grid, piece)) = fit(options, options.memory_rows, grid, |grid| cells::draw(grid, &look))
         {
             seen.push(grid);
             let what = "memory: the element at each place; rows begin with their offset";
             pieces.push((headed(what, piece, options), "memory"));
         }
     }
+    if options.shows(View::Bits, bits::applies(layout)) {
+        pieces.extend(bits::view(layout, options).map(|piece| (piece, "bits")));
+    }
+    if options.shows(View::Registers, registers::applies(layout)) {
+        let view = registers::view(layout, options);
+        pieces.extend(view.map(|(grid, piece)| {
+            seen.push(grid);
+            (piece, "registers")
+        }));
+    }
+    if options.shows(View::Banks, layout.swizzle().is_some()) {
+        let view = banks::view(layout, options);
+        pieces.extend(view.map(|(grid, piece)| {
+            seen.push(grid);
+            (piece, "banks")
+        }));
+    }
     sheet.put_all(&pieces);
     sheet.put_all(&[(legend::of_tiles(layout, &seen, options), "legend")]);
     sheet.finish()
+}
+
+/// The array of the chosen slice, with the names of its dimensions.
+fn array_grid(layout: &Layout, room: Room, options: &Options) -> Option<Grid> {
+    let grid = Grid::slice(layout, room, &options.slice)?;
+    Some(Grid { names: options.names.clone(), ..grid })
+}
+
+/// The array below its heading and, of more than two dimensions, the map of the rest.
+fn array_heading(layout: &Layout, grid: &Grid, piece: Canvas, options: &Options) -> Canvas {
+    let Some(slice) = &grid.slice else {
+        return headed("array: the offset of each element", piece, options);
+    };
+    let what = format!("slice {} of the array: the offset of each element", slice_text(slice));
+    let mut both = Canvas::new(options.theme);
+    let map = rest::map(layout, slice, options);
+    both.put(&map, (0.0, 2.0), "rest");
+    both.put(&piece, (0.0, map.height + 14.0), "");
+    headed(&what, both, options)
 }
 
 /// How many elements and places there are.
@@ -175,17 +215,19 @@ fn slice_text(slice: &[Option<u64>]) -> String {
     format!("[{}]", parts.join(", "))
 }
 
-/// Draws with as many columns as fit the width; nothing where not even two do.
+/// Draws with as many rows as wanted and as many columns as fit the width; nothing where not even one does.
 fn fit(
-    width: f64,
-    mut room: Room,
+    options: &Options,
+    rows: usize,
     grid: impl Fn(Room) -> Option<Grid>,
-    look: &Look,
+    draw: impl Fn(&Grid) -> Canvas,
 ) -> Option<(Grid, Canvas)> {
-    room.columns = room.columns.min((width / 24.0) as usize).max(2);
+    let width = options.inside();
+    let columns = options.columns.min((width / 24.0) as usize).max(2);
+    let mut room = Room { rows: rows.max(2), columns };
     loop {
         let grid = grid(room)?;
-        let piece = cells::draw(&grid, look);
+        let piece = draw(&grid);
         if piece.width <= width {
             return Some((grid, piece));
         }

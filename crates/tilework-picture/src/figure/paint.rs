@@ -32,6 +32,12 @@ pub(crate) enum Colour {
     Hatch,
     /// The borders of tiles, from the outermost.
     Level(u32),
+    /// What stays where it is.
+    Stay,
+    /// Something to look at: a conflict.
+    Alarm,
+    /// A step from light to dark, of 0 to 7.
+    Step(u8),
 }
 
 /// How many colours there are for tiles.
@@ -51,14 +57,14 @@ const TILE: [Entry; 6] = [
 const LEVEL: [Entry; 3] =
     [("level-1", "#1f2328", "#f0f3f6"), ("level-2", "#0b62b3", "#6cb6ff"), ("level-3", "#b35900", "#f0a35e")];
 const STEP: [Entry; 8] = [
-    ("step-0", "#f2f6fb", "#131c26"),
-    ("step-1", "#dce9f6", "#182c40"),
-    ("step-2", "#c4dbf0", "#1d3b57"),
-    ("step-3", "#a9cbe8", "#224b70"),
-    ("step-4", "#8cb9df", "#285c89"),
-    ("step-5", "#6fa6d5", "#2f6ea3"),
-    ("step-6", "#5a95c9", "#3780bb"),
-    ("step-7", "#4a86bd", "#4093d3"),
+    ("step-0", "#f4f8fc", "#131c26"),
+    ("step-1", "#e4eef8", "#172a3c"),
+    ("step-2", "#d2e3f3", "#1b3650"),
+    ("step-3", "#bfd7ee", "#1f4364"),
+    ("step-4", "#abcbe9", "#235078"),
+    ("step-5", "#97bfe4", "#285e8d"),
+    ("step-6", "#84b3de", "#2d6ba1"),
+    ("step-7", "#72a8d9", "#3279b6"),
 ];
 const PAPER: Entry = ("paper", "#ffffff", "#0d1117");
 const INK: Entry = ("ink", "#1f2328", "#f0f3f6");
@@ -80,6 +86,9 @@ impl Colour {
             Colour::Padding => PADDING,
             Colour::Hatch => HATCH,
             Colour::Level(level) => LEVEL[(level.clamp(1, 3) - 1) as usize],
+            Colour::Stay => STAY,
+            Colour::Alarm => ALARM,
+            Colour::Step(step) => STEP[usize::from(step.min(7))],
         }
     }
 
