@@ -3,15 +3,12 @@
 use pyo3::prelude::*;
 use tilework::dialect::with_axes;
 use tilework_explain::size::{self, Sizes};
-use tilework_explain::{Function, Line, Look, Style, explain, explain_layout};
-use tilework_picture::terminal;
+use tilework_explain::{FigureOptions, Function, Line, Look, Style, explain, explain_layout};
 
 use crate::error::Result;
 use crate::layout::PyLayout;
+use crate::picture::Wanted;
 use crate::plain;
-
-/// Columns of the pictures in a notebook.
-const NOTEBOOK_WIDTH: usize = 100;
 
 /// What the table of a notebook lists at most of the causes of padding.
 const CAUSES: usize = 12;
@@ -68,12 +65,10 @@ impl PyLayout {
         if self.layout.size() == 0 {
             return page + "</div>";
         }
-        let look = Look::default();
-        let slice = if self.layout.rank() > 2 { "one slice of the array" } else { "the array" };
-        let array = terminal::array(&self.layout, NOTEBOOK_WIDTH, look);
-        page.push_str(&picture(&format!("{slice}: the offset of each element"), &array));
-        let memory = terminal::memory(&self.layout, NOTEBOOK_WIDTH, look);
-        page.push_str(&picture("memory: the element at each place; rows begin with their offset", &memory));
+        // The table says the text and the sizes, so the picture need not.
+        let bare =
+            FigureOptions { title: " ".to_owned(), caption: vec![String::new()], ..Wanted::in_notebook().0 };
+        page.push_str(&self.figure(Wanted(bare)));
         page.push_str("</div>");
         page
     }
@@ -109,46 +104,6 @@ impl PyLayout {
             facts.push(("formula", format!("<code>{}</code>", escaped(&formula))));
         }
         facts
-    }
-}
-
-/// A picture under its heading, or nothing where there is none.
-fn picture(heading: &str, lines: &[Line]) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let faint = css(Style::Faint);
-    let mut out = format!("<div style=\"{faint}\">{}</div>", escaped(heading));
-    out.push_str("<pre style=\"font-family:ui-monospace,monospace;line-height:1.3;margin:0.3em 0 0.8em\">");
-    for line in lines {
-        for span in line.spans() {
-            match css(span.style) {
-                "" => out.push_str(&escaped(&span.text)),
-                style => out.push_str(&format!("<span style=\"{style}\">{}</span>", escaped(&span.text))),
-            }
-        }
-        out.push('\n');
-    }
-    out.push_str("</pre>");
-    out
-}
-
-/// How a style looks on light and on dark pages: text keeps the page's colour.
-fn css(style: Style) -> &'static str {
-    const TILES: [&str; 6] = [
-        "background:rgba(0,150,200,.22)",
-        "background:rgba(220,160,0,.22)",
-        "background:rgba(60,170,60,.22)",
-        "background:rgba(190,80,190,.22)",
-        "background:rgba(90,100,230,.22)",
-        "background:rgba(220,70,60,.22)",
-    ];
-    match style {
-        Style::Plain => "",
-        Style::Strong => "font-weight:bold",
-        Style::Faint => "opacity:.6",
-        Style::Tile(number) => TILES[(number % TILES.len() as u64) as usize],
-        Style::Alarm => "font-weight:bold;color:#e03030",
     }
 }
 

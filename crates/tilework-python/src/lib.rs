@@ -7,6 +7,7 @@ mod answer;
 mod array;
 mod audit;
 mod block;
+mod comparison;
 mod convert;
 mod directml;
 mod dlpack;
@@ -24,6 +25,7 @@ mod module;
 mod movement;
 mod numpy_names;
 mod pack;
+mod picture;
 mod plain;
 mod plan;
 mod prepared;
@@ -55,6 +57,8 @@ mod _tilework {
     use crate::block::PyBlocks;
     #[pymodule_export]
     use crate::block::block;
+    #[pymodule_export]
+    use crate::comparison::PyComparison;
     #[pymodule_export]
     use crate::dlpack::PyDlpack;
     #[pymodule_export]

@@ -129,6 +129,16 @@ impl PyPlan {
         self.fill.bits(self.to.get()).map(|bits| format!("{bits:#x}"))
     }
 
+    /// The loops.
+    pub fn plan(&self) -> &tilework::Plan {
+        self.prepared.relayout.plan()
+    }
+
+    /// Where elements are read from and written to.
+    pub fn layouts(&self) -> [&PyLayout; 2] {
+        [self.from.get(), self.to.get()]
+    }
+
     fn figures(&self) -> tilework::Figures {
         self.prepared.relayout.plan().figures()
     }

@@ -13,6 +13,7 @@ _ShapeLike: TypeAlias = Shape | str
 _LayoutLike: TypeAlias = Layout | str | _Numbers
 _Type: TypeAlias = PrimitiveType | str | npt.DTypeLike
 _Tile: TypeAlias = Collection[SupportsIndex | Literal["*"] | None]
+_Views: TypeAlias = str | Sequence[Literal["array", "memory", "bits", "banks", "registers"]] | None
 _T = TypeVar("_T")
 
 _PaddingValue: TypeAlias = Literal["invalid", "zero", "one", "lowest", "highest", "unknown"]
@@ -216,6 +217,25 @@ class Shape:
 
     # Its layout
     def layout(self) -> tilework.Layout: ...
+    def svg(
+        self,
+        *,
+        width: SupportsIndex = 800,
+        theme: Literal["auto", "light", "dark"] = "auto",
+        views: _Views = None,
+        slice: Sequence[SupportsIndex | None] | None = None,
+    ) -> str: ...
+    def png(
+        self,
+        *,
+        width: SupportsIndex = 800,
+        theme: Literal["auto", "light", "dark"] = "light",
+        views: _Views = None,
+        slice: Sequence[SupportsIndex | None] | None = None,
+        scale: float = 2.0,
+    ) -> bytes: ...
+    def _repr_html_(self) -> str | None: ...
+    def _repr_svg_(self) -> str | None: ...
     @property
     def xla_layout(self) -> Layout | None: ...
     @property
