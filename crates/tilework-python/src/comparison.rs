@@ -23,7 +23,7 @@ impl PyLayout {
     ///
     /// >>> both = tw.Layout("f32[16,128]{1,0:T(8,128)}").compare("f32[16,128]{0,1}")
     /// >>> both.function, both.transpose
-    /// (<no: element (1, 0) is at 128 and 1>, <no: element (1, 0) is at 128 and 1>)
+    /// (<no: element (1, 0) is at 128 and 1>, <yes>)
     fn compare(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> Result<PyComparison> {
         let other = read::layout(other, Some(slf.get()))?;
         Ok(PyComparison { layouts: [slf.clone().unbind(), other.into()] })

@@ -12,6 +12,7 @@ mod hostile;
 mod lean;
 #[cfg(feature = "proto")]
 mod messages;
+mod pictures;
 #[cfg(unix)]
 mod rights;
 mod safely;

@@ -1,10 +1,9 @@
 //! Figures say what the layout says, whatever is cut away.
 
-mod common;
-
-use common::{Found, read};
 use tilework::{Layout, Place, Result, Swizzle};
 use tilework_picture::figure::{self, Options, Theme, View};
+
+use crate::read::{Found, read};
 
 /// Layouts of every kind, small enough to be shown whole.
 fn layouts() -> Result<Vec<Layout>> {
