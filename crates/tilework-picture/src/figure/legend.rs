@@ -7,6 +7,7 @@ use super::canvas::{At, Canvas, LABEL, text_width};
 use super::cells::stroke;
 use super::paint::Colour;
 use crate::scene::{Border, Content, Grid};
+use crate::tiles::tile_levels;
 
 /// Borders and padding that are seen in some of the grids.
 pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Canvas {
@@ -42,6 +43,11 @@ pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Can
             [] => "padding".to_owned(),
             _ => format!("padding: {}", causes.join("; ")),
         });
+    }
+    if let Some(swizzle) = layout.swizzle().filter(|_| tile_levels(layout) == 0) {
+        let run = swizzle.run();
+        let elements = if run == 1 { "element" } else { "elements" };
+        legend.fill(Colour::Step(3), &format!("one shade: {run} {elements} that the swizzle keeps together"));
     }
     let is_cut = seen.iter().any(Grid::is_cut);
     if is_cut {

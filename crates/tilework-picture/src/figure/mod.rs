@@ -36,7 +36,7 @@ pub use pair::{of_plan, of_two};
 
 use tilework_core::Layout;
 
-use crate::scene::{Grid, Room};
+use crate::scene::{Border, Grid, Room};
 use crate::text::wrap;
 use crate::tiles::tile_levels;
 use canvas::{At, Canvas, LABEL, characters};
@@ -151,7 +151,9 @@ pub fn of_layout(layout: &Layout, options: &Options) -> String {
     }
     if options.shows(View::Registers, registers::applies(layout)) {
         let view = registers::view(layout, options);
-        pieces.extend(view.map(|(grid, piece)| {
+        pieces.extend(view.map(|(mut grid, piece)| {
+            // Its lines are the ends of sublanes, which the legend of tiles knows nothing of.
+            grid.cells.iter_mut().for_each(|cell| cell.top = Border::None);
             seen.push(grid);
             (piece, "registers")
         }));
@@ -198,7 +200,10 @@ fn caption(layout: &Layout) -> Vec<String> {
         Some(0) => format!("{} allocated", amount(layout.size(), "place")),
         Some(padding) => {
             let share = padding as f64 / layout.size().max(1) as f64 * 100.0;
-            format!("{} allocated, {padding} of them padding ({share:.1} %)", amount(layout.size(), "place"))
+            format!(
+                "{} allocated, {padding} of them padding ({share:.1}\u{a0}%)",
+                amount(layout.size(), "place")
+            )
         }
         None => format!("{} allocated", amount(layout.size(), "place")),
     });

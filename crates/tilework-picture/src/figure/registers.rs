@@ -35,7 +35,7 @@ pub(crate) fn view(layout: &Layout, options: &Options) -> Option<(Grid, Canvas)>
     let hue = hue::of(layout, options);
     let look = Look { fill: Some(&*hue), ..Look::plain(options.theme, true) };
     let grid = |room| grid(layout, packed, room);
-    let (grid, piece) = fit(options, 2 * options.rows, grid, |grid| cells::draw(grid, &look))?;
+    let (grid, piece) = fit(options, options.rows, grid, |grid| cells::draw(grid, &look))?;
     let registers = layout.size().div_ceil(SUBLANES * LANES * packed);
     let words = match packed {
         1 => String::new(),
@@ -48,7 +48,9 @@ pub(crate) fn view(layout: &Layout, options: &Options) -> Option<(Grid, Canvas)>
 
 fn grid(layout: &Layout, packed: u64, room: Room) -> Option<Grid> {
     let columns = window(LANES, LANES - 1, None, room.columns);
-    let rows = window(SUBLANES * packed, SUBLANES * packed - 1, Some(packed), room.rows);
+    // The sublanes that hold anything.
+    let used = layout.size().div_ceil(LANES * packed).min(SUBLANES) * packed;
+    let rows = window(used, used - 1, Some(packed), room.rows);
     let mut cells = Vec::with_capacity(rows.len() * columns.len());
     for (number, &row) in rows.iter().enumerate() {
         let begins = row.is_some_and(|row| row.is_multiple_of(packed)) && number > 0 && packed > 1;
