@@ -65,7 +65,7 @@ impl PyLayout {
         if self.layout.size() == 0 {
             return page + "</div>";
         }
-        // The table says the text and the sizes, so the picture need not.
+        // The table says the text and the sizes, so the picture need not, and is kept short.
         let bare =
             FigureOptions { title: " ".to_owned(), caption: vec![String::new()], ..Wanted::in_notebook().0 };
         page.push_str(&self.figure(Wanted(bare)));

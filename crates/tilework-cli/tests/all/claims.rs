@@ -47,7 +47,7 @@ const CLAIMS: &[Claim] = &[
     ("checks a DirectML descriptor, every broken rule with a legal value", "+", &[(&["check", "../../samples/model.json"], 1, "legal      18816")]),
     ("command line on a layout's text", "+", &[(&["show", TILED], 0, "")]),
     ("picture in the terminal", "+", &[(&["show", TILED], 0, "the array: the offset of each element")]),
-    ("picture as SVG or PDF", "–", &[]),
+    ("picture as SVG or PDF", "+", &[(&["show", TILED, "--svg", "-"], 0, "<svg ")]),
     ("interactive page", "–", &[]),
     ("library language", "Rust", &[]),
     ("moves data from one layout to another", "+ fast", &[(&["convert", "../../samples/weights.npy", "OUT", "--to", "{0,1}", "--check"], 0, "checked    every element")]),

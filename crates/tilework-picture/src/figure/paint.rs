@@ -47,11 +47,11 @@ pub(crate) const TILES: u64 = 6;
 type Entry = (&'static str, &'static str, &'static str);
 
 const TILE: [Entry; 6] = [
-    ("tile-0", "#d6e8fa", "#1d4468"),
+    ("tile-0", "#d6e8fa", "#1a3f63"),
     ("tile-1", "#f9d79b", "#6b4708"),
-    ("tile-2", "#d3f0e2", "#175341"),
+    ("tile-2", "#b4e3c6", "#1f6f50"),
     ("tile-3", "#eebbd6", "#6c3059"),
-    ("tile-4", "#f7f3bf", "#56541a"),
+    ("tile-4", "#f7f3bf", "#75712c"),
     ("tile-5", "#bcc7f0", "#3f3f86"),
 ];
 const LEVEL: [Entry; 3] =
@@ -63,8 +63,8 @@ const STEP: [Entry; 8] = [
     ("step-3", "#bfd7ee", "#1f4364"),
     ("step-4", "#abcbe9", "#235078"),
     ("step-5", "#97bfe4", "#285e8d"),
-    ("step-6", "#84b3de", "#2d6ba1"),
-    ("step-7", "#72a8d9", "#3279b6"),
+    ("step-6", "#84b3de", "#2c689c"),
+    ("step-7", "#72a8d9", "#2f72ab"),
 ];
 const PAPER: Entry = ("paper", "#ffffff", "#0d1117");
 const INK: Entry = ("ink", "#1f2328", "#f0f3f6");
@@ -111,4 +111,52 @@ pub fn colours(theme: Theme) -> String {
         format!("--tw-{name}:{};", if theme == Theme::Dark { dark } else { light })
     };
     all.iter().chain(&TILE).chain(&LEVEL).chain(&STEP).map(declare).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How bright a colour is, of 0 to 1, as WCAG counts it.
+    fn luminance(colour: &str) -> f64 {
+        let part = |at: usize| {
+            let part = u8::from_str_radix(&colour[at..at + 2], 16).expect("two digits");
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_is_readable_on_whatever_it_stands() {
+        for side in [|entry: &Entry| entry.1, |entry: &Entry| entry.2] {
+            let below = [PAPER, PLAIN, STAY, PADDING].into_iter().chain(TILE).chain(STEP);
+            for entry in below {
+                let found = contrast(side(&INK), side(&entry));
+                assert!(found >= 4.5, "{}: {found}", entry.0);
+            }
+            for entry in [FAINT, ALARM] {
+                let found = contrast(side(&entry), side(&PAPER));
+                assert!(found >= 4.5, "{}: {found}", entry.0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_colour_can_be_set_and_is_something_otherwise() {
+        assert_eq!(Colour::Tile(7).paint(Theme::Light), "var(--tw-tile-1,#f9d79b)");
+        assert_eq!(Colour::Tile(1).paint(Theme::Dark), "var(--tw-tile-1,#6b4708)");
+        for theme in [Theme::Light, Theme::Dark, Theme::Auto] {
+            let all = colours(theme);
+            for colour in [Colour::Level(9), Colour::Step(9), Colour::Alarm, Colour::Plain] {
+                let name = colour.entry().0;
+                assert!(all.contains(&format!("--tw-{name}:#")), "{name}");
+            }
+        }
+    }
 }
