@@ -3,7 +3,9 @@
 use pyo3::prelude::*;
 use tilework::dialect::with_axes;
 use tilework_explain::size::{self, Sizes};
-use tilework_explain::{FigureOptions, Function, Line, Look, Style, explain, explain_layout};
+use tilework_explain::{
+    FigureOptions, FigureView, Function, Line, Look, Style, explain, explain_layout, figure_of_layout,
+};
 
 use crate::error::Result;
 use crate::layout::PyLayout;
@@ -66,9 +68,14 @@ impl PyLayout {
             return page + "</div>";
         }
         // The table says the text and the sizes, so the picture need not, and is kept short.
-        let bare =
-            FigureOptions { title: " ".to_owned(), caption: vec![String::new()], ..Wanted::in_notebook().0 };
-        page.push_str(&self.figure(Wanted(bare)));
+        let more = if self.layout.swizzle().is_some() { FigureView::Banks } else { FigureView::Bits };
+        let options = FigureOptions {
+            caption: vec![String::new()],
+            names: self.picture_names(),
+            views: vec![FigureView::Array, FigureView::Memory, more],
+            ..Wanted::in_notebook().0
+        };
+        page.push_str(&figure_of_layout(&self.layout, &options));
         page.push_str("</div>");
         page
     }

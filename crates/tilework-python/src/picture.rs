@@ -135,13 +135,16 @@ impl PyLayout {
         if self.views.is_empty() { self.source.to_string() } else { self.spelled() }
     }
 
+    /// The names of the dimensions; none where nobody gave any.
+    pub fn picture_names(&self) -> Vec<String> {
+        self.names.as_ref().map_or_else(Vec::new, |names| names.names().to_vec())
+    }
+
     pub fn figure(&self, Wanted(mut options): Wanted) -> String {
         if options.title.is_empty() {
             options.title = self.titled();
         }
-        if let Some(names) = self.names.as_ref().filter(|_| self.views.is_empty()) {
-            options.names = names.names().to_vec();
-        }
+        options.names = self.picture_names();
         figure_of_layout(&self.layout, &options)
     }
 }

@@ -306,6 +306,7 @@ impl<'a> Sheet<'a> {
 
     fn finish(self) -> String {
         let size = (self.options.inside() + 2.0 * MARGIN, (self.y + MARGIN).ceil());
-        canvas::document(&self.canvas, size, &self.options.title)
+        let title = &self.options.title;
+        canvas::document(&self.canvas, size, if title.is_empty() { "a layout" } else { title })
     }
 }

@@ -86,17 +86,22 @@ fn figures_look_as_they_did() -> Result<()> {
     Ok(())
 }
 
+/// Some of them: code that is not optimised takes a second for each.
 #[cfg(feature = "png")]
 #[test]
-fn every_figure_becomes_the_same_png_each_time() -> Result<()> {
-    for (name, svg) in figures()? {
-        let png = tilework_picture::png(&svg, 1.0).expect(name);
+fn figures_become_the_same_png_each_time() -> Result<()> {
+    for (name, svg) in figures()?.into_iter().filter(|(name, _)| ["scalar", "dark"].contains(name)) {
+        let png = tilework_picture::png(&svg, 0.5).expect(name);
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
         let width = u32::from_be_bytes(png[16..20].try_into().expect("four bytes"));
-        assert_eq!(width, 640, "{name}");
-        assert_eq!(png, tilework_picture::png(&svg, 1.0).expect(name), "{name}");
-        // A missing font would leave the text out, and nearly nothing else is in an empty figure.
-        assert!(png.len() > 1500, "{name}: {} bytes", png.len());
+        assert_eq!(width, 320, "{name}");
+        assert_eq!(png, tilework_picture::png(&svg, 0.5).expect(name), "{name}");
+        // Without its text it is another picture: the font is there.
+        let silent: String = svg
+            .split("<text")
+            .map(|part| part.split_once("</text>").map_or(part, |(_, rest)| rest))
+            .collect();
+        assert_ne!(png, tilework_picture::png(&silent, 0.5).expect(name), "{name}");
     }
     Ok(())
 }
