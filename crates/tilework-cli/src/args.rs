@@ -5,6 +5,7 @@ mod bench;
 mod block;
 mod bytes;
 mod convert;
+mod ls;
 mod message;
 mod picture;
 mod shell;
@@ -16,6 +17,7 @@ pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use block::BlockArgs;
 pub use convert::ConvertArgs;
+pub use ls::LsArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
 pub use picture::PictureArgs;
 pub use shell::Shell;
@@ -378,6 +380,13 @@ Examples:
     /// blocks, 1 for refused ones.
     #[command(after_long_help = block::BLOCK_EXAMPLES)]
     Block(BlockArgs),
+
+    /// List the arrays in files, with layouts, sizes and padding
+    ///
+    /// Of safetensors, GGUF, npz and npy: the name of each array, its type, sizes and bytes, how it lies where that is not
+    /// row-major, and how much of it is padding.
+    #[command(after_long_help = ls::LS_EXAMPLES)]
+    Ls(LsArgs),
 
     /// Move the array of a file into another layout, into another file
     ///

@@ -16,6 +16,7 @@ mod find;
 mod given;
 mod input;
 mod json;
+mod ls;
 #[cfg(feature = "proto")]
 mod message;
 #[cfg(not(feature = "proto"))]
@@ -109,6 +110,7 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::View { descriptor, step } => view::view(descriptor, step, args, output),
         Command::Suggest(suggest) => suggest::suggest(suggest, args, output),
         Command::Block(block) => block::block(block, args, output),
+        Command::Ls(ls) => ls::ls(ls, output),
         Command::Convert(convert) => convert::convert(convert, args, output),
         Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),

@@ -125,16 +125,7 @@ impl NewFile {
 
     /// Whether the file can become so long, before any room is taken.
     pub(crate) fn fits(&self, len: u64) -> Result<()> {
-        let Some(lack) = lack(&self.file, len) else { return Ok(()) };
-        let error = Error::new(format!("{} takes {len} bytes", self.path.display()));
-        Err(match lack {
-            Lack::Limit(limit) => error
-                .rule(format!("files of this process have at most {limit} bytes (ulimit -f)"))
-                .accepts("a higher limit, such as ulimit -f unlimited"),
-            Lack::Free(free) => error
-                .rule(format!("the whole file has room before anything is written; {free} bytes are free"))
-                .accepts("a disk with more room"),
-        })
+        fits(&self.file, len, &self.path.display().to_string())
     }
 
     /// An error of the system about this file.
@@ -193,6 +184,31 @@ impl NewFile {
         self.file.sync_all()?;
         Ok(taken)
     }
+}
+
+/// Whether a file of this name can become so long, before any room is taken.
+pub(crate) fn fits(file: &File, len: u64, name: &str) -> Result<()> {
+    let Some(lack) = lack(file, len) else { return Ok(()) };
+    let error = Error::new(format!("{name} takes {len} bytes"));
+    Err(match lack {
+        Lack::Limit(limit) => error
+            .rule(format!("files of this process have at most {limit} bytes (ulimit -f)"))
+            .accepts("a higher limit, such as ulimit -f unlimited"),
+        Lack::Free(free) => error
+            .rule(format!("the whole file has room before anything is written; {free} bytes are free"))
+            .accepts("a disk with more room"),
+    })
+}
+
+/// A file for what is needed for a while, which goes when it is closed.
+pub(crate) fn scratch(folder: &Path) -> io::Result<File> {
+    if let Some(file) = unnamed(folder, 0o600) {
+        return Ok(file);
+    }
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
+    // Its name goes at once, where the system lets a file without a name be written.
+    Ok(Temporary::make(folder, |name| options.open(name))?.1)
 }
 
 /// The mode of a file that is being written, less what the umask takes away: one that replaces another is nobody else's

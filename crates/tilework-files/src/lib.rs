@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+pub mod container;
 mod destination;
 mod element;
 mod literal;

@@ -168,15 +168,8 @@ impl Header {
         if !layout.bits().is_multiple_of(8) {
             return Header { descr: "|u1".to_owned(), ..header(false, vec![layout.bytes()]) };
         }
-        let written = minor_to_major.map(<[usize]>::to_vec);
-        let orders = [written, Some(descending.clone()), Some(ascending.clone()), order_of(layout)];
-        let is_compact = |order: &[usize]| {
-            let compact = Layout::builder(dims, layout.bits())
-                .and_then(|builder| builder.minor_to_major(order))
-                .and_then(|builder| builder.build());
-            compact.is_ok_and(|compact| compact.same_buffer(layout).is_yes())
-        };
-        match orders.into_iter().flatten().find(|order| is_compact(order)) {
+        let order = compact_order(layout, minor_to_major);
+        match order {
             Some(order) if order == descending => header(false, dims.to_vec()),
             Some(order) if order == ascending => header(true, dims.to_vec()),
             Some(order) => header(false, order.iter().rev().map(|&dim| dims[dim]).collect()),
@@ -219,6 +212,22 @@ impl Header {
         bytes.push(b'\n');
         Ok(bytes)
     }
+}
+
+/// The minor-to-major order of a layout that is such an order and nothing else. The one that somebody wrote down comes first,
+/// and then row-major and column-major, as sizes of 1 leave a choice.
+pub(crate) fn compact_order(layout: &Layout, written: Option<&[usize]>) -> Option<Vec<usize>> {
+    let dims = layout.dims();
+    let ascending: Vec<usize> = (0..dims.len()).collect();
+    let descending: Vec<usize> = (0..dims.len()).rev().collect();
+    let orders = [written.map(<[usize]>::to_vec), Some(descending), Some(ascending), order_of(layout)];
+    let is_compact = |order: &Vec<usize>| {
+        let compact = Layout::builder(dims, layout.bits())
+            .and_then(|builder| builder.minor_to_major(order))
+            .and_then(|builder| builder.build());
+        compact.is_ok_and(|compact| compact.same_buffer(layout).is_yes())
+    };
+    orders.into_iter().flatten().find(is_compact)
 }
 
 /// The minor-to-major order that the strides give, if strides alone say the layout; dimensions of size 1 stay where they are.

@@ -43,7 +43,12 @@ pub struct Array<'a> {
     file: Option<(&'a Mapped, &'a str)>,
 }
 
-impl Array<'_> {
+impl<'a> Array<'a> {
+    /// Bytes of a mapped file of this name.
+    pub(crate) fn mapped(bytes: &'a [u8], map: &'a Mapped, name: &'a str) -> Array<'a> {
+        Array { bytes, file: Some((map, name)) }
+    }
+
     /// Whether what was read of them so far is what the file held.
     ///
     /// # Errors
@@ -204,16 +209,21 @@ impl Source {
 
     /// The error, with the name of the file before it.
     pub fn within(&self, error: &Error) -> Error {
-        let field = error.field_name().map(|field| format!("{field}: ")).unwrap_or_default();
-        let mut named = Error::new(format!("{}: {field}{}", self.name, error.found()));
-        if let Some(rule) = error.broken_rule() {
-            named = named.rule(rule);
-        }
-        if let Some(accepts) = error.accepted() {
-            named = named.accepts(accepts);
-        }
-        named
+        within(&self.name, error)
     }
+}
+
+/// The error, with the name of what it is about before it.
+pub(crate) fn within(name: &str, error: &Error) -> Error {
+    let field = error.field_name().map(|field| format!("{field}: ")).unwrap_or_default();
+    let mut named = Error::new(format!("{name}: {field}{}", error.found()));
+    if let Some(rule) = error.broken_rule() {
+        named = named.rule(rule);
+    }
+    if let Some(accepts) = error.accepted() {
+        named = named.accepts(accepts);
+    }
+    named
 }
 
 /// An error of the system about a file.

@@ -145,7 +145,7 @@ pub mod dialect;
 mod dialects;
 pub mod words;
 
-pub use dialects::{cute, directml, mlir, triton, xla};
+pub use dialects::{cute, directml, ggml, mlir, triton, xla};
 #[doc(inline)]
 pub use tilework_core::{
     Axis, Builder, Canon, Class, Difference, Digit, Digits, Element, Entries, Error, ErrorKind, Few, Figures,

@@ -10,6 +10,7 @@ mod directml;
 mod documents;
 mod hostile;
 mod lean;
+mod ls;
 #[cfg(feature = "proto")]
 mod messages;
 mod pictures;

@@ -5,7 +5,7 @@ mod cublaslt;
 mod cudnn;
 pub mod cute;
 pub mod directml;
-mod ggml;
+pub mod ggml;
 pub mod jax;
 pub mod mlir;
 pub mod numpy;

@@ -24,6 +24,7 @@ mod types;
 mod words;
 
 pub use dialect::DIALECT;
+pub use types::Block;
 
 /// The most dimensions of a tensor.
 const MAX_DIMS: usize = 4;

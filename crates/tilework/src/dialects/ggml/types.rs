@@ -10,9 +10,15 @@ pub(super) enum Type {
     Blocks(&'static Block),
 }
 
-/// A type of quantised numbers.
+/// A type of quantised numbers, whose elements are coded together in blocks.
+///
+/// ```
+/// use tilework::ggml::Block;
+/// let block = Block::named("Q4_K").unwrap();
+/// assert_eq!((block.name(), block.elements(), block.bytes()), ("q4_K", 256, 144));
+/// ```
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub struct Block {
     /// As ggml prints it.
     pub(super) name: &'static str,
     /// Elements of a block, neighbours along `ne[0]`.
@@ -20,6 +26,28 @@ pub(super) struct Block {
     pub(super) bytes: u64,
     /// What stands in a block, in its order.
     pub(super) holds: &'static str,
+}
+
+impl Block {
+    /// The type of this name, in letters of any case.
+    pub fn named(name: &str) -> Option<&'static Block> {
+        BLOCKS.iter().find(|block| block.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Its name, as ggml prints it.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How many elements a block has, neighbours along the most minor dimension.
+    pub fn elements(&self) -> u64 {
+        self.elements
+    }
+
+    /// The bytes of a block.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
 }
 
 const fn block(name: &'static str, elements: u64, bytes: u64, holds: &'static str) -> Block {
@@ -70,8 +98,7 @@ impl Type {
         let name = PREFIXES.iter().find_map(|prefix| word.strip_prefix(prefix)).unwrap_or(word);
         let element = Element::all()
             .find(|element| element.name_in(System::Gguf).is_some_and(|own| own.eq_ignore_ascii_case(name)));
-        let blocks = || BLOCKS.iter().find(|block| block.name.eq_ignore_ascii_case(name));
-        element.map(Type::Element).or_else(|| blocks().map(Type::Blocks))
+        element.map(Type::Element).or_else(|| Block::named(name).map(Type::Blocks))
     }
 
     /// The type of this name.

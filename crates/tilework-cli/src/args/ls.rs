@@ -1,0 +1,23 @@
+//! The arguments of `ls`.
+
+use std::ffi::OsString;
+
+pub const LS_EXAMPLES: &str = "\
+A FILE is safetensors, an index of its shards, npz, GGUF, npy, or a folder with one of these in it. Files are mapped, and \
+nothing but headers is read. Pickles are never loaded.
+
+Examples:
+  tilework ls samples/model.safetensors
+  tilework ls samples/model.safetensors --only 'layers.*.weight'
+  tilework ls samples/model.safetensors --json";
+
+#[derive(clap::Args)]
+pub struct LsArgs {
+    /// Files of named arrays
+    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::AnyPath)]
+    pub files: Vec<OsString>,
+
+    /// List arrays of these names only: * is any number of characters, ? one; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Vec<String>,
+}

@@ -1,0 +1,226 @@
+//! `ls`: the arrays in files, with their layouts, sizes and padding.
+
+use std::path::Path;
+
+use serde::Serialize;
+use tilework::words::short_bytes;
+use tilework::{Error, Result, printable};
+use tilework_files::container::{Container, Content, Pattern, Tensor};
+use tilework_picture::{Line, Style, wrap};
+
+use crate::args::LsArgs;
+use crate::output::{Output, Stop};
+
+/// Lists what is in each file.
+pub fn ls(ls: &LsArgs, output: &mut Output) -> std::result::Result<(), Stop> {
+    for file in &ls.files {
+        let listed = Container::open(Path::new(file)).and_then(|container| {
+            let chosen = only(&container, &ls.only)?;
+            Ok((container, chosen))
+        });
+        match listed {
+            Ok((container, chosen)) => {
+                let tensors: Vec<&Tensor> = chosen.iter().map(|&at| &container.tensors()[at]).collect();
+                list(&container, &tensors, output)?;
+            }
+            Err(error) => output.bad(&error, "", None)?,
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of the arrays whose names are of one of these patterns; of all without any.
+///
+/// # Errors
+/// Patterns that no name is of: nobody asks for nothing.
+pub fn only(container: &Container, patterns: &[String]) -> Result<Vec<usize>> {
+    let patterns: Vec<Pattern> = patterns.iter().map(|text| Pattern::new(text)).collect();
+    let is_chosen = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+    let tensors = container.tensors().iter().enumerate();
+    let chosen: Vec<usize> =
+        tensors.filter(|(_, tensor)| is_chosen(&tensor.name)).map(|(at, _)| at).collect();
+    if chosen.is_empty() && !patterns.is_empty() {
+        let first = container.tensors().first();
+        let example = first.map(|tensor| format!(", such as {}", tensor.name)).unwrap_or_default();
+        return Err(Error::new(format!(
+            "--only, and none of the {} names matches",
+            container.tensors().len()
+        ))
+        .rule("* is any number of characters, ? is one, and a pattern is of the whole name")
+        .accepts(format!("a pattern of one of the names in {}{example}", container.name())));
+    }
+    Ok(chosen)
+}
+
+/// Answer of `ls`, for each file.
+#[derive(Serialize)]
+struct Listed<'a> {
+    file: &'a str,
+    format: &'static str,
+    /// How many files it is.
+    files: usize,
+    tensors: Vec<Item<'a>>,
+    elements: u64,
+    bytes: u64,
+    padding_bytes: u64,
+    /// What else the file says, as names and texts.
+    metadata: std::collections::BTreeMap<&'a str, &'a str>,
+}
+
+#[derive(Serialize)]
+struct Item<'a> {
+    name: &'a str,
+    r#type: &'a str,
+    /// Null for what is not read.
+    sizes: Option<&'a [u64]>,
+    /// The whole text; null for what has no layout.
+    layout: Option<String>,
+    bytes: u64,
+    padding_bytes: u64,
+    /// Why it is not read, if it is not.
+    unread: Option<String>,
+}
+
+fn padding(tensor: &Tensor) -> u64 {
+    match &tensor.content {
+        Content::Array(array) => array.padding(),
+        _ => 0,
+    }
+}
+
+/// A sum that stops at the largest number: files can name the same bytes of a file with holes.
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
+}
+
+fn elements(tensors: &[&Tensor]) -> u64 {
+    let count = |tensor: &&Tensor| match &tensor.content {
+        Content::Array(array) => array.layout.len(),
+        Content::Blocks(blocks) => blocks.len(),
+        Content::Unread { .. } => 0,
+    };
+    sum(tensors.iter().map(count))
+}
+
+fn item(tensor: &Tensor) -> Item<'_> {
+    let content = &tensor.content;
+    Item {
+        name: &tensor.name,
+        r#type: content.kind(),
+        sizes: content.dims(),
+        layout: match content {
+            Content::Array(array) => Some(array.said.to_string()),
+            _ => None,
+        },
+        bytes: tensor.bytes(),
+        padding_bytes: padding(tensor),
+        unread: match content {
+            Content::Unread { why, .. } => Some(why.to_string()),
+            _ => None,
+        },
+    }
+}
+
+fn list(container: &Container, tensors: &[&Tensor], output: &mut Output) -> std::result::Result<(), Stop> {
+    let bytes = sum(tensors.iter().map(|tensor| tensor.bytes()));
+    let padding_bytes = sum(tensors.iter().map(|tensor| padding(tensor)));
+    if output.json {
+        return output.object(&Listed {
+            file: container.name(),
+            format: container.format().name(),
+            files: container.files(),
+            tensors: tensors.iter().map(|tensor| item(tensor)).collect(),
+            elements: elements(tensors),
+            bytes,
+            padding_bytes,
+            metadata: container.metadata().iter().map(|(key, value)| (&**key, &**value)).collect(),
+        });
+    }
+    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    let mut title = vec![
+        format!("{}: {}", container.name(), container.format().name()),
+        count(tensors.len(), "array"),
+        short_bytes(bytes.into()),
+    ];
+    if container.files() > 1 {
+        title.push(format!("in {}", count(container.files(), "file")));
+    }
+    if padding_bytes > 0 {
+        title.push(format!("{} of it padding", short_bytes(padding_bytes.into())));
+    }
+    let mut lines: Vec<Line> = wrap(&printable(&title.join(", ")), output.width)
+        .into_iter()
+        .map(|line| Line::new().with(line, Style::Strong))
+        .collect();
+    if !tensors.is_empty() {
+        lines.push(Line::new());
+        lines.extend(table(&tensors.iter().map(|tensor| row(tensor)).collect::<Vec<Row>>(), output.width));
+    }
+    output.lines(&lines)?;
+    // What is not read is a fault of the file's, and the list is the answer all the same.
+    for tensor in tensors {
+        if let Content::Unread { why, .. } = &tensor.content {
+            output.note(&why.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// Name, type, sizes, bytes, layout and padding.
+type Row = [String; 6];
+
+const HEADS: [&str; 6] = ["name", "type", "sizes", "bytes", "layout", "padding"];
+
+fn row(tensor: &Tensor) -> Row {
+    let content = &tensor.content;
+    let list = |sizes: &[u64]| sizes.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
+    let layout = match content {
+        Content::Array(array) => array.order().unwrap_or_default(),
+        _ => String::new(),
+    };
+    let padding = padding(tensor);
+    [
+        printable(&tensor.name).into_owned(),
+        printable(content.kind()).into_owned(),
+        content.dims().map(|sizes| format!("[{}]", list(sizes))).unwrap_or_default(),
+        short_bytes(tensor.bytes().into()),
+        printable(&layout).into_owned(),
+        if padding > 0 { short_bytes(padding.into()) } else { String::new() },
+    ]
+}
+
+/// The rows in columns as wide as they need; a name that would make a line too wide stands on a line of its own.
+fn table(rows: &[Row], width: usize) -> Vec<Line> {
+    let widths: Vec<usize> = (0..HEADS.len())
+        .map(|column| {
+            let widest = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+            if widest > 0 { widest.max(HEADS[column].len()) } else { 0 }
+        })
+        .collect();
+    let others: usize = widths[1..].iter().filter(|&&width| width > 0).map(|width| width + 2).sum();
+    let name = widths[0].min(width.saturating_sub(others + 2).max(8));
+    let line = |cells: [&str; 6], style: Style| {
+        let mut lines = Vec::new();
+        let (mut first, fits) = (cells[0], cells[0].chars().count() <= name);
+        if !fits {
+            lines.push(Line::new().with(format!("  {first}"), style));
+            first = "";
+        }
+        let mut text = format!("  {first:name$}");
+        for column in (1..cells.len()).filter(|&column| widths[column] > 0) {
+            let (cell, width) = (cells[column], widths[column]);
+            // Amounts end below each other, and words begin so.
+            match HEADS[column] {
+                "bytes" | "padding" => text.push_str(&format!("  {cell:>width$}")),
+                _ => text.push_str(&format!("  {cell:width$}")),
+            }
+        }
+        lines.push(Line::new().with(text.trim_end().to_owned(), style));
+        lines
+    };
+    let mut lines = line(HEADS, Style::Faint);
+    for row in rows {
+        lines.extend(line(row.each_ref().map(String::as_str), Style::Plain));
+    }
+    lines
+}

@@ -1,0 +1,277 @@
+//! Files that hold arrays by name: safetensors (one file, or shards with an index), npz, GGUF, and npy as one array.
+//!
+//! A header is believed as far as it can be true: every array lies within its file, no two share a byte, and no name is
+//! said twice. What a file says of a layout that its format has no word for stands in its metadata (`note.rs`).
+
+mod array;
+mod data;
+mod folder;
+mod gguf;
+pub(crate) mod json;
+mod note;
+mod npz;
+mod pattern;
+mod safetensors;
+mod sharded;
+mod zip;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use tilework::{Element, Error, Result};
+use tilework_copy::Mapped;
+
+pub use array::{Blocks, Content, Placed};
+pub use data::Data;
+pub use pattern::Pattern;
+
+use crate::source::{Array, failed, within};
+
+/// What a container is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One array as NumPy saves it, or a folder of them.
+    Npy,
+    /// A zip file of npy files.
+    Npz,
+    /// A header in JSON and the tensors behind it; or several such files with an index.
+    Safetensors,
+    /// The format of ggml and llama.cpp.
+    Gguf,
+}
+
+impl Format {
+    /// Its name, as people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Npy => "npy",
+            Format::Npz => "npz",
+            Format::Safetensors => "safetensors",
+            Format::Gguf => "GGUF",
+        }
+    }
+}
+
+/// An array in a container.
+#[derive(Debug)]
+pub struct Tensor {
+    /// What it is called; no other has the same name.
+    pub name: String,
+    /// What it is.
+    pub content: Content,
+    pub(crate) stored: Stored,
+}
+
+/// Where the bytes of an array are.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    /// The number of the file.
+    pub(crate) file: usize,
+    /// Bytes before it in the file.
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+    /// Where it is deflated.
+    pub(crate) packed: Option<Packed>,
+    /// The checksum of the unpacked bytes, and of as many before them.
+    pub(crate) crc: Option<(u32, u64)>,
+}
+
+/// Deflated bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Packed {
+    /// How many there are in the file, from where the array is stored.
+    pub(crate) len: u64,
+    /// Unpacked bytes before the array.
+    pub(crate) skip: u64,
+}
+
+impl Tensor {
+    /// The bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        self.stored.bytes
+    }
+}
+
+/// A file, or several, that hold arrays by name.
+pub struct Container {
+    name: String,
+    format: Format,
+    files: Vec<Held>,
+    tensors: Vec<Tensor>,
+    metadata: Vec<(String, String)>,
+    /// The same as bytes of the first file, for a copy in the same format.
+    #[expect(dead_code, reason = "containers are not written yet")]
+    raw: Vec<(String, std::ops::Range<usize>)>,
+}
+
+/// A mapped file.
+pub(crate) struct Held {
+    pub(crate) name: String,
+    /// None for an empty file, which nobody maps.
+    map: Option<Mapped>,
+}
+
+/// What a reader of a format finds in one file.
+pub(crate) struct Inside {
+    pub(crate) tensors: Vec<Tensor>,
+    /// What else the file says, without our notes.
+    pub(crate) metadata: Vec<(String, String)>,
+    /// The same as the bytes of the file, where its values are more than texts.
+    pub(crate) raw: Vec<(String, std::ops::Range<usize>)>,
+}
+
+impl Held {
+    pub(crate) fn open(path: &Path) -> Result<Held> {
+        let name = path.display().to_string();
+        let fail = |error| failed(&name, &error);
+        let found = std::fs::metadata(path).map_err(fail)?;
+        if !found.is_file() {
+            return Err(Error::new(format!("{name} is no file"))
+                .rule("arrays are found by their places, so a file is mapped and not read from its beginning")
+                .accepts("a file on a disk"));
+        }
+        let file = File::open(path).map_err(fail)?;
+        let map = match found.len() {
+            0 => None,
+            _ => Some(Mapped::read(&file).map_err(fail)?),
+        };
+        Ok(Held { name, map })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+
+    /// What a header says, or what is wrong with it.
+    fn read(&self, read: impl FnOnce(&[u8]) -> Result<Inside>) -> Result<Inside> {
+        let outcome = read(self.bytes());
+        // First: of a file that was cut short a part was read as zeros.
+        self.intact()?;
+        outcome.map_err(|error| within(&self.name, &error))
+    }
+
+    /// Whether what was read is what the file held.
+    fn intact(&self) -> Result<()> {
+        self.array(0..0).intact()
+    }
+
+    fn array(&self, range: std::ops::Range<usize>) -> Array<'_> {
+        match &self.map {
+            Some(map) => Array::mapped(&map[range], map, &self.name),
+            None => Array::from(&[][..]),
+        }
+    }
+}
+
+impl Container {
+    /// Opens a file, an index of shards, or a folder that holds one of these.
+    ///
+    /// # Errors
+    /// What is no container, a header that says what cannot be, and shards that are missing.
+    pub fn open(path: &Path) -> Result<Container> {
+        Container::open_as(path, None)
+    }
+
+    /// The same, where `known` is the type of arrays whose file says no more than how wide their elements are, as npy files
+    /// do of bf16.
+    ///
+    /// # Errors
+    /// As of [`Container::open`].
+    pub fn open_as(path: &Path, known: Option<Element>) -> Result<Container> {
+        let name = path.display().to_string();
+        if path.is_dir() {
+            return match &folder::files(path)?[..] {
+                [] => Container::open_as(&sharded::in_folder(path)?, known),
+                arrays => folder::open(path, arrays, known),
+            };
+        }
+        if name.ends_with(sharded::ENDING) {
+            return sharded::open(path);
+        }
+        let held = Held::open(path)?;
+        let format = format_of(held.bytes(), path).ok_or_else(|| {
+            Error::new(format!("{name} is no file of named arrays"))
+                .rule("a file is recognised by its first bytes, or by its name")
+                .accepts("safetensors, an index of its shards, npz, GGUF, or npy")
+        })?;
+        let Inside { tensors, metadata, raw } = held.read(|bytes| match format {
+            Format::Safetensors => safetensors::read(bytes, 0),
+            Format::Npz => npz::read(bytes, 0, known),
+            Format::Npy => {
+                let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+                npz::read_npy(bytes, 0, &stem, None, known)
+            }
+            Format::Gguf => gguf::read(bytes, 0),
+        })?;
+        Ok(Container { name, format, files: vec![held], tensors, metadata, raw })
+    }
+
+    /// Its name, for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is written in.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How many files it is.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The arrays, in the order of their names in the file.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// What else the file says, as names and texts, without notes on layouts.
+    pub fn metadata(&self) -> &[(String, String)] {
+        &self.metadata
+    }
+}
+
+/// The format of a file by its first bytes, or else by its name.
+fn format_of(bytes: &[u8], path: &Path) -> Option<Format> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let named = |name: &str| ending.eq_ignore_ascii_case(name);
+    match bytes {
+        [b'G', b'G', b'U', b'F', ..] => Some(Format::Gguf),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Format::Npz),
+        bytes if crate::npy::is_npy(bytes) => Some(Format::Npy),
+        [_, _, _, _, _, 0, 0, 0, b'{', ..] => Some(Format::Safetensors),
+        _ if named("safetensors") => Some(Format::Safetensors),
+        _ if named("npz") => Some(Format::Npz),
+        _ if named("npy") => Some(Format::Npy),
+        _ if named("gguf") => Some(Format::Gguf),
+        _ => None,
+    }
+}
+
+/// Where the files of a container stand.
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Checks that arrays lie side by side or apart, and not one in the other.
+///
+/// # Errors
+/// Two that share bytes.
+pub(crate) fn apart(tensors: &[Tensor]) -> Result<()> {
+    let mut sorted: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.stored.bytes > 0).collect();
+    sorted.sort_by_key(|tensor| tensor.stored.at);
+    for pair in sorted.windows(2) {
+        let (a, b) = (&pair[0].stored, &pair[1].stored);
+        if a.at + a.bytes > b.at {
+            let (first, second) = (json::shown(&pair[0].name), json::shown(&pair[1].name));
+            return Err(Error::new(format!(
+                "tensor {first} ends at byte {} of the file, and {second} begins at byte {}",
+                a.at + a.bytes,
+                b.at
+            ))
+            .rule("no two tensors share bytes"));
+        }
+    }
+    Ok(())
+}

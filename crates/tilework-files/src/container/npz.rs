@@ -1,0 +1,158 @@
+//! npz: a zip file of npy files; and an npy file, or a folder of them, as containers.
+//!
+//! An array of Python objects is a pickle, which runs code when it is loaded. It is listed and never loaded. A note on a
+//! layout is the comment of the member, which readers of zip files pass over.
+
+use std::io::Read;
+
+use flate2::read::DeflateDecoder;
+use tilework::{Element, Error, Result};
+
+use super::array::{Content, Placed};
+use super::json::shown;
+use super::zip::{Member, Way, members};
+use super::{Inside, Packed, Stored, Tensor, note};
+use crate::npy::{Header, data_offset};
+use crate::{element_of, little_endian, source};
+
+/// What the comment of a member with a note begins with; the layout follows.
+pub(crate) const COMMENT: &str = "tilework.layout=";
+
+/// Reads the list and the headers of an npz file; `file` is its number in the container.
+pub(crate) fn read(bytes: &[u8], file: usize, known: Option<Element>) -> Result<Inside> {
+    let members = members(bytes)?;
+    if let Some(pickle) = members.iter().find(|member| member.name.ends_with("data.pkl")) {
+        return Err(Error::new(format!("a checkpoint of PyTorch, with {}", shown(&pickle.name)))
+            .rule("a pickle runs code when it is loaded, and is never loaded")
+            .accepts("the same tensors as safetensors, which safetensors.torch.save_file writes"));
+    }
+    let mut tensors = Vec::with_capacity(members.len());
+    for member in members {
+        let named = format!("member {}", shown(&member.name));
+        let tensor = tensor(bytes, file, &member, known).map_err(|error| source::within(&named, &error))?;
+        tensors.push(tensor);
+    }
+    Ok(Inside { tensors, metadata: Vec::new(), raw: Vec::new() })
+}
+
+fn tensor(bytes: &[u8], file: usize, member: &Member, known: Option<Element>) -> Result<Tensor> {
+    let packed = &bytes[member.at as usize..][..member.packed as usize]; // the list is checked
+    let stored = |skip: u64| Stored {
+        file,
+        at: member.at + if member.way == Way::Plain { skip } else { 0 },
+        bytes: member.bytes - skip,
+        packed: (member.way == Way::Deflated).then_some(Packed { len: member.packed, skip }),
+        crc: Some((member.crc, skip)),
+    };
+    let unread = |kind: &str, why: Error| Tensor {
+        name: member.name.clone(),
+        content: Content::Unread { kind: kind.to_owned(), dims: None, why },
+        stored: stored(0),
+    };
+    let Some(name) = member.name.strip_suffix(".npy") else {
+        let why = Error::new(format!("{} in an npz file", shown(&member.name))).accepts("members named .npy");
+        return Ok(unread("file", why));
+    };
+    if let Way::Other(method) = member.way {
+        let why = Error::new(format!("{} is packed by method {method}", shown(&member.name)))
+            .accepts("stored or deflated members, as numpy.savez and numpy.savez_compressed write them");
+        return Ok(unread("packed", why));
+    }
+    let head = head(packed, member.way)?;
+    let header = Header::read(&head)?;
+    let rest = member.bytes.checked_sub(header.data_offset).ok_or_else(|| {
+        Error::new(format!("{} bytes, and a header of {}", member.bytes, header.data_offset))
+            .rule("the header is within the member")
+    })?;
+    let content = content(name, &header, member.comment.strip_prefix(COMMENT), known, rest)?;
+    Ok(Tensor { name: name.to_owned(), content, stored: stored(header.data_offset) })
+}
+
+/// The first bytes of a member, as far as the header of the npy file in it goes. Its length is limited, whatever it says.
+fn head(packed: &[u8], way: Way) -> Result<Vec<u8>> {
+    let mut stream: Box<dyn Read> = match way {
+        Way::Deflated => Box::new(DeflateDecoder::new(packed)),
+        _ => Box::new(packed),
+    };
+    let broken =
+        |error: std::io::Error| Error::new(format!("deflated bytes that cannot be unpacked: {error}"));
+    let mut head = Vec::new();
+    stream.by_ref().take(12).read_to_end(&mut head).map_err(broken)?;
+    let end = data_offset(&head)?;
+    stream.take(end.saturating_sub(head.len() as u64)).read_to_end(&mut head).map_err(broken)?;
+    Ok(head)
+}
+
+/// What an npy file of this header holds in so many bytes behind it.
+pub(crate) fn content(
+    name: &str,
+    header: &Header,
+    note: Option<&str>,
+    known: Option<Element>,
+    bytes: u64,
+) -> Result<Content> {
+    let descr = header.descr.as_str();
+    let unread =
+        |why: Error| Ok(Content::Unread { kind: descr.to_owned(), dims: Some(header.shape.clone()), why });
+    if descr.trim_start_matches(['<', '>', '|', '=']).starts_with('O') {
+        return unread(
+            Error::new(format!("{} is an array of Python objects", shown(name)))
+                .rule("objects are pickled; a pickle runs code when it is loaded, and is never loaded")
+                .accepts("an array of numbers"),
+        );
+    }
+    if little_endian(descr).is_some() {
+        return unread(
+            Error::new(format!("{} has the most significant byte of each number first", shown(name)))
+                .accepts("array.astype(array.dtype.newbyteorder('<')); or alone in an npy file, which tilework convert reverses"),
+        );
+    }
+    if let Some(note) = note {
+        let word = match element_of(descr, None) {
+            Ok(element) => note::Word::Of(element),
+            Err(_) => note::Word::Bytes(width(descr)),
+        };
+        return note::read(name, note, &header.shape, word, bytes).map(Content::Array);
+    }
+    // A type that was given is for arrays that do not know theirs.
+    let element = match element_of(descr, None).or_else(|why| element_of(descr, known).map_err(|_| why)) {
+        Ok(element) => element,
+        Err(why) => {
+            return unread(Error::new(format!("{}: {}", shown(name), why.found())).rule("its type is known"));
+        }
+    };
+    let mut array = Placed::dense(element, &header.shape, false)?;
+    if header.fortran_order {
+        array = array.fortran()?;
+    }
+    if array.layout.bytes() != bytes {
+        return Err(Error::new(format!(
+            "{} is {}, and {bytes} bytes follow its header",
+            shown(name),
+            array.said
+        ))
+        .rule(format!("its sizes say {} bytes", array.layout.bytes())));
+    }
+    Ok(Content::Array(array))
+}
+
+/// The bytes that a word such as `<V2` says.
+fn width(descr: &str) -> u32 {
+    descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0)
+}
+
+/// Reads an npy file as a container of one array, called by the name of the file; `note` is what a folder knows of it.
+pub(crate) fn read_npy(
+    bytes: &[u8],
+    file: usize,
+    name: &str,
+    note: Option<&str>,
+    known: Option<Element>,
+) -> Result<Inside> {
+    let header = Header::read(bytes)?;
+    let rest = (bytes.len() as u64).saturating_sub(header.data_offset);
+    let content = content(name, &header, note, known, rest)?;
+    let stored = Stored { file, at: header.data_offset, bytes: rest, packed: None, crc: None };
+    let tensors = vec![Tensor { name: name.to_owned(), content, stored }];
+    Ok(Inside { tensors, metadata: Vec::new(), raw: Vec::new() })
+}

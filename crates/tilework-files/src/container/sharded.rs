@@ -1,0 +1,145 @@
+//! Shards of safetensors, and the index that says which tensor is in which.
+//!
+//! ```text
+//! {"metadata": {"total_size": 76800}, "weight_map": {"w": "model-00001-of-00002.safetensors", …}}
+//! ```
+//!
+//! An index names files of its own folder. A name with a folder in it would let whoever wrote the index choose which files of
+//! the reader's are opened, so it is refused.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tilework::{Error, Result};
+
+use super::json::{Reader, shown};
+use super::{Container, Format, Held, Tensor, folder_of, safetensors};
+use crate::source::{failed, within};
+
+/// What the name of an index ends with.
+pub(crate) const ENDING: &str = ".safetensors.index.json";
+
+/// The longest index.
+const LONGEST: u64 = 100_000_000;
+
+/// The one container in a folder: its index, or its only file.
+pub(crate) fn in_folder(folder: &Path) -> Result<PathBuf> {
+    let name = folder.display().to_string();
+    let fail = |error| failed(&name, &error);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        found.push(entry.map_err(fail)?.path());
+    }
+    found.sort();
+    let with = |ending: &str| -> Vec<&PathBuf> {
+        found.iter().filter(|path| path.to_string_lossy().ends_with(ending) && path.is_file()).collect()
+    };
+    for ending in [ENDING, ".safetensors", ".npz", ".gguf"] {
+        match with(ending)[..] {
+            [] => {}
+            [one] => return Ok(one.clone()),
+            [first, ..] => {
+                let count = with(ending).len();
+                return Err(Error::new(format!(
+                    "{name} is a folder with {count} files that end in {ending}"
+                ))
+                .rule("shards have an index, and one file is a container")
+                .accepts(format!("one of them, such as {}", first.display())));
+            }
+        }
+    }
+    Err(Error::new(format!("{name} is a folder with no container in it")).accepts(format!(
+        "a folder with a file NAME{ENDING}, one .safetensors, .npz or .gguf file, or npy files"
+    )))
+}
+
+/// Opens an index and all its shards.
+pub(crate) fn open(path: &Path) -> Result<Container> {
+    let name = path.display().to_string();
+    let held = Held::open(path)?;
+    let (map, metadata) = index(held.bytes()).map_err(|error| within(&name, &error))?;
+    held.intact()?;
+    let folder = folder_of(path);
+    let mut names: Vec<&String> = map.values().collect();
+    names.sort();
+    names.dedup();
+    let missing: Vec<&&String> =
+        names.iter().filter(|shard| !folder.join(shard.as_str()).is_file()).collect();
+    if let Some(first) = missing.first() {
+        return Err(Error::new(format!("{name} names {}, which is not there", shown(first)))
+            .rule(format!("all {} shards are beside their index; {} missing", names.len(), missing.len()))
+            .accepts("the folder with all files of the download"));
+    }
+    let (mut files, mut tensors) = (Vec::new(), Vec::new());
+    for shard in names {
+        let held = Held::open(&folder.join(shard))?;
+        let inside = held.read(|bytes| safetensors::read(bytes, files.len()))?;
+        // The index decides where two shards have a tensor.
+        tensors.extend(inside.tensors.into_iter().filter(|tensor| map.get(&tensor.name) == Some(shard)));
+        files.push(held);
+    }
+    if tensors.len() < map.len() {
+        let there: HashMap<&str, &Tensor> =
+            tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+        let lost = map.iter().find(|(name, _)| !there.contains_key(name.as_str()));
+        let (tensor, shard) = lost.map_or(("", ""), |(tensor, shard)| (tensor.as_str(), shard.as_str()));
+        return Err(Error::new(format!("{name} has tensor {} in {}", shown(tensor), shown(shard)))
+            .rule("every tensor of the index is in its shard; this one is not"));
+    }
+    Ok(Container { name, format: Format::Safetensors, files, tensors, metadata, raw: Vec::new() })
+}
+
+type Index = (BTreeMap<String, String>, Vec<(String, String)>);
+
+/// The tensors with their shards, and what else the index says.
+fn index(text: &[u8]) -> Result<Index> {
+    if text.len() as u64 > LONGEST {
+        return Err(
+            Error::new(format!("an index of {} bytes", text.len())).accepts(format!("up to {LONGEST} bytes"))
+        );
+    }
+    let (mut map, mut metadata) = (None, Vec::new());
+    let mut reader = Reader::new(text);
+    reader.object(&mut |reader, key| match key.as_str() {
+        "weight_map" => {
+            let mut found = BTreeMap::new();
+            reader.object(&mut |reader, tensor| {
+                let shard = reader.string()?;
+                is_plain(&shard)?;
+                found.insert(tensor, shard);
+                Ok(())
+            })?;
+            map = Some(found);
+            Ok(())
+        }
+        "metadata" => reader.object(&mut |reader, key| match reader.string() {
+            Ok(value) => {
+                metadata.push((key, value));
+                Ok(())
+            }
+            // Sizes, which the shards say as well.
+            Err(_) => reader.skip(),
+        }),
+        _ => reader.skip(),
+    })?;
+    reader.end()?;
+    let map = map.ok_or_else(|| {
+        Error::new("no weight_map").rule("an index says for each tensor in which file it is, in weight_map")
+    })?;
+    Ok((map, metadata))
+}
+
+/// Whether a name is that of a file in the folder of the index.
+fn is_plain(name: &str) -> Result<()> {
+    let is_plain = !name.is_empty()
+        && !name.starts_with('.')
+        && !name.contains(['/', '\\', ':', '\0'])
+        && Path::new(name).file_name().is_some_and(|file| file == name);
+    match is_plain {
+        true => Ok(()),
+        false => Err(Error::new(format!("the shard {}", shown(name)))
+            .rule("shards are files beside their index, named without a folder")
+            .accepts("a name such as model-00001-of-00002.safetensors")),
+    }
+}
