@@ -16,7 +16,7 @@ mod translate;
 pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use block::BlockArgs;
-pub use convert::ConvertArgs;
+pub use convert::{ConvertArgs, FileFormat};
 pub use ls::LsArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
 pub use picture::PictureArgs;
@@ -388,9 +388,9 @@ Examples:
     #[command(after_long_help = ls::LS_EXAMPLES)]
     Ls(LsArgs),
 
-    /// Move the array of a file into another layout, into another file
+    /// Move arrays of files into other layouts, into other files
     ///
-    /// Reads and writes npy files and raw ones, larger than memory too: files are mapped, not read.
+    /// Reads and writes safetensors, GGUF, npz, npy and raw files, larger than memory too: files are mapped, not read.
     #[command(after_long_help = convert::CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
 

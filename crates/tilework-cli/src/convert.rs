@@ -16,17 +16,21 @@ use tilework_files::{
 
 use crate::NO;
 use crate::args::{Args, ConvertArgs};
+use crate::many;
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
 use crate::side::Side;
 use crate::subject::Bad;
 
 /// What takes no longer than this is not worth telling how long it took.
-const WORTH_TELLING: Duration = Duration::from_millis(500);
+pub const WORTH_TELLING: Duration = Duration::from_millis(500);
 
 /// Converts a file and says what was done.
 pub fn convert(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
     let start = Instant::now();
+    if many::is_many(convert) {
+        return many::convert(convert, args, output);
+    }
     match run(convert, args, output) {
         Ok(done) => done.say(start.elapsed(), output),
         Err(Failure::Bad(bad)) => output.bad(&bad.error, &bad.text, None),
@@ -239,7 +243,7 @@ fn fill(convert: &ConvertArgs, to: &Side) -> Result<u128, Failure> {
     }
 }
 
-fn ends_in_npy(path: &OsStr) -> bool {
+pub fn ends_in_npy(path: &OsStr) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
 }
 

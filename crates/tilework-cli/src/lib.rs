@@ -6,6 +6,7 @@
 
 mod args;
 mod audit;
+mod becomes;
 mod bench;
 mod block;
 mod check;
@@ -17,6 +18,7 @@ mod given;
 mod input;
 mod json;
 mod ls;
+mod many;
 #[cfg(feature = "proto")]
 mod message;
 #[cfg(not(feature = "proto"))]

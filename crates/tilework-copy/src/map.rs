@@ -77,6 +77,19 @@ impl Mapped {
     }
 }
 
+impl Mapped {
+    /// Gives back the memory that holds what was read so far. What is wanted again is read from the file again.
+    ///
+    /// Without this a process that goes through a large file seems to hold all of it, as far as the system has room. Does
+    /// nothing on systems other than Linux.
+    pub fn forget(&self) {
+        #[cfg(target_os = "linux")]
+        // SAFETY: nothing is ever stored through this mapping, so its pages come back as they were: from the file, or as
+        // zeros where `fault.rs` has put these in the file's place.
+        let _ = unsafe { self.map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+    }
+}
+
 impl Deref for Mapped {
     type Target = [u8];
 
@@ -111,6 +124,14 @@ impl MappedMut {
             Some(19) => io::Error::new(io::ErrorKind::Unsupported, error),
             _ => error,
         })
+    }
+
+    /// Gives back the memory that holds what was written so far, which the file keeps: the system writes it to the disk when
+    /// it likes. Does nothing on systems other than Linux.
+    pub fn forget(&mut self) {
+        #[cfg(target_os = "linux")]
+        // SAFETY: the mapping shares its pages with the file, so what was stored in them stays there.
+        let _ = unsafe { self.0.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 
     /// Waits until everything stands on the disk.
@@ -172,6 +193,20 @@ mod tests {
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
         std::fs::remove_file(&path)?;
         Ok(file)
+    }
+
+    #[test]
+    fn what_is_forgotten_is_there_when_it_is_wanted() -> io::Result<()> {
+        let file = scratch("forget")?;
+        let mut map = MappedMut::create(&file, 100_000)?;
+        map[5_000..90_000].fill(7);
+        map.forget();
+        assert!(map[5_000..90_000].iter().all(|&byte| byte == 7) && map[..5_000].iter().all(|&byte| byte == 0));
+        let read = Mapped::read(&file)?;
+        assert_eq!((read[4_999], read[5_000]), (0, 7));
+        read.forget();
+        assert_eq!((read[89_999], read[90_000]), (7, 0));
+        read.intact()
     }
 
     #[test]

@@ -18,6 +18,12 @@ const BATCH: usize = 1024;
 /// The first element, in row-major order, or else the first place of padding that differs; layouts of other dimensions or
 /// element bits, and buffers shorter than their layouts.
 pub fn check(from: Array, to: Array, conversion: Option<Conversion>, padding: u128) -> Result<()> {
+    check_elements(from, to, conversion)?;
+    check_padding(to, padding, &mut |_| {})
+}
+
+/// Compares every element of an array in two layouts.
+pub(crate) fn check_elements(from: Array, to: Array, conversion: Option<Conversion>) -> Result<()> {
     comparable(from, to, conversion)?;
     let mut compare = Compare::new(from.1, to, conversion);
     let (mut number, mut first) = (0, None);
@@ -32,15 +38,26 @@ pub fn check(from: Array, to: Array, conversion: Option<Conversion>, padding: u1
         number += 1;
     });
     match first {
-        Some(error) => return Err(error),
-        None => compare.end()?,
+        Some(error) => Err(error),
+        None => compare.end(),
     }
+}
+
+/// Places that are looked at before the caller hears of it.
+const PLACES: u64 = 1 << 24;
+
+/// Compares all padding of an array with the bits of one element, and calls `progress` with the place now and then.
+pub(crate) fn check_padding(to: Array, padding: u128, progress: &mut dyn FnMut(u64)) -> Result<()> {
     let (to, new) = to;
     let padding = padding.to_le_bytes();
-    let (mut next, mut wrong) = (0, None);
+    let (mut next, mut wrong, mut said) = (0, None, 0);
     let mut gap = |from: u64, end: u64| {
         if wrong.is_none() {
             wrong = (from..end).find(|&place| !same(&padding, 0, new, place, to.bits()));
+        }
+        if end - said > PLACES {
+            said = end;
+            progress(end);
         }
     };
     if to.places() != Some(to.size()) {

@@ -49,6 +49,13 @@ impl<'a> Array<'a> {
         Array { bytes, file: Some((map, name)) }
     }
 
+    /// Gives back the memory that holds what was read of the file they are mapped from.
+    pub(crate) fn forget(&self) {
+        if let Some((map, _)) = self.file {
+            map.forget();
+        }
+    }
+
     /// Whether what was read of them so far is what the file held.
     ///
     /// # Errors

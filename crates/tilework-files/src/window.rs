@@ -15,14 +15,51 @@ pub(crate) fn windows(relayout: &Relayout, bytes: u64) -> Result<Vec<Relayout>> 
     let plan = relayout.plan();
     let mut found = Vec::new();
     cut(plan.from(), plan.to(), 0, plan.to().bytes(), bytes, &mut |from, to| {
-        let options = PlanOptions { fill: None, ..plan.options().clone() };
-        found.push(match relayout.conversion() {
-            Some(conversion) => Relayout::converting(from, to, conversion, &options)?,
-            None => Relayout::new(from, to, &options)?,
-        });
+        found.push(part(relayout, from, to)?);
         Ok(())
     })?;
     Ok(found)
+}
+
+/// Calls `visit` with relayouts that together are the one without its fills, each within about so many bytes of the destination
+/// and as many of the source. A large transposition reads all of the source for each window of the destination, so the windows
+/// are cut once more, along the source.
+pub(crate) fn pieces(
+    relayout: &Relayout,
+    bytes: u64,
+    visit: &mut dyn FnMut(&Relayout) -> Result<()>,
+) -> Result<()> {
+    let plan = relayout.plan();
+    cut(plan.from(), plan.to(), 0, plan.to().bytes(), bytes, &mut |from, to| {
+        let read = span(from)?.saturating_mul(from.bits().into()) / 8;
+        // The same cuts with the sides changed.
+        cut(to, from, 0, read, bytes, &mut |to, from| visit(&part(relayout, from, to)?))
+    })
+}
+
+/// The relayout of a part of both arrays, without fills.
+fn part(relayout: &Relayout, from: &Layout, to: &Layout) -> Result<Relayout> {
+    let options = PlanOptions { fill: None, ..relayout.plan().options().clone() };
+    match relayout.conversion() {
+        Some(conversion) => Relayout::converting(from, to, conversion, &options),
+        None => Relayout::new(from, to, &options),
+    }
+}
+
+/// How many places lie between the first and the last of an array, about: each dimension for itself.
+fn span(layout: &Layout) -> Result<u64> {
+    if layout.is_empty() {
+        return Ok(0);
+    }
+    let mut index = vec![0; layout.rank()];
+    let first = layout.offset(&index)?;
+    let mut span = 1_u64;
+    for dim in 0..layout.rank() {
+        index[dim] = layout.dims()[dim] - 1;
+        span = span.saturating_add(layout.offset(&index)?.abs_diff(first));
+        index[dim] = 0;
+    }
+    Ok(span)
 }
 
 /// Calls `visit` with parts of two layouts, cutting the dimensions of `to` from the axis of this number on. The part takes
@@ -136,6 +173,15 @@ mod tests {
                 assert!(parts == whole, "{to:?} in {} windows", windows.len());
                 assert!(limit > 500 || windows.len() > 1 || to.rank() == 3, "{to:?}: one window");
                 assert!(limit < 1 << 20 || windows.len() == 1);
+                parts.fill(0);
+                let mut count = 0;
+                pieces(&relayout, limit, &mut |piece| {
+                    count += 1;
+                    let read = span(piece.plan().from())?;
+                    assert!(limit != 500 || from.rank() != 2 || read <= 4 * limit, "{from:?}: {read} places");
+                    piece.run(&source, &mut parts)
+                })?;
+                assert!(parts == whole && count >= windows.len(), "{to:?} in {count} pieces");
             }
         }
         Ok(())

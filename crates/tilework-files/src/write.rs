@@ -14,7 +14,7 @@ use crate::window::windows;
 const CHUNK: usize = 8 << 20;
 
 /// Files of more than a few such windows are written one window after the other.
-const WINDOW: u64 = 256 << 20;
+pub(crate) const WINDOW: u64 = 256 << 20;
 
 /// After so much of a mapped file it is told how far it is.
 const PIECE: u64 = 16 << 20;
@@ -82,7 +82,7 @@ impl Move<'_> {
     }
 
     /// Runs the relayout: at once if it is small, and else window by window.
-    fn run(&self, array: &mut [u8], window: u64, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
+    pub(crate) fn run(&self, array: &mut [u8], window: u64, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
         let total = array.len() as u64;
         let counted = |done: u64, bytes: u64| Counted {
             pool: self.pool,
@@ -158,7 +158,7 @@ impl Move<'_> {
 }
 
 /// Fills all places with an element of so many bits.
-fn fill_all(array: &mut [u8], fill: u128, bits: u32) {
+pub(crate) fn fill_all(array: &mut [u8], fill: u128, bits: u32) {
     // Eight elements are whole bytes, whatever the bits.
     let mut pattern = vec![0_u8; bits as usize];
     for bit in 0..8 * bits {

@@ -21,9 +21,30 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     whole.or_else(rounded).ok_or_else(wrong)
 }
 
+/// The same, or `5GB` in powers of ten, as sizes of files are said.
+pub fn file_bytes(text: &str) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let units = [("kb", 1_000_u64), ("mb", 1_000_000), ("gb", 1_000_000_000), ("tb", 1_000_000_000_000)];
+    let found = units.iter().find_map(|(unit, scale)| Some((lower.strip_suffix(unit)?, *scale)));
+    let Some((number, scale)) = found else { return bytes(text) };
+    let wrong = || "a number of bytes, such as 5GB, 4GiB or 1000000000".to_owned();
+    number.trim_end().parse::<u64>().ok().and_then(|number| number.checked_mul(scale)).ok_or_else(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_of_files_may_be_in_powers_of_ten() {
+        assert_eq!(file_bytes("5GB"), Ok(5_000_000_000));
+        assert_eq!(file_bytes("8 kB"), Ok(8000));
+        assert_eq!(file_bytes("4GiB"), Ok(4 << 30));
+        assert_eq!(file_bytes("7"), Ok(7));
+        for text in ["", "GB", "1.5GB", "-1kB", "99999999999TB", "ü"] {
+            assert!(file_bytes(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn amounts_have_units_or_are_bytes() {

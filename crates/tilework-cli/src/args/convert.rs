@@ -28,7 +28,26 @@ Padding is 0 in a new file, unless --fill or the layout's pad(..)=value says oth
 unless --convert makes another type of them, rounded to the nearest value; what is too large becomes infinity where the \
 type has one. Bytes are stored as they are, the least significant first.
 
+Files that hold many arrays by name are converted whole, or as far as --only chooses: safetensors, an index of shards, GGUF, \
+npz, or a folder. What OUT is written in is said by its name (.safetensors, .npz, .gguf, .npy), or it is a folder: OUT/, with \
+shards of safetensors and their index, or npy files with --format npy. --to is tried on each array; one that it does not fit \
+stays as it is, and the answer names it. In these files --to may also be tiles alone, 'T(8,128)(2,1)', row-major or \
+column-major.
+
+A format that has no word for a layout gets the places of the array as a list, padding among them, and the layout as text in \
+its metadata, under tilework.layout.NAME (npz: in the comment of the member; a folder of npy files: in tilework.json). Tilework \
+reads it back as the array. With --transposed an array that only has its dimensions in another order is stored with its sizes \
+in that order, which every reader takes for the transposed array.
+
+A folder is complete or absent, too. If a run is killed, .OUT.tilework-unfinished is left beside it, and the same command goes on \
+there: it keeps the files whose checksums are right. A folder that exists is not replaced, unless it is empty.
+
 Examples:
+  tilework convert samples/model.safetensors tiled.safetensors --to 'T(8,128)(2,1)' --convert bf16 --check
+  tilework convert tiled.safetensors plain.npz --to row-major --rename 'layers.*=blk.*'
+  tilework convert samples/model.safetensors shards/ --shard-size 8kB --only '*.weight' --memory 1GiB
+  tilework convert shards/ model.gguf
+  tilework convert samples/model.safetensors bias.npy --only head.bias
   tilework convert samples/weights.npy w.bin --to '{1,0:T(8,128)(2,1)}' --convert bf16
   tilework convert w.bin w.npy --from 'bf16[64,300]{1,0:T(8,128)(2,1)}'
   tilework convert w.npy again.bin --dtype bf16 --to '{1,0:T(8,128)(2,1)}'
@@ -36,6 +55,22 @@ Examples:
   tilework convert samples/weights.npy w.raw --to '{1,0:T(8,128)}' --fill nan
   tilework convert w.raw rows.raw --from 'f32[64,300]{1,0:T(8,128)}' --to 'f32[64,300]'
   cat samples/weights.npy | tilework convert - - --skip 128 --from 'f32[64,300]' > out.raw";
+
+/// What stands above the options for files of many arrays.
+const MANY: &str = "Options for files that hold many arrays";
+
+/// A format of many arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FileFormat {
+    /// One file, or shards with an index in a folder
+    Safetensors,
+    /// A zip file of npy files, not compressed
+    Npz,
+    /// A file for ggml and llama.cpp
+    Gguf,
+    /// One array, or a folder with a file for each
+    Npy,
+}
 
 #[derive(clap::Args)]
 pub struct ConvertArgs {
@@ -75,6 +110,35 @@ pub struct ConvertArgs {
     /// Let bytes stand behind the array in IN
     #[arg(long)]
     pub trailing: bool,
+
+    /// Convert arrays of these names only: * is any number of characters, ? one; may be given several times
+    #[arg(long, value_name = "PATTERN", help_heading = MANY)]
+    pub only: Vec<String>,
+
+    /// Change names: OLD=NEW, with * in both for what stays; the first that matches counts
+    #[arg(long, value_name = "OLD=NEW", help_heading = MANY)]
+    pub rename: Vec<String>,
+
+    /// Make arrays larger: PATTERN=SIZES, such as 'embed.*=32064,*', where * is the size as it is; new elements hold what
+    /// padding holds
+    #[arg(long, value_name = "PATTERN=SIZES", help_heading = MANY)]
+    pub pad: Vec<String>,
+
+    /// Store an array whose layout is only an order of its dimensions with its sizes in that order, and not as a list
+    #[arg(long, help_heading = MANY)]
+    pub transposed: bool,
+
+    /// What OUT is written in [default: what its name says; of a folder safetensors]
+    #[arg(long, value_name = "FORMAT", help_heading = MANY)]
+    pub format: Option<FileFormat>,
+
+    /// Write a folder of files of up to as many bytes each, such as 5GB or 4GiB [default: 5GB]
+    #[arg(long, value_name = "BYTES", value_parser = super::bytes::file_bytes, help_heading = MANY)]
+    pub shard_size: Option<u64>,
+
+    /// Hold about as much of the files in memory at a time, such as 1GiB [default: as much as the system likes]
+    #[arg(long, value_name = "BYTES", value_parser = super::bytes::bytes, help_heading = MANY)]
+    pub memory: Option<u64>,
 
     /// How many threads work [default: one for each processor]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]

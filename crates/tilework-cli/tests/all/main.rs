@@ -11,6 +11,7 @@ mod documents;
 mod hostile;
 mod lean;
 mod ls;
+mod many;
 #[cfg(feature = "proto")]
 mod messages;
 mod pictures;

@@ -8,6 +8,8 @@ use tilework::ggml::Block;
 use tilework::xla::{self, ArrayShape, Shape};
 use tilework::{Element, Error, Layout, Result};
 
+use super::json;
+
 /// What an array of a container is.
 #[derive(Clone, Debug)]
 pub enum Content {
@@ -117,6 +119,18 @@ impl Blocks {
                 .rule("all bytes of an array are counted in 63 bits"));
         }
         Ok(blocks)
+    }
+
+    /// Reads `q4_0[2,64]`; none for what is no type of blocks.
+    ///
+    /// # Errors
+    /// Sizes that are none, and those of [`Blocks::new`].
+    pub(crate) fn read(text: &str) -> Option<Result<Blocks>> {
+        let (name, sizes) = text.strip_suffix(']')?.split_once('[')?;
+        let block = Block::named(name)?;
+        let sizes: Option<Vec<u64>> = sizes.split(',').map(|size| size.parse().ok()).collect();
+        let sizes = sizes.ok_or_else(|| Error::new(format!("the sizes of {}", json::shown(text))));
+        Some(sizes.and_then(|sizes| Blocks::new(block, &sizes)))
     }
 
     fn count_bytes(&self) -> Option<u64> {

@@ -20,7 +20,6 @@ pub(crate) const NOTES: &str = "tilework.json";
 pub(crate) const KEY: &str = "tilework.layout";
 
 /// The longest name of a file that every usual system has.
-#[allow(dead_code, reason = "containers are not written yet")]
 const LONGEST_NAME: usize = 255;
 
 /// The npy files of a folder, in the order of their names.
@@ -51,7 +50,15 @@ pub(crate) fn open(folder: &Path, paths: &[PathBuf], known: Option<Element>) -> 
         files.push(held);
     }
     let name = folder.display().to_string();
-    Ok(Container { name, format: Format::Npy, files, tensors, metadata: Vec::new(), raw: Vec::new() })
+    Ok(Container {
+        name,
+        format: Format::Npy,
+        files,
+        tensors,
+        metadata: Vec::new(),
+        raw: Vec::new(),
+        lists: Vec::new(),
+    })
 }
 
 fn notes(path: &Path) -> Result<HashMap<String, String>> {
@@ -80,7 +87,6 @@ fn notes(path: &Path) -> Result<HashMap<String, String>> {
 ///
 /// # Errors
 /// A name that is too long for a file.
-#[allow(dead_code, reason = "containers are not written yet")]
 pub(crate) fn encoded(name: &str) -> Result<String> {
     let mut out = String::new();
     for (at, byte) in name.bytes().enumerate() {

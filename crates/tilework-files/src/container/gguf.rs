@@ -16,8 +16,9 @@ use tilework::ggml::Block;
 use tilework::{Element, Error, Result, System};
 
 use super::array::{Blocks, Content, Placed};
+use super::frame::{Around, Entry, Frame};
 use super::json::shown;
-use super::{Inside, Stored, Tensor, apart, note};
+use super::{Container, Format, Inside, Stored, Tensor, apart, note};
 use crate::source::within;
 
 /// The number of each type, with its name.
@@ -39,11 +40,13 @@ pub(crate) const DEFAULT_ALIGNMENT: u64 = 32;
 /// The most dimensions of a tensor.
 pub(crate) const MAX_DIMS: usize = 4;
 
+/// The longest name of a tensor: ggml has 64 bytes, the last of them 0.
+pub(crate) const LONGEST_NAME: usize = 63;
+
 /// Lists within lists.
 const DEEPEST: u32 = 8;
 
 /// The number of a type of this name.
-#[cfg(test)]
 pub(crate) fn number_of(name: &str) -> Option<u32> {
     TYPES.iter().find(|(_, own)| own.eq_ignore_ascii_case(name)).map(|(number, _)| *number)
 }
@@ -157,7 +160,7 @@ pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
     let tensors = reader.count("tensors", 24)?;
     let pairs = reader.count("pairs of keys and values", 13)?;
     let (mut metadata, mut notes) = (Vec::new(), std::collections::HashMap::new());
-    let mut raw: Vec<(String, Range<usize>)> = Vec::new();
+    let (mut raw, mut lists): (Vec<Range<usize>>, Vec<String>) = (Vec::new(), Vec::new());
     let mut keys = std::collections::HashSet::new();
     let mut alignment = DEFAULT_ALIGNMENT;
     for _ in 0..pairs {
@@ -177,7 +180,10 @@ pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
         match key.strip_prefix(note::KEY).filter(|_| kind == 8) {
             Some(name) => drop(notes.insert(name.to_owned(), value)),
             None => {
-                raw.push((key.to_owned(), start..reader.at));
+                raw.push(start..reader.at);
+                if kind == 9 {
+                    lists.push(key.to_owned());
+                }
                 metadata.push((key.to_owned(), value));
             }
         }
@@ -205,7 +211,7 @@ pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
         let end = starts.get(next).copied().unwrap_or(bytes.len() as u64);
         tensor.stored.bytes = end - tensor.stored.at;
     }
-    Ok(Inside { tensors: found, metadata, raw })
+    Ok(Inside { tensors: found, metadata, raw, lists })
 }
 
 /// What the header says of a tensor.
@@ -276,10 +282,58 @@ fn tensor(
     }
     if let (Some(note), Content::Array(array)) = (note, &content) {
         let word = note::Word::Of(array.element);
-        content = Content::Array(note::read(info.name, note, &info.dims, word, bytes)?);
+        content = note::read(info.name, note, &info.dims, word, bytes)?;
     }
     let stored = Stored { file, at, bytes, packed: None, crc: None };
     Ok(Tensor { name: info.name.to_owned(), content, stored })
+}
+
+/// A new file with these tensors and the metadata of `from`, with its types where that is a file of GGUF.
+pub(crate) fn frame(entries: &[Entry], from: &Container) -> Result<Frame> {
+    let mut pairs: Vec<Vec<u8>> = Vec::new();
+    let mut alignment = DEFAULT_ALIGNMENT;
+    match from.format() {
+        Format::Gguf => {
+            let value = from.metadata().iter().find(|(key, _)| key == ALIGNMENT);
+            alignment = value.and_then(|(_, value)| value.parse().ok()).unwrap_or(DEFAULT_ALIGNMENT);
+            pairs.extend(from.raw());
+        }
+        _ => pairs.extend(from.texts().into_iter().map(|(key, value)| pair(key, value))),
+    }
+    for Entry { name, body } in entries {
+        if let Some(note) = &body.note {
+            pairs.push(pair(&format!("{}{name}", note::KEY), note));
+        }
+    }
+    let mut head = [b"GGUF", &3_u32.to_le_bytes()[..], &(entries.len() as u64).to_le_bytes()].concat();
+    head.extend((pairs.len() as u64).to_le_bytes());
+    pairs.iter().for_each(|pair| head.extend(pair));
+    let (mut places, mut end) = (Vec::with_capacity(entries.len()), 0_u64);
+    for Entry { name, body } in entries {
+        let kind = number_of(&body.word).ok_or_else(|| Error::new(format!("the type {}", body.word)))?;
+        head.extend(text(name));
+        head.extend((body.dims.len() as u32).to_le_bytes());
+        body.dims.iter().rev().for_each(|size| head.extend(size.to_le_bytes()));
+        head.extend([&kind.to_le_bytes()[..], &end.to_le_bytes()].concat());
+        places.push(end);
+        // Behind the last as well: ggml reads all of it.
+        let next = end.checked_add(body.bytes).and_then(|end| end.checked_next_multiple_of(alignment));
+        end = next.ok_or_else(|| Error::new("more bytes than 64 bits count"))?;
+    }
+    head.resize(head.len().next_multiple_of(usize::try_from(alignment).unwrap_or(1)), 0);
+    let start = head.len() as u64;
+    places.iter_mut().for_each(|place| *place += start);
+    Ok(Frame { bytes: start + end, places, around: Around::Fixed(vec![(0, head)]) })
+}
+
+/// A key and a text.
+fn pair(key: &str, value: &str) -> Vec<u8> {
+    [&text(key)[..], &8_u32.to_le_bytes(), &text(value)].concat()
+}
+
+/// A text with its length.
+fn text(text: &str) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
 }
 
 #[cfg(test)]

@@ -232,7 +232,6 @@ pub(crate) fn shown(name: &str) -> String {
 }
 
 /// A text in quotes, as JSON has it.
-#[cfg(test)]
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -4,8 +4,11 @@
 //! said twice. What a file says of a layout that its format has no word for stands in its metadata (`note.rs`).
 
 mod array;
+mod body;
 mod data;
 mod folder;
+mod folder_out;
+mod frame;
 mod gguf;
 pub(crate) mod json;
 mod note;
@@ -13,9 +16,12 @@ mod npz;
 mod pattern;
 mod safetensors;
 mod sharded;
+mod write;
 mod zip;
+mod zip_out;
 
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tilework::{Element, Error, Result};
@@ -23,7 +29,8 @@ use tilework_copy::Mapped;
 
 pub use array::{Blocks, Content, Placed};
 pub use data::Data;
-pub use pattern::Pattern;
+pub use pattern::{Pattern, Rename};
+pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
 
 use crate::source::{Array, failed, within};
 
@@ -100,8 +107,9 @@ pub struct Container {
     tensors: Vec<Tensor>,
     metadata: Vec<(String, String)>,
     /// The same as bytes of the first file, for a copy in the same format.
-    #[expect(dead_code, reason = "containers are not written yet")]
-    raw: Vec<(String, std::ops::Range<usize>)>,
+    raw: Vec<std::ops::Range<usize>>,
+    /// The keys of those that are lists, and text here only to be shown.
+    lists: Vec<String>,
 }
 
 /// A mapped file.
@@ -109,15 +117,20 @@ pub(crate) struct Held {
     pub(crate) name: String,
     /// None for an empty file, which nobody maps.
     map: Option<Mapped>,
+    /// Its length and when it was changed, by which a job knows its sources again.
+    stamp: (u64, Option<std::time::SystemTime>),
 }
 
 /// What a reader of a format finds in one file.
+#[derive(Default)]
 pub(crate) struct Inside {
     pub(crate) tensors: Vec<Tensor>,
     /// What else the file says, without our notes.
     pub(crate) metadata: Vec<(String, String)>,
     /// The same as the bytes of the file, where its values are more than texts.
-    pub(crate) raw: Vec<(String, std::ops::Range<usize>)>,
+    pub(crate) raw: Vec<std::ops::Range<usize>>,
+    /// The keys of lists.
+    pub(crate) lists: Vec<String>,
 }
 
 impl Held {
@@ -135,7 +148,7 @@ impl Held {
             0 => None,
             _ => Some(Mapped::read(&file).map_err(fail)?),
         };
-        Ok(Held { name, map })
+        Ok(Held { name, map, stamp: (found.len(), found.modified().ok()) })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -194,7 +207,7 @@ impl Container {
                 .rule("a file is recognised by its first bytes, or by its name")
                 .accepts("safetensors, an index of its shards, npz, GGUF, or npy")
         })?;
-        let Inside { tensors, metadata, raw } = held.read(|bytes| match format {
+        let Inside { tensors, metadata, raw, lists } = held.read(|bytes| match format {
             Format::Safetensors => safetensors::read(bytes, 0),
             Format::Npz => npz::read(bytes, 0, known),
             Format::Npy => {
@@ -203,7 +216,21 @@ impl Container {
             }
             Format::Gguf => gguf::read(bytes, 0),
         })?;
-        Ok(Container { name, format, files: vec![held], tensors, metadata, raw })
+        Ok(Container { name, format, files: vec![held], tensors, metadata, raw, lists })
+    }
+
+    /// What a file is by its first bytes or its name, or a folder by what is in it; none if it is no container.
+    pub fn format_of(path: &Path) -> Option<Format> {
+        if path.is_dir() || path.to_string_lossy().ends_with(sharded::ENDING) {
+            return Some(Format::Safetensors);
+        }
+        let mut bytes = Vec::new();
+        let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+        let read = || File::open(path)?.take(16).read_to_end(&mut bytes);
+        if !is_file || { read }().is_err() {
+            return None;
+        }
+        format_of(&bytes, path)
     }
 
     /// Its name, for messages.
@@ -229,6 +256,35 @@ impl Container {
     /// What else the file says, as names and texts, without notes on layouts.
     pub fn metadata(&self) -> &[(String, String)] {
         &self.metadata
+    }
+}
+
+impl Container {
+    /// Gives back the memory that holds what was read of all files.
+    fn forget(&self) {
+        self.files.iter().filter_map(|held| held.map.as_ref()).for_each(Mapped::forget);
+    }
+
+    /// The metadata that is text, without what only stands for lists.
+    fn texts(&self) -> Vec<(&str, &str)> {
+        let is_text = |key: &str| !self.lists.iter().any(|list| list == key) && key != gguf::ALIGNMENT;
+        self.metadata.iter().filter(|(key, _)| is_text(key)).map(|(key, value)| (&**key, &**value)).collect()
+    }
+
+    /// The metadata as the bytes of its pairs, of GGUF.
+    fn raw(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.raw.iter().map(|range| self.files[0].bytes()[range.clone()].to_vec())
+    }
+
+    /// The keys of what else the file says and `format` has no place for.
+    pub fn left_out(&self, format: Format) -> Vec<&str> {
+        let kept: Vec<&str> = match format {
+            Format::Gguf if self.format == Format::Gguf => return Vec::new(),
+            Format::Safetensors | Format::Gguf => self.texts().into_iter().map(|(key, _)| key).collect(),
+            Format::Npy | Format::Npz => Vec::new(),
+        };
+        let keys = self.metadata.iter().map(|(key, _)| key.as_str());
+        keys.filter(|key| !kept.contains(key) && *key != gguf::ALIGNMENT).collect()
     }
 }
 

@@ -10,7 +10,7 @@
 
 use tilework::{Element, Error, Result, dialect};
 
-use super::array::Placed;
+use super::array::{Blocks, Content, Placed};
 use super::json::shown;
 use crate::npy::compact_order;
 
@@ -48,12 +48,19 @@ pub(crate) fn transposed(array: &Placed) -> Option<Vec<u64>> {
 ///
 /// # Errors
 /// A note that is no layout, or one of another array than the one that is there.
-pub(crate) fn read(name: &str, note: &str, dims: &[u64], word: Word, bytes: u64) -> Result<Placed> {
+pub(crate) fn read(name: &str, note: &str, dims: &[u64], word: Word, bytes: u64) -> Result<Content> {
     let fail = |found: String| {
         Error::new(found)
             .rule(format!("its note, {KEY}NAME in the metadata, says how the array lies that is stored"))
             .accepts("the array as it was written, or the file without the note")
     };
+    if let Some(blocks) = Blocks::read(note) {
+        let is_list = matches!(word, Word::Of(Element::U8 | Element::S8)) && *dims == [bytes];
+        return match blocks {
+            Ok(blocks) if is_list && blocks.bytes() == bytes => Ok(Content::Blocks(blocks)),
+            _ => Err(fail(format!("tensor {} of {bytes} bytes with the note {}", shown(name), shown(note)))),
+        };
+    }
     let read = dialect::read_one(note).and_then(Placed::of);
     let array =
         read.map_err(|error| fail(format!("tensor {} with the note {}: {error}", shown(name), shown(note))))?;
@@ -69,5 +76,5 @@ pub(crate) fn read(name: &str, note: &str, dims: &[u64], word: Word, bytes: u64)
             shown(note)
         )));
     }
-    Ok(array)
+    Ok(Content::Array(array))
 }

@@ -32,7 +32,7 @@ pub(crate) fn read(bytes: &[u8], file: usize, known: Option<Element>) -> Result<
         let tensor = tensor(bytes, file, &member, known).map_err(|error| source::within(&named, &error))?;
         tensors.push(tensor);
     }
-    Ok(Inside { tensors, metadata: Vec::new(), raw: Vec::new() })
+    Ok(Inside { tensors, ..Inside::default() })
 }
 
 fn tensor(bytes: &[u8], file: usize, member: &Member, known: Option<Element>) -> Result<Tensor> {
@@ -112,7 +112,12 @@ pub(crate) fn content(
             Ok(element) => note::Word::Of(element),
             Err(_) => note::Word::Bytes(width(descr)),
         };
-        return note::read(name, note, &header.shape, word, bytes).map(Content::Array);
+        let mut dims = header.shape.clone();
+        // As they lie in memory.
+        if header.fortran_order {
+            dims.reverse();
+        }
+        return note::read(name, note, &dims, word, bytes);
     }
     // A type that was given is for arrays that do not know theirs.
     let element = match element_of(descr, None).or_else(|why| element_of(descr, known).map_err(|_| why)) {
@@ -154,5 +159,5 @@ pub(crate) fn read_npy(
     let content = content(name, &header, note, known, rest)?;
     let stored = Stored { file, at: header.data_offset, bytes: rest, packed: None, crc: None };
     let tensors = vec![Tensor { name: name.to_owned(), content, stored }];
-    Ok(Inside { tensors, metadata: Vec::new(), raw: Vec::new() })
+    Ok(Inside { tensors, ..Inside::default() })
 }

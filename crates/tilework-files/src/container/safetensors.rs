@@ -10,7 +10,8 @@
 use tilework::{Element, Error, Result, System};
 
 use super::array::{Content, Placed};
-use super::json::{Reader, shown};
+use super::frame::{Around, Entry, Frame};
+use super::json::{Reader, quoted, shown};
 use super::{Inside, Stored, Tensor, note};
 
 /// The longest header, as the format's own reader has it.
@@ -20,7 +21,7 @@ const LONGEST_HEADER: u64 = 100_000_000;
 pub(crate) const METADATA: &str = "__metadata__";
 
 /// A tensor as the header says it.
-struct Entry {
+struct Found {
     name: String,
     dtype: String,
     shape: Vec<u64>,
@@ -63,10 +64,10 @@ pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
             Stored { file, at: start + entry.start, bytes: entry.end - entry.start, packed: None, crc: None };
         tensors.push(Tensor { name: entry.name, content, stored });
     }
-    Ok(Inside { tensors, metadata: own, raw: Vec::new() })
+    Ok(Inside { tensors, metadata: own, ..Inside::default() })
 }
 
-type Header = (Vec<Entry>, Vec<(String, String)>);
+type Header = (Vec<Found>, Vec<(String, String)>);
 
 fn header(text: &[u8]) -> Result<Header> {
     let (mut entries, mut metadata) = (Vec::new(), Vec::new());
@@ -106,7 +107,7 @@ fn header(text: &[u8]) -> Result<Header> {
             return Err(Error::new(format!("tensor {} from byte {start} to byte {end}", shown(&name)))
                 .rule("a tensor ends behind its beginning"));
         }
-        entries.push(Entry { name, dtype, shape, start, end });
+        entries.push(Found { name, dtype, shape, start, end });
         Ok(())
     })?;
     reader.end()?;
@@ -114,7 +115,7 @@ fn header(text: &[u8]) -> Result<Header> {
 }
 
 /// Checks that the tensors are all of the bytes behind the header, each once.
-fn side_by_side(entries: &mut [Entry], bytes: u64) -> Result<()> {
+fn side_by_side(entries: &mut [Found], bytes: u64) -> Result<()> {
     // In the order in which they lie; of those without bytes any comes first.
     entries.sort_by_key(|entry| (entry.start, entry.end));
     let mut next = 0;
@@ -147,7 +148,7 @@ fn side_by_side(entries: &mut [Entry], bytes: u64) -> Result<()> {
     Ok(())
 }
 
-fn content(entry: &Entry, note: Option<&String>) -> Result<Content> {
+fn content(entry: &Found, note: Option<&String>) -> Result<Content> {
     let bytes = entry.end - entry.start;
     let name = shown(&entry.name);
     let Some(element) = Element::from_name_in(System::Safetensors, &entry.dtype) else {
@@ -158,7 +159,7 @@ fn content(entry: &Entry, note: Option<&String>) -> Result<Content> {
     };
     if let Some(note) = note {
         let word = note::Word::Of(element);
-        return note::read(&entry.name, note, &entry.shape, word, bytes).map(Content::Array);
+        return note::read(&entry.name, note, &entry.shape, word, bytes);
     }
     let array = Placed::dense(element, &entry.shape, true)
         .map_err(|error| crate::source::within(&format!("tensor {name}"), &error))?;
@@ -167,4 +168,52 @@ fn content(entry: &Entry, note: Option<&String>) -> Result<Content> {
             .rule(format!("its sizes say {} bytes", array.layout.bytes())));
     }
     Ok(Content::Array(array))
+}
+
+/// Tensors begin at multiples of this, as far as their own sizes allow.
+const ALIGN: usize = 64;
+
+/// A new file with these tensors and these texts in its metadata.
+pub(crate) fn frame(entries: &[Entry], metadata: Vec<(&str, &str)>) -> Result<Frame> {
+    // Those with wide elements first, so that each begins at a multiple of its elements.
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(entries[at].body.align));
+    let mut places = vec![0; entries.len()];
+    let (mut parts, mut texts) = (Vec::with_capacity(entries.len() + 1), Vec::new());
+    texts.extend(metadata.iter().map(|(key, value)| format!("{}:{}", quoted(key), quoted(value))));
+    let mut end = 0_u64;
+    for at in order {
+        let Entry { name, body } = &entries[at];
+        if *name == METADATA {
+            return Err(Error::new(format!("a tensor called {METADATA}"))
+                .rule("safetensors has metadata under this name")
+                .accepts("--rename"));
+        }
+        let sizes: Vec<String> = body.dims.iter().map(u64::to_string).collect();
+        let next = end.checked_add(body.bytes).ok_or_else(|| Error::new("more bytes than 64 bits count"))?;
+        parts.push(format!(
+            r#"{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{end},{next}]}}"#,
+            quoted(name),
+            body.word,
+            sizes.join(",")
+        ));
+        if let Some(note) = &body.note {
+            texts.push(format!("{}:{}", quoted(&format!("{}{name}", note::KEY)), quoted(note)));
+        }
+        (places[at], end) = (end, next);
+    }
+    if !texts.is_empty() {
+        parts.insert(0, format!("\"{METADATA}\":{{{}}}", texts.join(",")));
+    }
+    let mut head = format!("{{{}}}", parts.join(",")).into_bytes();
+    head.resize((8 + head.len()).next_multiple_of(ALIGN) - 8, b' ');
+    if head.len() as u64 > LONGEST_HEADER {
+        return Err(Error::new(format!("a header of {} bytes", head.len()))
+            .rule(format!("readers of the format take up to {LONGEST_HEADER}"))
+            .accepts("a folder of shards, or shorter names"));
+    }
+    let head = [&(head.len() as u64).to_le_bytes(), &head[..]].concat();
+    let start = head.len() as u64;
+    places.iter_mut().for_each(|place| *place += start);
+    Ok(Frame { bytes: start + end, places, around: Around::Fixed(vec![(0, head)]) })
 }

@@ -87,7 +87,15 @@ pub(crate) fn open(path: &Path) -> Result<Container> {
         return Err(Error::new(format!("{name} has tensor {} in {}", shown(tensor), shown(shard)))
             .rule("every tensor of the index is in its shard; this one is not"));
     }
-    Ok(Container { name, format: Format::Safetensors, files, tensors, metadata, raw: Vec::new() })
+    Ok(Container {
+        name,
+        format: Format::Safetensors,
+        files,
+        tensors,
+        metadata,
+        raw: Vec::new(),
+        lists: Vec::new(),
+    })
 }
 
 type Index = (BTreeMap<String, String>, Vec<(String, String)>);

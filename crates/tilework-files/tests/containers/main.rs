@@ -4,3 +4,4 @@ mod common;
 mod gguf;
 mod npz;
 mod safetensors;
+mod write;

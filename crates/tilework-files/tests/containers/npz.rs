@@ -104,15 +104,17 @@ fn stored_deflated_and_large_members_are_read() -> Tested {
             comment: "tilework.layout=bf16[3,5]{1,0:T(2,2)}",
             ..member("n.npy", npy("<V2", "False", "(24,)", &data(48)))
         };
-        let container = Container::open(&folder.write("x.npz", &zip(&[plain, packed, large, note])))?;
+        let mut members = vec![plain, packed, note];
+        members.extend(wide.then_some(large));
+        let container = Container::open(&folder.write("x.npz", &zip(&members)))?;
         let expected = [
             ("a", "f32[3,5]{1,0}", data(60)),
             ("b", "f32[3,5]{1,0}", data(60)),
-            ("c/d", "s8[500,40000]{0,1}", data(20_000_000)),
             ("n", "bf16[3,5]{1,0:T(2,2)}", data(48)),
+            ("c/d", "s8[500,40000]{0,1}", data(20_000_000)),
         ];
         let expected = expected.map(|(name, text, bytes)| (name.to_owned(), text.to_owned(), bytes));
-        assert!(seen(&container) == expected, "{wide}");
+        assert!(seen(&container) == expected[..members.len()], "{wide}");
         assert_eq!(container.format(), Format::Npz);
     }
     Ok(())

@@ -1,0 +1,240 @@
+//! What `convert` makes of each array of a file that holds many.
+
+use tilework::dialect::Known;
+use tilework::{Element, Error, PlanOptions, Result};
+use tilework_copy::{Conversion, Relayout};
+use tilework_files::container::{Change, Content, Moved, Pattern, Placed, Tensor};
+
+use crate::args::{Args, ConvertArgs};
+use crate::many::Kept;
+use crate::side::Side;
+use crate::subject::Bad;
+
+/// What is asked for, of every array.
+pub struct Wish<'a> {
+    to: Option<&'a str>,
+    convert: Option<Element>,
+    pads: Vec<Pad>,
+    fill: Option<&'a str>,
+}
+
+/// New sizes for arrays of some names.
+struct Pad {
+    names: Pattern,
+    /// None for a size as it is.
+    sizes: Vec<Option<u64>>,
+    text: String,
+}
+
+/// What becomes of an array, and what of it stays although something else was asked for, and why.
+pub struct Becomes {
+    pub change: Change,
+    pub why: Option<(&'static str, Error)>,
+}
+
+impl<'a> Wish<'a> {
+    /// What the arguments ask for.
+    ///
+    /// # Errors
+    /// A layout that is no text, `--convert` without a type, and `--pad` without sizes.
+    pub fn new(convert: &'a ConvertArgs) -> Result<Wish<'a>> {
+        let to = match &convert.to {
+            None => None,
+            Some(to) => Some(to.to_str().map(str::trim).ok_or_else(|| {
+                Error::new("--to that is not UTF-8").accepts("a layout, such as 'T(8,128)' or {0,1}")
+            })?),
+        };
+        let element = match convert.convert {
+            Some(None) => {
+                return Err(Error::new("--convert without a type")
+                    .rule("arrays of a file have several types, and --to says none")
+                    .accepts("--convert TYPE, such as --convert bf16"));
+            }
+            given => given.flatten(),
+        };
+        let pads = convert.pad.iter().map(|text| Pad::new(text)).collect::<Result<Vec<Pad>>>()?;
+        Ok(Wish { to, convert: element, pads, fill: convert.fill.as_deref() })
+    }
+
+    /// Whether what was asked for was done to any array.
+    ///
+    /// # Errors
+    /// A layout that fits none of them, with the first reason.
+    pub fn was_of_use(&self, is_used: bool, kept: &[Kept]) -> Result<()> {
+        match (kept.first(), self.to) {
+            (Some(first), Some(to)) if !is_used => Err(Error::new(format!(
+                "--to {to}, which fits none of the arrays"
+            ))
+            .rule(format!("{}: {}", first.name, first.why))
+            .accepts(
+                "a layout of as many dimensions, tiles alone such as 'T(8,128)', row-major or column-major",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// What becomes of an array.
+    ///
+    /// # Errors
+    /// Sizes and padding that it cannot have.
+    pub fn of(&self, tensor: &Tensor, args: &Args) -> std::result::Result<Becomes, Bad> {
+        let keep = |why: Option<(&'static str, Error)>| Ok(Becomes { change: Change::Keep, why });
+        let pad = self.pads.iter().find(|pad| pad.names.matches(&tensor.name));
+        if self.to.is_none() && self.convert.is_none() && pad.is_none() {
+            return keep(None);
+        }
+        let array = match &tensor.content {
+            Content::Array(array) => array,
+            Content::Blocks(blocks) => {
+                let why = format!("{} are blocks of quantised numbers", blocks.block.name());
+                return keep(Some(("blocks", Error::new(why))));
+            }
+            Content::Unread { .. } => return keep(None), // refused when it is written
+        };
+        let bad = |error: Error| Bad::new(error, "");
+        let dims = match pad {
+            Some(pad) => pad.of(tensor, array).map_err(bad)?,
+            None => array.layout.dims().to_vec(),
+        };
+        // What is no number with a fraction is not made one, and counts stay whole.
+        let element = self.convert.filter(|to| to.is_float() == array.element.is_float() && to.is_float());
+        let is_skipped = element.is_none() && self.convert.is_some_and(|to| to != array.element);
+        if is_skipped && self.to.is_none() && pad.is_none() {
+            let kind = array.element;
+            let why = format!("{kind} is not converted, only one floating-point type to another");
+            return keep(Some(("type", Error::new(why))));
+        }
+        let element = element.unwrap_or(array.element);
+        let (to, why) = match self.to_side(self.to, array, element, &dims, args) {
+            Ok(to) => (to, None),
+            // It fits others; this one keeps its order, and becomes the rest of what is asked for.
+            Err(why) if element == array.element && pad.is_none() => return keep(Some(("layout", why))),
+            Err(why) => {
+                (self.to_side(None, array, element, &dims, args).map_err(bad)?, Some(("layout", why)))
+            }
+        };
+        let conversion = (element != array.element).then(|| Conversion::between(array.element, element));
+        let conversion = conversion.transpose().map_err(bad)?;
+        let fill = match self.fill {
+            Some(text) => element.fill_bits(text, to.layout.bits()).map_err(bad)?,
+            None => to.said.fill().unwrap_or(0),
+        };
+        let mut part = to.layout.clone();
+        for (dim, &size) in array.layout.dims().iter().enumerate() {
+            if part.dims()[dim] != size {
+                part = part.slice(dim, 0..size, 1).map_err(bad)?;
+            }
+        }
+        let options = PlanOptions { fill: (fill != 0).then_some(fill), ..PlanOptions::default() };
+        let relayout = match conversion {
+            Some(conversion) => Relayout::converting(&array.layout, &part, conversion, &options),
+            None => Relayout::new(&array.layout, &part, &options),
+        };
+        let relayout = relayout.map_err(|error| bad(named(&tensor.name, &error)))?;
+        Ok(Becomes { change: Change::Move(Box::new(Moved { to, relayout, fill })), why })
+    }
+
+    /// The layout that is asked for, of an array of this type and these sizes.
+    fn to_side(
+        &self,
+        to: Option<&str>,
+        array: &Placed,
+        element: Element,
+        dims: &[u64],
+        args: &Args,
+    ) -> Result<Placed> {
+        let is_packed = element.bits() < 8 && element != Element::Pred && array.layout.bits() < 8
+            || element.bits() < 8 && element != array.element;
+        let Some(text) = to else {
+            // Padded or converted alone, it keeps the layout that it has.
+            return match array.order().filter(|order| order.starts_with('{') && !order.contains("E(")) {
+                Some(braces) => read(&packed(&braces, element, is_packed), element, dims, args),
+                None => Placed::dense(element, dims, is_packed),
+            };
+        };
+        let order: Vec<usize> = (0..dims.len()).rev().collect();
+        let braces = match text {
+            "row-major" => return Placed::dense(element, dims, is_packed),
+            "column-major" => format!("{{{}}}", list(&(0..dims.len()).collect::<Vec<usize>>())),
+            tiles if tiles.starts_with("T(") => {
+                let tile = tiles.split_inclusive(')').next().unwrap_or_default();
+                let sizes = tile.split(',').count();
+                // XLA would pad such an array to a whole tile, and no compiler asks for that.
+                if sizes > dims.len() {
+                    let found = format!("the tile {tile} has {sizes} dimensions, the array {}", dims.len());
+                    return Err(Error::new(found));
+                }
+                format!("{{{}:{tiles}}}", list(&order))
+            }
+            braces if braces.starts_with('{') => braces.to_owned(),
+            whole => {
+                let found = read(whole, element, dims, args)?;
+                return match found.layout.dims() == dims && found.element == element {
+                    true => Ok(found),
+                    false => Err(Error::new(format!("{} is another array than {}", found.said, array.said))),
+                };
+            }
+        };
+        read(&packed(&braces, element, is_packed), element, dims, args)
+    }
+}
+
+/// Numbers with commas.
+fn list(numbers: &[usize]) -> String {
+    numbers.iter().map(usize::to_string).collect::<Vec<String>>().join(",")
+}
+
+/// The braces of a shape, for elements that are side by side although they are narrower than a byte.
+fn packed(braces: &str, element: Element, is_packed: bool) -> String {
+    match braces.strip_suffix('}').filter(|text| is_packed && !text.contains("E(")) {
+        None => braces.to_owned(),
+        Some(open) => format!("{open}{}E({})}}", if open.contains(':') { "" } else { ":" }, element.bits()),
+    }
+}
+
+fn read(text: &str, element: Element, dims: &[u64], args: &Args) -> Result<Placed> {
+    let side = Side::read_text(text, None, Known::array(dims, element), args).map_err(|bad| bad.error)?;
+    Placed::of(side.said)
+}
+
+fn named(name: &str, error: &Error) -> Error {
+    let mut named = Error::new(format!("{name}: {}", error.found()));
+    if let Some(rule) = error.broken_rule() {
+        named = named.rule(rule);
+    }
+    match error.accepted() {
+        Some(accepts) => named.accepts(accepts),
+        None => named,
+    }
+}
+
+impl Pad {
+    fn new(text: &str) -> Result<Pad> {
+        let bad = || {
+            Error::new(format!("--pad {text}"))
+                .rule("arrays of a name get sizes")
+                .accepts("PATTERN=SIZES, such as 'embed.*=32064,*'")
+        };
+        let (names, sizes) = text.rsplit_once('=').ok_or_else(bad)?;
+        let size = |size: &str| match size.trim() {
+            "*" => Some(None),
+            number => number.parse().ok().map(Some),
+        };
+        let sizes = sizes.split(',').map(size).collect::<Option<Vec<Option<u64>>>>().ok_or_else(bad)?;
+        Ok(Pad { names: Pattern::new(names), sizes, text: text.to_owned() })
+    }
+
+    /// The new sizes of an array.
+    fn of(&self, tensor: &Tensor, array: &Placed) -> Result<Vec<u64>> {
+        let old = array.layout.dims();
+        let new: Vec<u64> = self.sizes.iter().zip(old).map(|(new, &old)| new.unwrap_or(old)).collect();
+        if self.sizes.len() != old.len() || new.iter().zip(old).any(|(new, old)| new < old) {
+            return Err(Error::new(format!(
+                "--pad {} of {}, which is {}",
+                self.text, tensor.name, array.said
+            ))
+            .rule("an array gets as many sizes as it has, none of them smaller"));
+        }
+        Ok(new)
+    }
+}

@@ -1,0 +1,310 @@
+//! `convert` of files that hold many arrays by name.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tilework::Error;
+use tilework::words::short_bytes;
+use tilework_copy::Threads;
+use tilework_files::container::{
+    Change, Container, Content, Format, How, Job, Rename, Target, WriteError, Written, write,
+};
+
+use crate::NO;
+use crate::args::{Args, ConvertArgs, FileFormat};
+use crate::becomes::{Becomes, Wish};
+use crate::convert::{WORTH_TELLING, ends_in_npy};
+use crate::ls;
+use crate::output::{Output, Stop};
+use crate::progress::Progress;
+use crate::subject::Bad;
+
+/// The bytes of arrays in a shard where nobody says another number, as in the libraries that write shards.
+const SHARD: u64 = 5_000_000_000;
+
+/// Whether IN or OUT holds arrays by name, or an option is given that only such files know.
+pub fn is_many(convert: &ConvertArgs) -> bool {
+    let is_asked = !convert.only.is_empty()
+        || !convert.rename.is_empty()
+        || !convert.pad.is_empty()
+        || convert.transposed
+        || convert.format.is_some()
+        || convert.shard_size.is_some()
+        || convert.memory.is_some();
+    if is_asked {
+        return true;
+    }
+    // How the bytes of IN lie was said, so they are taken as they are.
+    if convert.input == "-" || convert.output == "-" || convert.skip.is_some() || convert.from.is_some() {
+        return false;
+    }
+    let is_single =
+        || matches!(target(convert), Err(_) | Ok(Target { format: Format::Npy, folder: None, .. }));
+    match Container::format_of(Path::new(&convert.input)) {
+        None => false,
+        // One array to another, or to a raw file.
+        Some(found) if found == Format::Npy || ends_in_npy(&convert.input) => !is_single(),
+        Some(_) => true,
+    }
+}
+
+/// What OUT is, by its name and the options.
+fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
+    let path = Path::new(&convert.output);
+    let name = convert.output.to_string_lossy();
+    let given = convert.format.map(|format| match format {
+        FileFormat::Safetensors => Format::Safetensors,
+        FileFormat::Npz => Format::Npz,
+        FileFormat::Gguf => Format::Gguf,
+        FileFormat::Npy => Format::Npy,
+    });
+    let transposed = convert.transposed;
+    if name.ends_with(std::path::is_separator) || path.is_dir() || convert.shard_size.is_some() {
+        let format = given.unwrap_or(Format::Safetensors);
+        return Ok(Target { format, folder: Some(convert.shard_size.unwrap_or(SHARD)), transposed });
+    }
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let named = match ending.as_deref() {
+        Some("safetensors") => Some(Format::Safetensors),
+        Some("npz") => Some(Format::Npz),
+        Some("gguf") => Some(Format::Gguf),
+        Some("npy") => Some(Format::Npy),
+        _ => None,
+    };
+    let format = given.or(named).ok_or_else(|| {
+        Error::new(format!("{name} as the file for arrays with names"))
+            .rule("its name says what it is written in")
+            .accepts(
+                "a name that ends in .safetensors, .npz, .gguf or .npy, a folder such as OUT/, or --format",
+            )
+    })?;
+    Ok(Target { format, folder: None, transposed })
+}
+
+/// Converts and says what was done.
+pub fn convert(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
+    let start = Instant::now();
+    match run(convert, args, output) {
+        Ok(done) => done.say(start.elapsed(), output),
+        Err(Failure::Bad(bad)) => output.bad(&bad.error, &bad.text, None),
+        Err(Failure::Differs(error)) => {
+            output.exit_with(NO);
+            output.note(&format!("--check failed, and nothing was written: {error}"))
+        }
+    }
+}
+
+/// Why nothing was written.
+enum Failure {
+    Bad(Bad),
+    Differs(Error),
+}
+
+impl From<Bad> for Failure {
+    fn from(bad: Bad) -> Failure {
+        Failure::Bad(bad)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Bad(Bad::new(error, ""))
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Failure {
+        match error {
+            WriteError::Bad(error) => error.into(),
+            WriteError::Differs(error) => Failure::Differs(error),
+        }
+    }
+}
+
+/// What only files with one array know.
+fn refuse_single(convert: &ConvertArgs) -> tilework::Result<()> {
+    let fail = |what: &str| {
+        Err(Error::new(format!("{what}, of files that hold many arrays"))
+            .rule("these say themselves how their arrays lie and where they are")
+            .accepts("files by their names, without --from, --skip and --trailing"))
+    };
+    match convert {
+        _ if convert.input == "-" || convert.output == "-" => fail("standard input or output"),
+        _ if convert.from.is_some() => fail("--from"),
+        _ if convert.skip.is_some() => fail("--skip"),
+        _ if convert.trailing => fail("--trailing"),
+        _ => Ok(()),
+    }
+}
+
+fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Failure> {
+    refuse_single(convert)?;
+    let target = target(convert)?;
+    let container = Container::open_as(Path::new(&convert.input), convert.dtype)?;
+    let chosen = ls::only(&container, &convert.only)?;
+    let renames =
+        convert.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
+    let wish = Wish::new(convert)?;
+    let (mut jobs, mut kept) = (Vec::with_capacity(chosen.len()), Vec::new());
+    for at in chosen {
+        let tensor = &container.tensors()[at];
+        let Becomes { change, why } = wish.of(tensor, args)?;
+        let name = renames.iter().find_map(|rename| rename.apply(&tensor.name));
+        let name = name.unwrap_or_else(|| tensor.name.clone());
+        kept.extend(why.map(|(what, why)| Kept { name: name.clone(), what, why: why.found().to_owned() }));
+        jobs.push(Job { name, tensor, change });
+    }
+    wish.was_of_use(kept.len() < jobs.len() || jobs.is_empty(), &kept)?;
+    let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
+    let bytes = |content: &Content| content.stored_bytes(target.format, "").unwrap_or(0);
+    let total = jobs.iter().map(|job| bytes(&job.content())).fold(0, u64::saturating_add);
+    let progress = Progress::new(total, output.look.ascii);
+    let how = How {
+        pool: &pool,
+        memory: convert.memory,
+        check: convert.check,
+        progress: &|done| progress.update(done),
+    };
+    let written = write(&container, &jobs, &target, Path::new(&convert.output), &how);
+    progress.finish();
+    let written = written?;
+    let moved = jobs.iter().filter(|job| matches!(job.change, Change::Move(_))).count();
+    Ok(Done {
+        input: container.name().to_owned(),
+        from: container.format(),
+        output: convert.output.to_string_lossy().into_owned(),
+        to: target.format,
+        read: jobs.iter().map(|job| job.tensor.bytes()).fold(0, u64::saturating_add),
+        arrays: jobs.len(),
+        moved,
+        kept,
+        left_out: container.left_out(target.format).into_iter().map(str::to_owned).collect(),
+        checked: convert.check,
+        written,
+    })
+}
+
+/// An array of which something stays as it is, although something else was asked for, and why.
+#[derive(Serialize)]
+pub struct Kept {
+    pub name: String,
+    /// Its layout, its type, or both, as blocks.
+    pub what: &'static str,
+    pub why: String,
+}
+
+/// What was done.
+struct Done {
+    input: String,
+    from: Format,
+    output: String,
+    to: Format,
+    read: u64,
+    arrays: usize,
+    moved: usize,
+    kept: Vec<Kept>,
+    left_out: Vec<String>,
+    written: Written,
+    checked: bool,
+}
+
+/// Answer of `convert`, of files that hold many arrays.
+#[derive(Serialize)]
+struct Converted<'a> {
+    input: &'a str,
+    output: &'a str,
+    from_format: &'static str,
+    to_format: &'static str,
+    arrays: usize,
+    moved: usize,
+    kept: &'a [Kept],
+    metadata_left_out: &'a [String],
+    read_bytes: u64,
+    written_bytes: u64,
+    files: usize,
+    resumed_files: usize,
+    checked: bool,
+    seconds: f64,
+}
+
+impl Done {
+    fn say(&self, took: Duration, output: &mut Output) -> Result<(), Stop> {
+        if output.json {
+            return output.object(&Converted {
+                input: &self.input,
+                output: &self.output,
+                from_format: self.from.name(),
+                to_format: self.to.name(),
+                arrays: self.arrays,
+                moved: self.moved,
+                kept: &self.kept,
+                metadata_left_out: &self.left_out,
+                read_bytes: self.read,
+                written_bytes: self.written.bytes,
+                files: self.written.files,
+                resumed_files: self.written.resumed,
+                checked: self.checked,
+                seconds: took.as_secs_f64(),
+            });
+        }
+        let mut page = output.new_page();
+        let count = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let size = |bytes: u64| short_bytes(bytes.into());
+        let Done { input, output: out, arrays, .. } = self;
+        let mut to = format!("{out}: {}", self.to.name());
+        if self.written.files > 1 {
+            to.push_str(&format!(", {}", count(self.written.files, "file")));
+        }
+        let mut rows = vec![
+            (
+                "from".to_owned(),
+                format!("{input}: {}, {}, {}", self.from.name(), count(*arrays, "array"), size(self.read)),
+            ),
+            ("to".to_owned(), format!("{to}, {}", size(self.written.bytes))),
+        ];
+        if self.moved > 0 {
+            rows.push(("changed".to_owned(), count(self.moved, "array")));
+        }
+        for what in ["layout", "type", "blocks"] {
+            rows.extend(self.kept_in_words(what).map(|words| ("kept".to_owned(), words)));
+        }
+        if !self.left_out.is_empty() {
+            let format = self.to.name();
+            rows.push((
+                "left out".to_owned(),
+                format!("metadata without a place in {format}: {}", self.left_out.join(", ")),
+            ));
+        }
+        if self.written.resumed > 0 {
+            let text = format!(
+                "{} of an earlier run, with the right checksums",
+                count(self.written.resumed, "file")
+            );
+            rows.push(("there already".to_owned(), text));
+        }
+        if self.checked {
+            rows.push(("checked".to_owned(), "every element and all padding".to_owned()));
+        }
+        if took >= WORTH_TELLING {
+            let rate = (self.read as f64 + self.written.bytes as f64) / took.as_secs_f64() / 1e9;
+            rows.push((
+                "took".to_owned(),
+                format!("{:.1} s, {rate:.2} GB/s read and written", took.as_secs_f64()),
+            ));
+        }
+        page.rows(&rows);
+        output.page(&page)
+    }
+
+    /// The arrays of which this stays as it is, with the first few names and the first reason.
+    fn kept_in_words(&self, what: &str) -> Option<String> {
+        const NAMES: usize = 3;
+        let kept: Vec<&Kept> = self.kept.iter().filter(|kept| kept.what == what).collect();
+        let names: Vec<&str> = kept.iter().take(NAMES).map(|kept| kept.name.as_str()).collect();
+        let more = kept.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let why = &kept.first()?.why;
+        Some(format!("the {what} of {}{more}: {why}", names.join(", ")))
+    }
+}
