@@ -5,6 +5,7 @@ mod bench;
 mod block;
 mod bytes;
 mod convert;
+mod diff;
 mod ls;
 mod message;
 mod picture;
@@ -17,6 +18,7 @@ pub use audit::AuditArgs;
 pub use bench::BenchArgs;
 pub use block::BlockArgs;
 pub use convert::{ConvertArgs, FileFormat};
+pub use diff::DiffArgs;
 pub use ls::LsArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
 pub use picture::PictureArgs;
@@ -387,6 +389,12 @@ Examples:
     /// row-major, and how much of it is padding.
     #[command(after_long_help = ls::LS_EXAMPLES)]
     Ls(LsArgs),
+
+    /// Compare the arrays in two files, by name and element by element
+    ///
+    /// Across formats, layouts and types: which are equal, which differ, where and by how much, and which are in one file only.
+    #[command(after_long_help = diff::DIFF_EXAMPLES)]
+    Diff(DiffArgs),
 
     /// Move arrays of files into other layouts, into other files
     ///

@@ -113,6 +113,9 @@ impl<'a> Wish<'a> {
                 (self.to_side(None, array, element, &dims, args).map_err(bad)?, Some(("layout", why)))
             }
         };
+        if pad.is_none() && element == array.element && to.layout.same_buffer(&array.layout).is_yes() {
+            return keep(why); // it is that already
+        }
         let conversion = (element != array.element).then(|| Conversion::between(array.element, element));
         let conversion = conversion.transpose().map_err(bad)?;
         let fill = match self.fill {

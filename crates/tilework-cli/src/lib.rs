@@ -12,6 +12,7 @@ mod block;
 mod check;
 mod compare;
 mod convert;
+mod diff;
 mod file;
 mod find;
 mod given;
@@ -113,6 +114,7 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Suggest(suggest) => suggest::suggest(suggest, args, output),
         Command::Block(block) => block::block(block, args, output),
         Command::Ls(ls) => ls::ls(ls, output),
+        Command::Diff(diff) => diff::diff(diff, output),
         Command::Convert(convert) => convert::convert(convert, args, output),
         Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),

@@ -34,22 +34,35 @@ pub fn ls(ls: &LsArgs, output: &mut Output) -> std::result::Result<(), Stop> {
 /// # Errors
 /// Patterns that no name is of: nobody asks for nothing.
 pub fn only(container: &Container, patterns: &[String]) -> Result<Vec<usize>> {
-    let patterns: Vec<Pattern> = patterns.iter().map(|text| Pattern::new(text)).collect();
-    let is_chosen = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
-    let tensors = container.tensors().iter().enumerate();
-    let chosen: Vec<usize> =
-        tensors.filter(|(_, tensor)| is_chosen(&tensor.name)).map(|(at, _)| at).collect();
-    if chosen.is_empty() && !patterns.is_empty() {
-        let first = container.tensors().first();
-        let example = first.map(|tensor| format!(", such as {}", tensor.name)).unwrap_or_default();
-        return Err(Error::new(format!(
-            "--only, and none of the {} names matches",
-            container.tensors().len()
-        ))
-        .rule("* is any number of characters, ? is one, and a pattern is of the whole name")
-        .accepts(format!("a pattern of one of the names in {}{example}", container.name())));
+    let tensors = container.tensors();
+    let chosen = Chosen::new(tensors.iter().map(|tensor| tensor.name.as_str()), patterns, container.name())?;
+    Ok((0..tensors.len()).filter(|&at| chosen.has(&tensors[at].name)).collect())
+}
+
+/// Names that `--only` chooses.
+pub struct Chosen(Vec<Pattern>);
+
+impl Chosen {
+    /// The names of these patterns, or all without any.
+    ///
+    /// # Errors
+    /// Patterns that none of `names` is of; `place` is where they are from.
+    pub fn new<'n>(names: impl Iterator<Item = &'n str>, patterns: &[String], place: &str) -> Result<Chosen> {
+        let chosen = Chosen(patterns.iter().map(|text| Pattern::new(text)).collect());
+        let names: Vec<&str> = names.collect();
+        if patterns.is_empty() || names.iter().any(|name| chosen.has(name)) {
+            return Ok(chosen);
+        }
+        let example = names.first().map(|name| format!(", such as {name}")).unwrap_or_default();
+        Err(Error::new(format!("--only, and none of the {} names matches", names.len()))
+            .rule("* is any number of characters, ? is one, and a pattern is of the whole name")
+            .accepts(format!("a pattern of one of the names in {place}{example}")))
     }
-    Ok(chosen)
+
+    /// Whether a name is one of them.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.is_empty() || self.0.iter().any(|pattern| pattern.matches(name))
+    }
 }
 
 /// Answer of `ls`, for each file.

@@ -185,7 +185,7 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     })
 }
 
-/// An array of which something stays as it is, although something else was asked for, and why.
+/// An array that keeps something although something else was asked for, and why.
 #[derive(Serialize)]
 pub struct Kept {
     pub name: String,
@@ -297,7 +297,7 @@ impl Done {
         output.page(&page)
     }
 
-    /// The arrays of which this stays as it is, with the first few names and the first reason.
+    /// The arrays that keep this, with the first few names and the first reason.
     fn kept_in_words(&self, what: &str) -> Option<String> {
         const NAMES: usize = 3;
         let kept: Vec<&Kept> = self.kept.iter().filter(|kept| kept.what == what).collect();

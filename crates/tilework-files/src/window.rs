@@ -30,10 +30,20 @@ pub(crate) fn pieces(
     visit: &mut dyn FnMut(&Relayout) -> Result<()>,
 ) -> Result<()> {
     let plan = relayout.plan();
-    cut(plan.from(), plan.to(), 0, plan.to().bytes(), bytes, &mut |from, to| {
-        let read = span(from)?.saturating_mul(from.bits().into()) / 8;
+    parts(plan.from(), plan.to(), bytes, &mut |from, to| visit(&part(relayout, from, to)?))
+}
+
+/// Calls `visit` with parts of two layouts of one array, each within about as many bytes of both.
+pub(crate) fn parts(
+    a: &Layout,
+    b: &Layout,
+    bytes: u64,
+    visit: &mut dyn FnMut(&Layout, &Layout) -> Result<()>,
+) -> Result<()> {
+    cut(a, b, 0, b.bytes(), bytes, &mut |a, b| {
+        let read = span(a)?.saturating_mul(a.bits().into()) / 8;
         // The same cuts with the sides changed.
-        cut(to, from, 0, read, bytes, &mut |to, from| visit(&part(relayout, from, to)?))
+        cut(b, a, 0, read, bytes, &mut |b, a| visit(a, b))
     })
 }
 

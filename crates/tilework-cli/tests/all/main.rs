@@ -6,6 +6,7 @@ mod block;
 mod claims;
 mod common;
 mod convert;
+mod diff;
 mod directml;
 mod documents;
 mod hostile;

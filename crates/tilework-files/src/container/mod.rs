@@ -5,6 +5,7 @@
 
 mod array;
 mod body;
+mod compare;
 mod data;
 mod folder;
 mod folder_out;
@@ -28,6 +29,7 @@ use tilework::{Element, Error, Result};
 use tilework_copy::Mapped;
 
 pub use array::{Blocks, Content, Placed};
+pub use compare::{Compared, Different, Place, compare};
 pub use data::Data;
 pub use pattern::{Pattern, Rename};
 pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
