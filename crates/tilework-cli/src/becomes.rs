@@ -1,6 +1,7 @@
 //! What `convert` makes of each array of a file that holds many.
 
 use tilework::dialect::Known;
+use tilework::ggml::Block;
 use tilework::{Element, Error, PlanOptions, Result};
 use tilework_copy::{Conversion, Relayout};
 use tilework_files::container::{Change, Content, Moved, Pattern, Placed, Tensor};
@@ -85,6 +86,13 @@ impl<'a> Wish<'a> {
         }
         let array = match &tensor.content {
             Content::Array(array) => array,
+            Content::Blocks(blocks) if self.to.is_some_and(names_blocks) => {
+                return match blocks.named(self.to.unwrap_or_default()) {
+                    Ok(to) if to == *blocks => keep(None), // it is that already
+                    Ok(to) => Ok(Becomes { change: Change::Repack(to), why: None }),
+                    Err(why) => keep(Some(("layout", why))),
+                };
+            }
             Content::Blocks(blocks) => {
                 let why = format!("{} are blocks of quantised numbers", blocks.block.name());
                 return keep(Some(("blocks", Error::new(why))));
@@ -157,6 +165,9 @@ impl<'a> Wish<'a> {
         };
         let order: Vec<usize> = (0..dims.len()).rev().collect();
         let braces = match text {
+            blocks if names_blocks(blocks) => {
+                return Err(Error::new(format!("{blocks} is of quantised blocks, and it is {}", array.said)));
+            }
             "row-major" => return Placed::dense(element, dims, is_packed),
             "column-major" => format!("{{{}}}", list(&(0..dims.len()).collect::<Vec<usize>>())),
             tiles if tiles.starts_with("T(") => {
@@ -180,6 +191,12 @@ impl<'a> Wish<'a> {
         };
         read(&packed(&braces, element, is_packed), element, dims, args)
     }
+}
+
+/// Whether a text begins with the name of a type of blocks, as those of mixed rows do: `q4_0_8x8`.
+fn names_blocks(text: &str) -> bool {
+    let is_name = |name: &str| Block::named(name).is_some();
+    is_name(text) || text.rsplit_once('_').is_some_and(|(kind, _)| is_name(kind))
 }
 
 /// Numbers with commas.

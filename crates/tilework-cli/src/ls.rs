@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use tilework::words::short_bytes;
 use tilework::{Error, Result, printable};
-use tilework_files::container::{Container, Content, Pattern, Tensor};
+use tilework_files::container::{Blocks, Container, Content, Pattern, Tensor};
 use tilework_picture::{Line, Style, wrap};
 
 use crate::args::LsArgs;
@@ -115,6 +115,11 @@ fn elements(tensors: &[&Tensor]) -> u64 {
     sum(tensors.iter().map(count))
 }
 
+/// How rows of blocks are mixed, if they are.
+fn mixed(blocks: &Blocks) -> Option<String> {
+    blocks.mix.map(|mix| format!("rows {}x{}", mix.rows, mix.chunk))
+}
+
 fn item(tensor: &Tensor) -> Item<'_> {
     let content = &tensor.content;
     Item {
@@ -123,7 +128,8 @@ fn item(tensor: &Tensor) -> Item<'_> {
         sizes: content.dims(),
         layout: match content {
             Content::Array(array) => Some(array.said.to_string()),
-            _ => None,
+            Content::Blocks(blocks) => mixed(blocks).map(|_| blocks.to_string()),
+            Content::Unread { .. } => None,
         },
         bytes: tensor.bytes(),
         padding_bytes: padding(tensor),
@@ -189,7 +195,8 @@ fn row(tensor: &Tensor) -> Row {
     let list = |sizes: &[u64]| sizes.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
     let layout = match content {
         Content::Array(array) => array.order().unwrap_or_default(),
-        _ => String::new(),
+        Content::Blocks(blocks) => mixed(blocks).unwrap_or_default(),
+        Content::Unread { .. } => String::new(),
     };
     let padding = padding(tensor);
     [

@@ -32,7 +32,7 @@ Files that hold many arrays by name are converted whole, or as far as --only cho
 npz, or a folder. What OUT is written in is said by its name (.safetensors, .npz, .gguf, .npy), or it is a folder: OUT/, with \
 shards of safetensors and their index, or npy files with --format npy. --to is tried on each array; one that it does not fit \
 stays as it is, and the answer names it. In these files --to may also be tiles alone, 'T(8,128)(2,1)', row-major or \
-column-major.
+column-major, and for quantised blocks of GGUF the name of mixed rows, q4_0_8x8, or of the type alone to take them apart.
 
 A format that has no word for a layout gets the places of the array as a list, padding among them, and the layout as text in \
 its metadata, under tilework.layout.NAME (npz: in the comment of the member; a folder of npy files: in tilework.json). Tilework \

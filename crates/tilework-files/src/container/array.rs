@@ -9,6 +9,7 @@ use tilework::xla::{self, ArrayShape, Shape};
 use tilework::{Element, Error, Layout, Result};
 
 use super::json;
+use super::repack::Mix;
 
 /// What an array of a container is.
 #[derive(Clone, Debug)]
@@ -99,21 +100,57 @@ pub struct Blocks {
     pub block: &'static Block,
     /// The sizes in elements, the most minor last.
     pub dims: Vec<u64>,
+    /// How rows are mixed, if they are.
+    pub mix: Option<Mix>,
 }
 
 impl Blocks {
     /// Blocks of an array of these sizes.
     ///
     /// # Errors
-    /// Rows that are no whole number of blocks, and more bytes than 63 bits count.
+    /// As of [`Blocks::mixed`].
     pub fn new(block: &'static Block, dims: &[u64]) -> Result<Blocks> {
+        Blocks::mixed(block, None, dims)
+    }
+
+    /// The same array with its rows mixed as `name` says, such as `q4_0_8x8`; `q4_0` takes them apart.
+    ///
+    /// # Errors
+    /// Another type of blocks, one that ggml does not mix so, and rows whose number is no multiple of those that are mixed.
+    pub fn named(&self, name: &str) -> Result<Blocks> {
+        let kind = self.block.name();
+        let mix = match name.strip_prefix(kind) {
+            Some("") => None,
+            rest => {
+                let mix = rest.and_then(|rest| Mix::named(kind, rest.strip_prefix('_')?));
+                Some(mix.ok_or_else(|| {
+                    let names = [vec![kind.to_owned()], Mix::names(kind)].concat();
+                    Error::new(format!("{name} of {kind}")).accepts(names.join(", "))
+                })?)
+            }
+        };
+        Blocks::mixed(self.block, mix, &self.dims)
+    }
+
+    /// Blocks of an array of these sizes, with mixed rows.
+    ///
+    /// # Errors
+    /// Rows that are no whole number of blocks, a number of rows that is no multiple of those that are mixed, and more bytes than
+    /// 63 bits count.
+    pub fn mixed(block: &'static Block, mix: Option<Mix>, dims: &[u64]) -> Result<Blocks> {
         let row = dims.last().copied().unwrap_or(1);
         if !row.is_multiple_of(block.elements()) {
             return Err(Error::new(format!("rows of {row} elements of {}", block.name()))
                 .rule(format!("a block has {} elements, and a row whole blocks", block.elements()))
                 .accepts(format!("a multiple of {}", block.elements())));
         }
-        let blocks = Blocks { block, dims: dims.to_vec() };
+        let blocks = Blocks { block, dims: dims.to_vec(), mix };
+        let rows = dims.iter().rev().nth(1).copied().unwrap_or(1);
+        if let Some(mix) = mix.filter(|mix| !rows.is_multiple_of(mix.rows)) {
+            return Err(Error::new(format!("{rows} rows for {blocks}"))
+                .rule(format!("{} rows are mixed", mix.rows))
+                .accepts(format!("a multiple of {}", mix.rows)));
+        }
         if blocks.count_bytes().is_none() {
             return Err(Error::new(format!("the sizes {dims:?} of {}", block.name()))
                 .rule("all bytes of an array are counted in 63 bits"));
@@ -121,16 +158,21 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Reads `q4_0[2,64]`; none for what is no type of blocks.
+    /// Reads `q4_0[2,64]` or `q4_0_8x8[8,64]`; none for what is no type of blocks.
     ///
     /// # Errors
     /// Sizes that are none, and those of [`Blocks::new`].
     pub(crate) fn read(text: &str) -> Option<Result<Blocks>> {
         let (name, sizes) = text.strip_suffix(']')?.split_once('[')?;
-        let block = Block::named(name)?;
+        let mixed = || {
+            let (kind, mix) = name.rsplit_once('_')?;
+            let block = Block::named(kind)?;
+            Some((block, Some(Mix::named(block.name(), mix)?)))
+        };
+        let (block, mix) = Block::named(name).map(|block| (block, None)).or_else(mixed)?;
         let sizes: Option<Vec<u64>> = sizes.split(',').map(|size| size.parse().ok()).collect();
         let sizes = sizes.ok_or_else(|| Error::new(format!("the sizes of {}", json::shown(text))));
-        Some(sizes.and_then(|sizes| Blocks::new(block, &sizes)))
+        Some(sizes.and_then(|sizes| Blocks::mixed(block, mix, &sizes)))
     }
 
     fn count_bytes(&self) -> Option<u64> {
@@ -160,7 +202,8 @@ impl Blocks {
 impl fmt::Display for Blocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes: Vec<String> = self.dims.iter().map(u64::to_string).collect();
-        write!(f, "{}[{}]", self.block.name(), sizes.join(","))
+        let mix = self.mix.map(|mix| format!("_{}x{}", mix.rows, mix.chunk)).unwrap_or_default();
+        write!(f, "{}{mix}[{}]", self.block.name(), sizes.join(","))
     }
 }
 
@@ -174,7 +217,7 @@ impl Content {
         }
     }
 
-    /// The type in one word.
+    /// The type in one word; of mixed rows that of what is mixed.
     pub fn kind(&self) -> &str {
         match self {
             Content::Array(array) => array.element.name(),

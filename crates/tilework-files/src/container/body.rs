@@ -111,7 +111,7 @@ fn of_blocks(format: Format, blocks: &Blocks) -> Body {
         align: 1,
     };
     match format {
-        Format::Gguf => body(blocks.block.name(), blocks.dims.clone(), None),
+        Format::Gguf if blocks.mix.is_none() => body(blocks.block.name(), blocks.dims.clone(), None),
         _ => body(bytes_word(format), vec![bytes], Some(blocks.to_string())),
     }
 }

@@ -165,6 +165,9 @@ fn fingerprint(from: &Container, jobs: &[Job], files: &[Planned]) -> String {
         for &job in &file.jobs {
             let Job { name, tensor, change } = &jobs[job];
             text.push_str(&format!("{name} {:?} {:?}", tensor.stored, tensor.content));
+            if let Change::Repack(blocks) = change {
+                text.push_str(&format!("{blocks}"));
+            }
             if let Change::Move(moved) = change {
                 let conversion =
                     moved.relayout.conversion().map(|conversion| (conversion.from(), conversion.to()));

@@ -15,6 +15,7 @@ pub(crate) mod json;
 mod note;
 mod npz;
 mod pattern;
+mod repack;
 mod safetensors;
 mod sharded;
 mod write;
@@ -32,6 +33,7 @@ pub use array::{Blocks, Content, Placed};
 pub use compare::{Compared, Different, Place, compare};
 pub use data::Data;
 pub use pattern::{Pattern, Rename};
+pub use repack::Mix;
 pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
 
 use crate::source::{Array, failed, within};

@@ -9,10 +9,11 @@ use flate2::Crc;
 use tilework::{Error, Layout, Result};
 use tilework_copy::{Mapped, MappedMut, Pool, Relayout};
 
-use super::array::{Content, Placed};
+use super::array::{Blocks, Content, Placed};
 use super::body::{Body, body};
 use super::frame::{Entry, Frame, differ};
 use super::json::shown;
+use super::repack::Repack;
 use super::{Container, Format, Tensor, folder_out};
 use crate::check::{check_elements, check_padding};
 use crate::destination::{Destination, NewFile};
@@ -39,6 +40,8 @@ pub enum Change {
     Keep,
     /// Another layout, or other elements.
     Move(Box<Moved>),
+    /// Rows of quantised blocks mixed, or taken apart.
+    Repack(Blocks),
 }
 
 /// An array that moves.
@@ -116,6 +119,7 @@ impl<'a> Job<'a> {
         match &self.change {
             Change::Keep => self.tensor.content.clone(),
             Change::Move(moved) => Content::Array(moved.to.clone()),
+            Change::Repack(blocks) => Content::Blocks(blocks.clone()),
         }
     }
 }
@@ -224,7 +228,7 @@ impl Job<'_> {
     /// The bytes of the new array.
     pub(crate) fn written(&self) -> u64 {
         match &self.change {
-            Change::Keep => self.tensor.bytes(),
+            Change::Keep | Change::Repack(_) => self.tensor.bytes(),
             Change::Move(moved) => moved.to.layout.bytes(),
         }
     }
@@ -245,6 +249,15 @@ impl Region<'_> {
 
 /// Writes an array to its place.
 fn put(job: &Job, source: Array, region: &mut Region, how: &How, done: u64) -> Result<()> {
+    if let Change::Repack(to) = &job.change {
+        let repack = repack(job, to)?;
+        for range in groups(&repack, region.len) {
+            repack.run(&source[range.clone()], &mut region.bytes()[range.clone()]);
+            (how.progress)(done + range.end as u64);
+            forget(&source, region, how);
+        }
+        return Ok(());
+    }
     let Change::Move(moved) = &job.change else {
         for start in (0..region.len).step_by(CHUNK) {
             let end = region.len.min(start + CHUNK);
@@ -280,6 +293,22 @@ fn put(job: &Job, source: Array, region: &mut Region, how: &How, done: u64) -> R
     })
 }
 
+/// The way from the blocks that are there to these.
+fn repack<'a>(job: &'a Job, to: &'a Blocks) -> Result<Repack<'a>> {
+    match &job.tensor.content {
+        Content::Blocks(from) if from.block == to.block && from.dims == to.dims => Repack::new(from, to),
+        other => {
+            Err(Error::new(format!("{} as {to}", other.kind())).rule("blocks keep their type and sizes"))
+        }
+    }
+}
+
+/// Ranges of whole groups of rows, each of about as many bytes as are moved at a time.
+fn groups(repack: &Repack, len: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+    let step = (CHUNK / repack.group().max(1)).max(1) * repack.group().max(1);
+    (0..len).step_by(step).map(move |start| start..len.min(start + step))
+}
+
 /// Gives back the memory of what was read and written, where memory is bounded.
 fn forget(source: &Array, region: &mut Region, how: &How) {
     if how.memory.is_some() {
@@ -295,6 +324,20 @@ fn compare(job: &Job, source: Array, file: &Mapped, start: usize, how: &How) -> 
         source.forget();
         file.forget();
     };
+    if let Change::Repack(to) = &job.change {
+        let Content::Blocks(from) = &job.tensor.content else { return Ok(()) }; // refused when it was written
+        let back = Repack::new(to, from)?;
+        let mut bytes = Vec::new();
+        for range in groups(&back, region.len()) {
+            bytes.resize(range.len(), 0);
+            back.run(&region[range.clone()], &mut bytes);
+            if bytes != source[range.clone()] {
+                return Err(Error::new(format!("blocks from byte {} on differ", range.start)));
+            }
+            forget();
+        }
+        return Ok(());
+    }
     let Change::Move(moved) = &job.change else {
         for (number, (old, new)) in source.chunks(CHUNK).zip(region.chunks(CHUNK)).enumerate() {
             if old != new {

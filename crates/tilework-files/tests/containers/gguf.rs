@@ -1,6 +1,7 @@
 //! GGUF.
 
-use tilework_files::container::{Container, Format};
+use tilework_copy::Inline;
+use tilework_files::container::{Blocks, Change, Container, Content, Format, How, Job, Target, write};
 
 use crate::common::{Folder, Tested, error, seen, shake};
 
@@ -159,4 +160,46 @@ fn no_change_of_a_file_makes_it_panic() {
         .tensor("w", &[2], 0, 0)
         .tensor("q", &[32], 2, 8);
     shake(&Folder::new(), "x.gguf", &File { alignment: 8, ..file }.bytes(&data(8 + 18)));
+}
+
+#[test]
+fn mixed_rows_go_into_every_format_and_come_back() -> Tested {
+    let folder = Folder::new();
+    // 16 rows of 2 blocks.
+    let bytes = File::new().tensor("w", &[64, 16], 2, 0).bytes(&data(16 * 2 * 18));
+    let source = Container::open(&folder.write("x.gguf", &bytes))?;
+    let tensor = &source.tensors()[0];
+    let Content::Blocks(plain) = &tensor.content else { return Err("no blocks".into()) };
+    for name in ["q4_0_4x4", "q4_0_4x8", "q4_0_8x8"] {
+        for (format, file) in
+            [(Format::Gguf, "m.gguf"), (Format::Npz, "m.npz"), (Format::Safetensors, "m.safetensors")]
+        {
+            let write_as = |from: &Container,
+                            to: Blocks,
+                            format,
+                            file: &str|
+             -> Result<Container, Box<dyn std::error::Error>> {
+                let jobs = [Job { name: "w".into(), tensor: &from.tensors()[0], change: Change::Repack(to) }];
+                let target = Target { format, folder: None, transposed: false };
+                let how = How { pool: &Inline, memory: Some(1), check: true, progress: &|_| {} };
+                write(from, &jobs, &target, &folder.0.join(file), &how)
+                    .map_err(|error| format!("{error:?}"))?;
+                Ok(Container::open(&folder.0.join(file))?)
+            };
+            let mixed = write_as(&source, plain.named(name)?, format, file)?;
+            let found = seen(&mixed);
+            assert_eq!(found[0].1, format!("{name}[16,64]"));
+            assert!(found[0].2 != data(16 * 2 * 18));
+            let Content::Blocks(own) = &mixed.tensors()[0].content else { return Err("no blocks".into()) };
+            let back = write_as(&mixed, own.named("q4_0")?, Format::Gguf, "back.gguf")?;
+            assert_eq!(seen(&back), seen(&source), "{name} {file}");
+            assert!(Blocks::named(own, "q4_1_8x8").is_err() && Blocks::named(own, "q4_0_3x3").is_err());
+        }
+    }
+    let few = File::new().tensor("w", &[32, 6], 2, 0).bytes(&data(6 * 18));
+    let few = Container::open(&folder.write("x.gguf", &few))?;
+    let Content::Blocks(blocks) = &few.tensors()[0].content else { return Err("no blocks".into()) };
+    let error = blocks.named("q4_0_4x4").expect_err("6 rows").to_string();
+    assert!(error.contains("6 rows for q4_0_4x4[6,32]"), "{error}");
+    Ok(())
 }
