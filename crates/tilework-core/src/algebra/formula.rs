@@ -1,4 +1,6 @@
 //! Canonical forms as formulas for people: `12·⌊i/2⌋ + 2·(i mod 2) + 4·⌊j/2⌋ + (j mod 2)`.
+//!
+//! The same for one element has its index where the letters are, and what each term comes to.
 
 use crate::algebra::canon::{Canon, divide_each_other, letter};
 use crate::algebra::linear::{Linear, Quotient, Term};
@@ -11,24 +13,153 @@ const TERM_LIMIT: u64 = 100;
 /// Quotients of quotients are written out as long as that is readable. Where each tile divides none before it, the
 /// terms double from tile to tile; such quotients get names and stand behind the formula, each once.
 pub(crate) fn formula(canon: &Canon) -> String {
-    let mut parts = Vec::new();
-    let mut rest = canon.form().clone();
-    for dim in 0..canon.rank() {
-        parts.extend(digits_of(canon, dim, &mut rest));
-    }
-    let named = terms_written_out(canon, &rest) > TERM_LIMIT;
-    for &(term, coefficient) in &rest.terms {
-        parts.push((coefficient, text_of(canon, term, named)));
-    }
-    let mut text = join(rest.constant, &parts);
-    if named {
+    let mut writer = Writer::new(canon, None);
+    let (constant, parts) = writer.parts();
+    let mut text = join(constant, &parts);
+    if writer.named {
         let nested = canon.quotients().iter().enumerate().filter(|(_, quotient)| !quotient.is_plain());
         for (number, (place, quotient)) in nested.enumerate() {
             text.push_str(if number == 0 { ", where " } else { ", " });
-            text.push_str(&format!("q{place} = {}", quotient_text(canon, quotient, named)));
+            text.push_str(&format!("q{place} = {}", writer.quotient(quotient)));
         }
     }
     text
+}
+
+/// The same with the numbers of one index in it, and then with what each term comes to: `12·⌊2/2⌋ + 4·⌊3/2⌋` and `12 + 4`.
+/// Quotients that the formula has names for are numbers at once.
+pub(crate) fn formula_at(canon: &Canon, index: &[u64]) -> [String; 2] {
+    let (constant, parts) = Writer::new(canon, Some(index)).parts();
+    let sums: Vec<Part> =
+        parts.iter().map(|part| Part { coefficient: part.value, text: String::new(), value: 0 }).collect();
+    [join(constant, &parts), join(constant, &sums)]
+}
+
+/// A term of the formula.
+struct Part {
+    coefficient: i128,
+    /// What the coefficient is multiplied with; nothing where it stands alone.
+    text: String,
+    /// What the two come to, where the index is known.
+    value: i128,
+}
+
+/// What the letters and quotients of a formula are called: themselves, or numbers.
+struct Writer<'a> {
+    canon: &'a Canon,
+    index: Option<&'a [u64]>,
+    /// The quotients of the index; none without one.
+    values: Vec<i128>,
+    /// Whether quotients of quotients have names.
+    named: bool,
+}
+
+impl Writer<'_> {
+    fn new<'a>(canon: &'a Canon, index: Option<&'a [u64]>) -> Writer<'a> {
+        let mut writer = Writer { canon, index, values: Vec::new(), named: false };
+        if index.is_some() {
+            for quotient in canon.quotients() {
+                let sum = quotient.of.terms.iter().map(|&(term, times)| times * writer.value(term));
+                let sum = quotient.of.constant + sum.sum::<i128>();
+                writer.values.push(sum.div_euclid(i128::from(quotient.by)));
+            }
+        }
+        writer
+    }
+
+    /// The constant, and the terms: the digits of each dimension, and what is left.
+    fn parts(&mut self) -> (i128, Vec<Part>) {
+        let mut parts = Vec::new();
+        let mut rest = self.canon.form().clone();
+        for dim in 0..self.canon.rank() {
+            parts.extend(self.digits(dim, &mut rest));
+        }
+        self.named = terms_written_out(self.canon, &rest) > TERM_LIMIT;
+        for &(term, coefficient) in &rest.terms {
+            let value = coefficient * self.value(term);
+            parts.push(Part { coefficient, text: self.term(term), value });
+        }
+        (rest.constant, parts)
+    }
+
+    /// The number of a term; 0 where no index is known.
+    fn value(&self, term: Term) -> i128 {
+        match term {
+            Term::Dim(dim) => self.index.and_then(|index| index.get(dim)).map_or(0, |&at| i128::from(at)),
+            Term::Quotient(place) => self.values.get(place).copied().unwrap_or(0),
+        }
+    }
+
+    fn name(&self, dim: usize) -> String {
+        match self.index {
+            Some(_) => self.value(Term::Dim(dim)).to_string(),
+            None => letter(self.canon.rank(), dim),
+        }
+    }
+
+    /// The part of one dimension as digits, taken out of `rest`, if its cuts divide each other.
+    ///
+    /// Coefficients c0, c1, … of ⌊x/D0⌋, ⌊x/D1⌋, … with 1 = D0 | D1 | … are digits with strides s0 = c0 and
+    /// s(k) = c(k) + s(k−1)·D(k)/D(k−1): the remainder below each cut is what the next coefficient takes back.
+    fn digits(&self, dim: usize, rest: &mut Linear) -> Vec<Part> {
+        let cuts = self.canon.cuts(dim);
+        if !divide_each_other(&cuts) {
+            return Vec::new();
+        }
+        rest.terms.retain(|(term, _)| match *term {
+            Term::Dim(own) => own != dim,
+            Term::Quotient(place) => self.canon.quotients()[place].plain_dim() != Some(dim),
+        });
+        let (name, at) = (self.name(dim), self.value(Term::Dim(dim)));
+        let mut stride = 0;
+        let mut digits = Vec::new();
+        for (level, &(cut, coefficient)) in cuts.iter().enumerate() {
+            stride = match level {
+                0 => coefficient,
+                _ => coefficient + stride * i128::from(cut / cuts[level - 1].0),
+            };
+            let quotient = if cut == 1 { name.clone() } else { format!("⌊{name}/{cut}⌋") };
+            let (text, digit) = match cuts.get(level + 1).map(|next| next.0) {
+                None => (quotient, at / i128::from(cut)),
+                Some(high) => {
+                    let among = high / cut;
+                    (format!("({quotient} mod {among})"), at / i128::from(cut) % i128::from(among))
+                }
+            };
+            if stride != 0 {
+                digits.push(Part { coefficient: stride, text, value: stride * digit });
+            }
+        }
+        digits.reverse();
+        digits
+    }
+
+    fn term(&self, term: Term) -> String {
+        match term {
+            Term::Dim(dim) => self.name(dim),
+            Term::Quotient(place) => match &self.canon.quotients()[place] {
+                quotient if self.named && !quotient.is_plain() => match self.index {
+                    Some(_) => self.value(term).to_string(),
+                    None => format!("q{place}"),
+                },
+                quotient => self.quotient(quotient),
+            },
+        }
+    }
+
+    fn quotient(&self, quotient: &Quotient) -> String {
+        let parts: Vec<Part> = quotient
+            .of
+            .terms
+            .iter()
+            .map(|&(term, coefficient)| Part { coefficient, text: self.term(term), value: 0 })
+            .collect();
+        let inner = join(quotient.of.constant, &parts);
+        match parts.len() {
+            1 if quotient.of.constant == 0 => format!("⌊{inner}/{}⌋", quotient.by),
+            _ => format!("⌊({inner})/{}⌋", quotient.by),
+        }
+    }
 }
 
 /// How many terms the form has with every quotient written out.
@@ -46,75 +177,23 @@ fn terms_written_out(canon: &Canon, form: &Linear) -> u64 {
     count(form, &terms)
 }
 
-/// The part of one dimension as digits, taken out of `rest`, if its cuts divide each other.
-///
-/// Coefficients c0, c1, … of ⌊x/D0⌋, ⌊x/D1⌋, … with 1 = D0 | D1 | … are digits with strides s0 = c0 and
-/// s(k) = c(k) + s(k−1)·D(k)/D(k−1): the remainder below each cut is what the next coefficient takes back.
-fn digits_of(canon: &Canon, dim: usize, rest: &mut Linear) -> Vec<(i128, String)> {
-    let cuts = canon.cuts(dim);
-    if !divide_each_other(&cuts) {
-        return Vec::new();
-    }
-    rest.terms.retain(|(term, _)| match *term {
-        Term::Dim(own) => own != dim,
-        Term::Quotient(place) => canon.quotients()[place].plain_dim() != Some(dim),
-    });
-    let name = letter(canon.rank(), dim);
-    let mut stride = 0;
-    let mut digits = Vec::new();
-    for (level, &(cut, coefficient)) in cuts.iter().enumerate() {
-        stride = match level {
-            0 => coefficient,
-            _ => coefficient + stride * i128::from(cut / cuts[level - 1].0),
-        };
-        let high = cuts.get(level + 1).map(|next| next.0);
-        let quotient = if cut == 1 { name.clone() } else { format!("⌊{name}/{cut}⌋") };
-        let text = match high {
-            None => quotient,
-            Some(high) => format!("({quotient} mod {})", high / cut),
-        };
-        if stride != 0 {
-            digits.push((stride, text));
-        }
-    }
-    digits.reverse();
-    digits
-}
-
-fn text_of(canon: &Canon, term: Term, named: bool) -> String {
-    match term {
-        Term::Dim(dim) => letter(canon.rank(), dim),
-        Term::Quotient(place) => match &canon.quotients()[place] {
-            quotient if named && !quotient.is_plain() => format!("q{place}"),
-            quotient => quotient_text(canon, quotient, named),
-        },
-    }
-}
-
-fn quotient_text(canon: &Canon, quotient: &Quotient, named: bool) -> String {
-    let parts: Vec<_> = quotient.of.terms.iter().map(|&(term, c)| (c, text_of(canon, term, named))).collect();
-    let inner = join(quotient.of.constant, &parts);
-    match parts.len() {
-        1 if quotient.of.constant == 0 => format!("⌊{inner}/{}⌋", quotient.by),
-        _ => format!("⌊({inner})/{}⌋", quotient.by),
-    }
-}
-
 /// `3 + 2·a − b`; the constant 0 only when it stands alone.
-fn join(constant: i128, parts: &[(i128, String)]) -> String {
+fn join(constant: i128, parts: &[Part]) -> String {
     let mut text = String::new();
     if constant != 0 || parts.is_empty() {
         text.push_str(&constant.to_string().replace('-', "−"));
     }
-    for (coefficient, name) in parts {
+    for Part { coefficient, text: name, .. } in parts {
         text.push_str(match (text.is_empty(), *coefficient < 0) {
             (true, true) => "−",
             (true, false) => "",
             (false, true) => " − ",
             (false, false) => " + ",
         });
-        if coefficient.unsigned_abs() != 1 {
-            text.push_str(&format!("{}·", coefficient.unsigned_abs()));
+        match (coefficient.unsigned_abs(), name.is_empty()) {
+            (1, false) => {}
+            (size, true) => text.push_str(&size.to_string()),
+            (size, false) => text.push_str(&format!("{size}·")),
         }
         text.push_str(name);
     }

@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use crate::algebra::canon::Canon;
+use crate::algebra::formula::formula_at;
 use crate::arithmetic::bytes;
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::build::Builder;
@@ -353,6 +354,33 @@ impl Layout {
             None => self.canon().to_string(),
             Some(swizzle) => format!("{swizzle}({})", self.canon()),
         }
+    }
+
+    /// The formula worked out for one element: with its index in it, with what each term comes to, and the offset.
+    ///
+    /// ```
+    /// use tilework::Layout;
+    /// let layout = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+    /// let worked = "12·⌊2/2⌋ + 2·(2 mod 2) + 4·⌊3/2⌋ + (3 mod 2) = 12 + 0 + 4 + 1 = 17";
+    /// assert_eq!(layout.formula_at(&[2, 3])?, worked);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An index that is none of the array.
+    pub fn formula_at(&self, index: &[u64]) -> Result<String> {
+        let offset = self.offset(index)?.to_string();
+        let [numbers, sums] = formula_at(self.canon(), index);
+        let mut steps = vec![numbers, sums];
+        steps.dedup();
+        if let Some(swizzle) = self.swizzle() {
+            steps.push(self.canon().eval(index).to_string());
+            steps.dedup();
+            steps = steps.iter().map(|step| format!("{swizzle}({step})")).collect();
+        }
+        steps.push(offset);
+        steps.dedup();
+        Ok(steps.join(" = "))
     }
 
     /// The canonical form of the function, before a swizzle; see [`Canon`].
