@@ -4,15 +4,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use tilework::directml::{
-    Binding, BufferTensorDesc, Desc, FeatureLevel, FoundDesc, Rule, needed_bytes, read_json,
-};
-use tilework_explain::Row;
+use tilework::directml::{Binding, FeatureLevel, FoundDesc, read_json};
+use tilework_explain::Checking;
 
 use crate::NO;
 use crate::args::CheckArgs;
 use crate::file;
-use crate::json;
 use crate::output::{Output, Stop};
 use crate::subject::{LONGEST, text_of};
 
@@ -90,8 +87,8 @@ impl Checker<'_> {
             false => format!("{file}: {}", found.path),
         };
         let is_read = found.errors.is_empty();
-        // Rules that need what could not be read are not applied; the others are.
-        let broken = found.check(self.level, self.binding.as_ref());
+        let checking = Checking::new(found, self.level, self.binding);
+        let broken = checking.broken();
         if !is_read {
             self.counts.unreadable += 1;
             found.errors.iter().try_for_each(|error| self.output.bad_in(&place, error, text))?;
@@ -104,79 +101,14 @@ impl Checker<'_> {
             self.counts.broken += 1;
             self.counts.violations += broken.len() as u64;
         }
-        let bare = if is_read { bare(&found.desc) } else { None };
-        let need = bare.as_ref().map(|desc| desc.minimum_bytes());
         if self.output.json {
-            return self.output.object(&json::Checked {
-                file,
-                path: &found.path,
-                descriptor: found.desc.to_string(),
-                ok: broken.is_empty(),
-                needed_bytes: need,
-                end_bytes: need.zip(self.binding).map(|(need, binding)| end(&found.desc, need, &binding)),
-                violations: broken.iter().map(json::Broken::from).collect(),
-            });
+            return self.output.object(&checking.object(file));
         }
         if broken.is_empty() && self.binding.is_none() {
             return Ok(());
         }
         let mut page = self.output.new_page();
-        page.title(&place);
-        page.paragraph(&found.desc.to_string());
-        for violation in &broken {
-            let field = match violation.index {
-                Some(index) => format!("{}[{index}]", violation.field),
-                None => violation.field.to_owned(),
-            };
-            // The value of a buffer that is too small is the sum it was held against; people look for the buffer's size.
-            let (value, limit) = match violation.rule {
-                Rule::BufferTooSmall => (&violation.limit, format!("at least {}", violation.value)),
-                _ => (&violation.value, violation.limit.clone()),
-            };
-            let mut rows = vec![
-                ("broken".to_owned(), violation.rule.name().to_owned()),
-                ("found".to_owned(), format!("{field} = {value}")),
-                ("rule".to_owned(), violation.rule.sentence().to_owned()),
-                ("limit".to_owned(), limit),
-            ];
-            rows.extend(violation.legal.clone().map(|legal| ("legal".to_owned(), legal)));
-            page.rows(&rows);
-        }
-        let sum = bare.map_or_else(Vec::new, |bare| self.sum(&found.desc, &bare));
-        if !sum.is_empty() {
-            page.rows(&sum);
-        }
+        checking.explain(&place, &mut page);
         self.output.page(&page)
     }
-
-    /// Each term of what a binding needs, or of what the tensor needs where there is none.
-    fn sum(&self, desc: &Desc, built: &BufferTensorDesc) -> Vec<Row> {
-        let mut rows: Vec<Row> = needed_bytes(built).map(|[name, text]| (name, text)).into();
-        let Some(binding) = &self.binding else { return rows };
-        let need = built.minimum_bytes();
-        let end = end(desc, need, binding);
-        let room = end - u128::from(binding.offset);
-        let what = if room == u128::from(need) { "" } else { ", which are declared or bound," };
-        let mut text = format!("offset {} + {room}{what} = {end} B", binding.offset);
-        if let Some(buffer) = binding.buffer {
-            let buffer = u128::from(buffer);
-            text.push_str(&match buffer.checked_sub(end) {
-                Some(left) => format!("; the buffer has {buffer} B, {left} more"),
-                None => format!("; the buffer has {buffer} B, {} too few", end - buffer),
-            });
-        }
-        rows.push(("binding".to_owned(), text));
-        rows
-    }
-}
-
-/// Bytes from the start of the buffer to the end of what is bound.
-fn end(desc: &Desc, need: u64, binding: &Binding) -> u128 {
-    let room = need.max(desc.total.unwrap_or(0)).max(binding.range.unwrap_or(0));
-    u128::from(binding.offset) + u128::from(room)
-}
-
-/// The tensor without what was declared about its total and its place, which may be wrong.
-fn bare(desc: &Desc) -> Option<BufferTensorDesc> {
-    Desc { total: None, alignment: 0, flags: 0, dimension_count: None, ..desc.clone() }.build().ok()
 }

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use tilework::directml::Violation;
 use tilework::{Error, Place, printable};
 use tilework_explain::Cause;
 
@@ -82,44 +81,6 @@ impl<'a> Failure<'a> {
     pub fn within(mut self, place: &'a str) -> Failure<'a> {
         self.error.place = Some(place);
         self
-    }
-}
-
-/// Answer of `check`, for each descriptor that could be read.
-#[derive(Serialize)]
-pub struct Checked<'a> {
-    pub file: &'a str,
-    pub path: &'a str,
-    pub descriptor: String,
-    pub ok: bool,
-    /// Null if it cannot be counted.
-    pub needed_bytes: Option<u64>,
-    /// Null without a binding.
-    pub end_bytes: Option<u128>,
-    pub violations: Vec<Broken<'a>>,
-}
-
-/// A rule that is broken.
-#[derive(Serialize)]
-pub struct Broken<'a> {
-    rule: &'static str,
-    field: &'static str,
-    index: Option<usize>,
-    value: &'a str,
-    limit: &'a str,
-    legal: Option<&'a str>,
-}
-
-impl<'a> From<&'a Violation> for Broken<'a> {
-    fn from(violation: &'a Violation) -> Broken<'a> {
-        Broken {
-            rule: violation.rule.name(),
-            field: violation.field,
-            index: violation.index,
-            value: &violation.value,
-            limit: &violation.limit,
-            legal: violation.legal.as_deref(),
-        }
     }
 }
 

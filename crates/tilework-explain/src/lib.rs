@@ -28,9 +28,11 @@
 
 mod audited;
 mod blocked;
+mod checked;
 mod comparison;
 mod explain;
 mod figure;
+pub mod link;
 mod logged;
 mod movement;
 mod page;
@@ -47,6 +49,7 @@ pub use audited::{
     explain_audit, explain_audit_change, explain_what_if, space_name,
 };
 pub use blocked::{BlockSize, Blocked, Near, explain_block};
+pub use checked::{Broken, Checked, Checking};
 pub use comparison::{Answer, Compared, Comparison, Sense};
 pub use explain::{explain, explain_layout};
 pub use figure::{figure, figure_of_layout, figure_of_plan, figure_of_two};

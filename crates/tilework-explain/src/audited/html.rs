@@ -141,7 +141,7 @@ fn section(page: &mut String, program: &Audited, top: usize) {
 }
 
 fn spaces(page: &mut String, program: &Audited) {
-    page.push_str("<table><tr><th>memory</th><th>at the peak</th><th>padding</th><th></th><th>all buffers</th><th>padding</th><th></th></tr>\n");
+    page.push_str("<table><tr><th>memory</th><th>at the peak</th><th>padding</th><th>share</th><th>all buffers</th><th>padding</th><th>share</th></tr>\n");
     for space in &program.spaces {
         let _ = write!(page, "<tr><td>{}</td>", escaped(&space_name(program, space.number)));
         for sum in [space.peak, Some(space.total)] {
@@ -298,7 +298,7 @@ fn sums<K>(page: &mut String, heading: &str, sums: &[Keyed<K>], name: fn(&K) -> 
     }
     let _ = writeln!(
         page,
-        "<h3>{heading}</h3>\n<table><tr><th></th><th>padding</th><th></th><th>allocated</th></tr>"
+        "<h3>{heading}</h3>\n<table><tr><th>where</th><th>padding</th><th>share</th><th>allocated</th></tr>"
     );
     for Keyed { key, sum } in wasting {
         let (waste, share, allocated) = (short(sum.waste()), percent(sum.share()), short(sum.allocated));

@@ -35,6 +35,11 @@ pub struct FoundDesc {
 }
 
 impl FoundDesc {
+    /// One that stands in no file, and of which everything was read.
+    pub fn of(desc: Desc) -> FoundDesc {
+        FoundDesc { path: String::new(), span: 0..0, desc, errors: Vec::new(), unread: Vec::new() }
+    }
+
     /// What the descriptor breaks, as far as it could be read: a rule that needs a field among the [`errors`] is not
     /// applied, so nothing is said of numbers that nobody wrote.
     ///
