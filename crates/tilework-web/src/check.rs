@@ -1,0 +1,80 @@
+//! The check of descriptors of DirectML.
+
+use serde::{Deserialize, Serialize};
+use tilework::Result;
+use tilework::directml::{Binding, Desc, FeatureLevel, FoundDesc, read_json};
+use tilework_explain::{Checking, Row};
+
+use crate::problem::Problem;
+
+/// What is to be checked, and where it is bound.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    pub text: String,
+    #[serde(default)]
+    offset: Option<u64>,
+    #[serde(default)]
+    buffer: Option<u64>,
+}
+
+/// The answer for one descriptor.
+#[derive(Serialize)]
+pub struct Judged {
+    path: String,
+    descriptor: String,
+    ok: bool,
+    errors: Vec<Problem>,
+    broken: Vec<Violated>,
+    sum: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Violated {
+    rule: &'static str,
+    sentence: &'static str,
+    field: String,
+    value: String,
+    limit: String,
+    legal: Option<String>,
+}
+
+/// Checks every descriptor that stands in JSON, or the one that a line says.
+pub fn answer(asked: &Check) -> Result<Vec<Judged>> {
+    let text = asked.text.trim_start();
+    let binding = (asked.offset.is_some() || asked.buffer.is_some()).then(|| Binding {
+        offset: asked.offset.unwrap_or(0),
+        range: None,
+        buffer: asked.buffer,
+    });
+    if !text.starts_with(['{', '[']) {
+        let desc = Desc::parse(asked.text.trim())?;
+        let found = FoundDesc::of(desc);
+        return Ok(vec![judge(&found, &asked.text, binding)]);
+    }
+    let found = read_json(&asked.text)?;
+    Ok(found.iter().map(|found| judge(found, &asked.text, binding)).collect())
+}
+
+fn judge(found: &FoundDesc, text: &str, binding: Option<Binding>) -> Judged {
+    let checking = Checking::new(found, FeatureLevel::LATEST, binding);
+    let broken = checking.broken().iter().map(|violation| Violated {
+        rule: violation.rule.name(),
+        sentence: violation.rule.sentence(),
+        field: match violation.index {
+            Some(index) => format!("{}[{index}]", violation.field),
+            None => violation.field.to_owned(),
+        },
+        value: violation.value.clone(),
+        limit: violation.limit.clone(),
+        legal: violation.legal.clone(),
+    });
+    Judged {
+        path: found.path.clone(),
+        descriptor: found.desc.to_string(),
+        ok: checking.broken().is_empty() && found.errors.is_empty(),
+        errors: found.errors.iter().map(|error| Problem::new(error, text)).collect(),
+        broken: broken.collect(),
+        sum: checking.sum(),
+    }
+}

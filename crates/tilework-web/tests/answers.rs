@@ -1,0 +1,133 @@
+//! What the page asks, and what it gets: the same as the command, and an error for whatever else.
+
+use serde_json::{Value, json};
+use tilework_web::Session;
+
+fn ask(request: Value) -> Value {
+    serde_json::from_str(&Session::new().answer(&request.to_string(), &[])).expect("an answer is JSON")
+}
+
+fn ok(request: Value) -> Value {
+    let mut answer = ask(request.clone());
+    assert!(answer.get("ok").is_some(), "{request}: {answer}");
+    answer["ok"].take()
+}
+
+#[test]
+fn a_layout_is_drawn_and_explained() {
+    let said = ok(json!({"ask": "layout", "text": "f32[3,5]{1,0:T(2,2)}"}));
+    assert_eq!(said["lead"], "15 elements take 96 B: 1.60 times their own size, because 36 B are padding.");
+    assert_eq!(said["array"]["causes"][0], "dimension 0 is 3, tiled to 4: 1.33 times");
+    let svg = said["array"]["svg"].as_str().expect("a picture");
+    assert!(svg.contains("data-o=\"17\" data-i=\"2,3\""));
+}
+
+#[test]
+fn an_error_is_cut_at_its_place() {
+    let error = &ask(json!({"ask": "layout", "text": "f32[3,5]{1,1}"}))["error"];
+    assert_eq!(error["around"], json!(["f32[3,5]{1,", "1", "}"]));
+    assert!(error["rule"].is_string());
+}
+
+#[test]
+fn a_place_beyond_a_pages_numbers_is_exact() {
+    let text = "f32[1152921504606846975]";
+    let point = ok(json!({"ask": "point", "text": text, "offset": "1152921504606846973"}));
+    assert_eq!(point["index"], json!([1_152_921_504_606_846_973_u64]));
+    assert_eq!(point["offset"], "1152921504606846973");
+}
+
+#[test]
+fn two_layouts_take_the_array_of_the_first() {
+    let two = ok(json!({"ask": "two", "a": "f32[4,6]{1,0:T(2,3)}", "b": "{0,1}"}));
+    assert_eq!(two["compared"]["b"], "f32[4,6]{0,1}");
+    assert_eq!(two["compared"]["transpose"]["answer"], "yes");
+    assert!(two["plan"].as_str().is_some_and(|plan| plan.contains("deinterleave 3")));
+}
+
+#[test]
+fn a_descriptor_is_checked_from_a_line_and_from_json() {
+    let line = ok(json!({"ask": "check", "text": "FLOAT16 [5,55] strides [9,3] total 123 alignment 5"}));
+    assert!(line[0]["broken"].as_array().is_some_and(|broken| broken.len() >= 2));
+    let text = r#"{"DataType": "FLOAT32", "Sizes": [2, 3]}"#;
+    let fits = ok(json!({"ask": "check", "text": text, "offset": 0, "buffer": 24}));
+    assert_eq!(fits[0]["ok"], true);
+    let short = ok(json!({"ask": "check", "text": text, "offset": 4, "buffer": 24}));
+    assert_eq!(short[0]["broken"][0]["legal"].is_string(), true);
+}
+
+#[test]
+fn a_dump_is_audited_as_the_command_audits_it() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/dump");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("samples").flatten().map(|file| file.path()).collect();
+    files.sort();
+    let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+    let mut session = Session::new();
+    let mut ask = |request: Value, bytes: &[u8]| -> Value {
+        serde_json::from_str(&session.answer(&request.to_string(), bytes)).expect("JSON")
+    };
+    let chosen = ask(json!({"ask": "audit-select", "names": names}), &[]);
+    for place in chosen["ok"].as_array().expect("places") {
+        let place = usize::try_from(place.as_u64().expect("a place")).expect("small");
+        let bytes = std::fs::read(&files[place]).expect("a sample");
+        let read = ask(json!({"ask": "audit-read", "name": names[place]}), &bytes);
+        assert!(read.get("ok").is_some(), "{read}");
+    }
+    let page = ask(json!({"ask": "audit-page", "top": 5}), &[]);
+    let mut audit = tilework_audit::Audit::new();
+    assert_eq!(audit.read_path(std::path::Path::new(folder)), []);
+    let findings = audit.findings(usize::MAX);
+    assert_eq!(page["ok"]["html"], tilework_explain::audit_html_part(&findings, 5));
+    let offers = page["ok"]["offers"].as_array().expect("offers").clone();
+    let instead = offers[0]["instead"].as_str().expect("a shape");
+    let supposed = ask(json!({"ask": "audit-page", "top": 5, "instead": [instead]}), &[]);
+    assert!(
+        supposed["ok"]["change"].as_str().is_some_and(|words| words.starts_with("What if ")),
+        "{supposed}"
+    );
+    // What was supposed is forgotten.
+    assert_eq!(ask(json!({"ask": "audit-page", "top": 5}), &[])["ok"]["html"], page["ok"]["html"]);
+}
+
+#[test]
+fn a_link_comes_back() {
+    let fragment = ok(json!({"ask": "link", "tab": "layout", "text": "f32[3,5]{0,1}", "at": "7"}));
+    assert_eq!(fragment, "#1l=f32~3,5$;0,1@&o=7");
+    let link = ok(json!({"ask": "open", "fragment": fragment}));
+    assert_eq!(link, json!({"tab": "layout", "text": "f32[3,5]{0,1}", "at": "7"}));
+}
+
+#[test]
+fn nothing_that_is_asked_panics() {
+    let texts = [
+        "",
+        "\u{0}",
+        "<script>alert(1)</script>",
+        "f32[9223372036854775807,2]",
+        "f32[?]",
+        "(f32[2], s32[])",
+        "é",
+    ];
+    for text in texts {
+        for ask_for in ["layout", "beside", "check"] {
+            ask(json!({"ask": ask_for, "text": text}));
+        }
+        ask(json!({"ask": "two", "a": text, "b": text}));
+        ask(json!({"ask": "point", "text": text, "offset": text}));
+        ask(json!({"ask": "open", "fragment": text}));
+        ask(json!({"ask": "link", "tab": text}));
+        ask(json!({"ask": "audit-page", "top": 0, "instead": [text]}));
+    }
+    for broken in ["", "{", "[]", "{\"ask\":\"nothing\"}"] {
+        assert!(Session::new().answer(broken, &[]).starts_with("{\"error\""), "{broken}");
+    }
+}
+
+#[test]
+fn markup_in_a_text_is_text() {
+    let said = ask(json!({"ask": "two", "a": "f32[2]", "b": "f32[2]{0:T(2)}<img src=x>"}));
+    assert!(said.get("error").is_some());
+    let named = ok(json!({"ask": "beside", "text": "f32[2,2]"}));
+    assert!(!named.to_string().contains("<img"));
+}
