@@ -14,6 +14,7 @@ mod header;
 mod house;
 mod mutants;
 mod oracles;
+mod page;
 mod proto;
 mod python;
 mod relayout;
@@ -51,6 +52,9 @@ The project's own chores.
   cargo xtask proto [--check]                make the code of the protobuf messages, or see whether it is current
   cargo xtask dist [--check]                 what is given to those without Rust, in target/dist, and a check that uses it:
                                              some minutes; --check uses what is there
+  cargo xtask page [--serve | --test | --figures]
+                                             make the page in the browser, in target/page: some minutes; serve it on this
+                                             machine, test it in Chromium, or measure it there
   cargo xtask house                          the house rules alone: rooms, leftovers, long files
   cargo xtask help                           this text
 
@@ -69,6 +73,8 @@ COMPARE.md, --broken shifts an offset in each check to see that all notice, and 
 PyTorch and the newest oneDNN too, gigabytes each.
 dist is no part of test. It needs Linux, Python, pkg-config and compilers for C and C++; zig, cargo-zigbuild, maturin and
 CMake are installed into target/dist-venv.
+page is no part of test. It needs Node.js 20 or newer, and a compiler for wasm32-unknown-unknown: that of rustup, or else Debian's
+packages rustc-web and rust-web-src, which it installs if it may. CHROMIUM names another browser than Debian's.
 arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
 aarch64-unknown-linux-gnu or its source; RUSTC names another compiler.
 ";
@@ -90,6 +96,7 @@ fn main() -> ExitCode {
         ["corpus", words @ ..] => corpus::run(words),
         ["arm", words @ ..] => arm::run(words),
         ["dist", options @ ..] => dist::run(options),
+        ["page", words @ ..] => page::run(words),
         ["header", options @ ..] => header::run(options),
         ["proto", options @ ..] => proto::run(options),
         ["house"] => house::check(),

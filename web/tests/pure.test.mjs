@@ -1,0 +1,39 @@
+// What needs no browser.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { build } from "esbuild";
+
+async function load(name) {
+  const file = join(import.meta.dirname, "../src", name);
+  const made = await build({ entryPoints: [file], bundle: true, format: "esm", write: false, external: ["*.txt"] });
+  return import(`data:text/javascript;base64,${Buffer.from(made.outputFiles[0].contents).toString("base64")}`);
+}
+
+test("sizes, tiles and strides are numbers to drag, and names and orders are not", async () => {
+  const { pieces } = await load("numbers.ts");
+  const numbers = (text) => pieces(text).filter((piece) => piece.isNumber).map((piece) => piece.text);
+  assert.deepEqual(numbers("bf16[4,8]{1,0:T(2,4)(2,1)}"), ["4", "8", "2", "4", "2", "1"]);
+  assert.deepEqual(numbers("f32[1,20,3,3] nChw16c"), ["1", "20", "3", "3"]);
+  assert.deepEqual(numbers("float32 (3, 5) strides (4, 12)"), ["3", "5", "4", "12"]);
+  assert.deepEqual(numbers("f32[2,3]{strides(5,1)}"), ["2", "3", "5", "1"]);
+  for (const text of ["bf16[4,8]{1,0:T(2,4)(2,1)}", "", "x", "f32[3,5]{1,0}"]) {
+    assert.equal(pieces(text).map((piece) => piece.text).join(""), text);
+  }
+});
+
+test("steps never reach 0, and large numbers move fast", async () => {
+  const { stepped } = await load("numbers.ts");
+  assert.equal(stepped(4, -9), 1);
+  assert.equal(stepped(4, 2), 6);
+  assert.equal(stepped(300, 1), 308);
+  assert.ok(stepped(8388608, 10) - 8388608 >= 100_000);
+});
+
+test("cells are sorted by the amount that they say", async () => {
+  const { amount } = await load("tables.ts");
+  assert.equal(amount("1.5 KiB"), 1536);
+  assert.equal(amount("12\u00a0%"), 12);
+  assert.equal(amount("fusion.3"), null);
+  assert.ok(amount("1 GiB") > amount("900 MiB"));
+});
