@@ -11,7 +11,7 @@ use crate::{Outcome, shell};
 /// The targets, by the names of their files in `fuzz/fuzz_targets`, each with the inputs that a short run tries: as many as
 /// take twenty seconds of a slow processor, and at most 30000. They are counted, not timed, so that every machine tries the
 /// same ones.
-const TARGETS: [(&str, u32); 10] = [
+const TARGETS: [(&str, u32); 11] = [
     ("anything", 30_000),
     ("find", 20_000),
     ("translate", 1_000),
@@ -22,6 +22,7 @@ const TARGETS: [(&str, u32); 10] = [
     ("audit", 25_000),
     ("suggest", 30_000),
     ("relayout", 18_000),
+    ("pages", 5_000),
 ];
 
 /// Those that run unsafe code, and so with the address sanitizer; the others are twice as fast without. The short run does
