@@ -90,3 +90,31 @@ pub(crate) fn view(layout: &Layout, options: &Options) -> Option<(Grid, Canvas)>
     );
     Some((grid, headed(&heading, piece, options)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilework_core::{Result, Swizzle};
+
+    #[test]
+    fn conflicts_are_different_words_of_one_bank() -> Result<()> {
+        let rows = Layout::row_major(&[64, 64], 32)?;
+        assert_eq!((conflict(&rows, vec![3, 0], 1), conflict(&rows, vec![0, 5], 0)), (1, 32));
+        // A place more in each row, and the banks of a column differ.
+        let padded = Layout::strided(&[64, 64], 32, &[65, 1], None, None)?;
+        assert_eq!((conflict(&padded, vec![3, 0], 1), conflict(&padded, vec![0, 5], 0)), (1, 1));
+        // Two elements of 16 bits are one word, which is read once for both.
+        let halves = Layout::row_major(&[64, 64], 16)?;
+        assert_eq!((conflict(&halves, vec![0, 0], 1), conflict(&halves, vec![0, 0], 0)), (1, 32));
+        // Eight runs of 16 bytes take turns: of 32 rows, four share a bank.
+        let swizzled = halves.swizzled(&Swizzle::new(3, 3, 3)?)?;
+        assert_eq!((conflict(&swizzled, vec![0, 0], 1), conflict(&swizzled, vec![0, 0], 0)), (1, 4));
+        // Elements of 8 bytes are read by 16 threads at a time.
+        let wide = Layout::row_major(&[64, 64], 64)?;
+        assert_eq!((threads(&wide), conflict(&wide, vec![0, 0], 1)), (16, 1));
+        // A broadcast reads one word.
+        let same = Layout::row_major(&[64], 32)?.broadcast(&[64, 64])?;
+        assert_eq!(conflict(&same, vec![0, 0], 0), 1);
+        Ok(())
+    }
+}

@@ -68,3 +68,41 @@ fn reaches(loops: &[Loop], (mut from, start): (u64, u64), (wanted_from, wanted_t
     }
     left == 0 && from == wanted_from
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilework_core::{Layout, PlanOptions, Result, Swizzle};
+
+    #[test]
+    fn every_element_is_found_in_the_nest_that_moves_it() -> Result<()> {
+        let rows = |dims: &[u64]| Layout::row_major(dims, 32);
+        let tiled = |dims: &[u64], tile: [u64; 2]| {
+            let tile = tile.map(Some);
+            Layout::builder(dims, 32)?.tile(&tile)?.build()
+        };
+        let swizzle = Swizzle::new(2, 1, 3)?;
+        for (from, to) in [
+            (tiled(&[3, 5], [2, 2])?, rows(&[3, 5])?),
+            (tiled(&[8, 6], [2, 3])?, tiled(&[8, 6], [2, 2])?),
+            (rows(&[4, 6])?, rows(&[6, 4])?.permute(&[1, 0])?),
+            (rows(&[4, 6])?.flip(1)?, rows(&[4, 6])?),
+            (rows(&[8, 8])?.swizzled(&swizzle)?, rows(&[8, 8])?),
+            (rows(&[8, 8])?, rows(&[8, 8])?.swizzled(&swizzle)?),
+        ] {
+            let plan = Plan::new(&from, &to, &PlanOptions::default())?;
+            let nests = Nests::new(&plan);
+            let mut moved = 0;
+            for (number, nest) in plan.copies().iter().enumerate() {
+                nest.for_each(|from, to| {
+                    assert_eq!(nests.of(from, to), Some(number), "{from} {to}");
+                    moved += 1;
+                });
+            }
+            assert_eq!(moved, from.len());
+            assert_eq!(nests.of(0, to.size()), None);
+            assert_eq!(nests.words().len(), plan.copies().len().min(SAID + 1));
+        }
+        Ok(())
+    }
+}

@@ -1,6 +1,6 @@
 //! Figures say what the layout says, whatever is cut away.
 
-use tilework::{Layout, Place, Result, Swizzle};
+use tilework::{Layout, Place, Plan, PlanOptions, Result, Swizzle};
 use tilework_picture::figure::{self, Options, Theme, View};
 
 use crate::read::{Found, read};
@@ -176,7 +176,8 @@ fn no_figure_is_wider_than_it_is_asked_to_be() -> Result<()> {
     Ok(())
 }
 
-/// The right end of the rectangles, in the coordinates of the figure.
+/// The right end of rectangles and texts, in the coordinates of the figure. A character is as wide as in the widest of the
+/// usual monospaced fonts.
 fn right_most(svg: &str) -> f64 {
     let mut shifts: Vec<f64> = Vec::new();
     let mut most = 0.0_f64;
@@ -184,16 +185,85 @@ fn right_most(svg: &str) -> f64 {
         let value = tag.split_once(&format!(" {key}=\""))?.1;
         value[..value.find('"')?].parse().ok()
     };
-    for tag in svg.split('<').skip(1) {
-        if tag.starts_with("g ") || tag.starts_with("g>") {
+    for part in svg.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').expect("a tag ends");
+        if tag == "g" || tag.starts_with("g ") {
             let shift = tag.split_once("translate(").and_then(|(_, at)| at.split(' ').next()?.parse().ok());
             shifts.push(shift.unwrap_or(0.0));
-        } else if tag.starts_with("/g>") {
+        } else if tag == "/g" {
             shifts.pop();
-        } else if tag.starts_with("rect ") {
-            let right = number(tag, "x").unwrap_or(0.0) + number(tag, "width").unwrap_or(0.0);
+        } else if tag.starts_with("rect ") || tag.starts_with("text ") {
+            let x = number(tag, "x").unwrap_or(0.0);
+            let letters = text.replace("&lt;", "<").replace("&amp;", "&").chars().count() as f64;
+            let long = letters * number(tag, "font-size").unwrap_or(13.0) * 0.61;
+            let right = match tag.split_once("text-anchor=\"") {
+                Some((_, anchor)) if anchor.starts_with("end") => x,
+                Some(_) => x + long / 2.0,
+                None => x + number(tag, "width").unwrap_or(long),
+            };
             most = most.max(right + shifts.iter().sum::<f64>());
         }
     }
     most
+}
+
+#[test]
+fn two_layouts_are_drawn_with_what_stays_and_what_moves() -> Result<()> {
+    let rows = Layout::row_major(&[4, 6], 32)?;
+    let tiled = Layout::builder(&[4, 6], 32)?.tile(&[Some(2), Some(4)])?.build()?;
+    let long = "f32[4,6]{1,0:T(2,4)}".repeat(6);
+    for (a, b) in [(&rows, &tiled), (&tiled, &rows), (&rows, &rows), (&rows, &Layout::row_major(&[24], 32)?)]
+    {
+        for width in [240, 400, 900] {
+            let options = Options { width, title: long.clone(), ..Options::default() };
+            let svg = figure::of_two([a, b], [&long, &long], &options);
+            let found = read(&svg);
+            assert!(right_most(&svg) <= f64::from(width), "{} of {width}", right_most(&svg));
+            for (part, layout) in [("array a", a), ("memory a", a), ("array b", b), ("memory b", b)] {
+                let cells = || found.iter().filter(|place| place.part == part && place.class == "cell");
+                assert!(cells().count() > 0, "{part} at {width}");
+                for place in cells() {
+                    let index = place.index.as_ref().expect("an index");
+                    assert_eq!(place.offset, layout.offset(index).ok());
+                }
+            }
+        }
+        let count = staying(a, b);
+        let svg = figure::of_two([a, b], ["A", "B"], &Options::default());
+        assert_eq!(
+            svg.contains(&format!(">{count} of 24 elements stay at their offset<")),
+            a.dims() == b.dims()
+        );
+    }
+    Ok(())
+}
+
+fn staying(a: &Layout, b: &Layout) -> u64 {
+    let mut staying = 0;
+    a.for_each_in_index_order(|index, offset| staying += u64::from(b.offset(index) == Ok(offset)));
+    staying
+}
+
+#[test]
+fn a_plan_says_where_each_place_comes_from_and_goes() -> Result<()> {
+    let tiled = Layout::builder(&[3, 5], 32)?.tile(&[Some(2), Some(2)])?.build()?;
+    let plan = Plan::new(&tiled, &Layout::row_major(&[3, 5], 32)?, &PlanOptions::default())?;
+    let found = read(&figure::of_plan(&plan, ["A", "B"], &whole()));
+    let (mut from, mut to) = (0, 0);
+    for place in found.iter().filter(|place| place.class == "cell") {
+        let index = place.index.as_ref().expect("an index");
+        let (a, b) = (plan.from().offset(index)?, plan.to().offset(index)?);
+        let (offset, text) = match place.part.as_str() {
+            "array a" => (a, a),
+            "array b" => (b, b),
+            "memory a" => (a, b),
+            "memory b" => (b, a),
+            part => panic!("{part}"),
+        };
+        assert_eq!((place.offset, place.text.as_str()), (Some(offset), text.to_string().as_str()));
+        from += u64::from(place.part == "memory a");
+        to += u64::from(place.part == "memory b");
+    }
+    assert_eq!((from, to), (15, 15));
+    Ok(())
 }
