@@ -3,6 +3,7 @@
 use tilework_core::{Layout, Place};
 
 use super::canvas::{At, CELL, Canvas, LABEL, text_width};
+use super::hatch::{self, Hatch};
 use super::paint::Colour;
 use super::{Options, headed, hue};
 
@@ -54,7 +55,7 @@ pub(crate) fn view(layout: &Layout, options: &Options) -> Option<Canvas> {
                 canvas.open(&format!("class=\"pad\" data-o=\"{offset}\""));
                 canvas.title(&format!("padding at {offset}: {cause}"));
                 canvas.rect((x, top), (width, height), Colour::Padding);
-                canvas.hatch((x, top), (width, height));
+                hatch::stroke(&mut canvas, (x, top), (width, height), Hatch::of(Some(&cause)));
             }
         }
         canvas.close();

@@ -123,22 +123,6 @@ impl Canvas {
         );
     }
 
-    /// Strokes from the lower left to the upper right of a rectangle.
-    pub(crate) fn hatch(&mut self, (x, y): (f64, f64), (width, height): (f64, f64)) {
-        const STEP: f64 = 7.0;
-        let mut lines = Vec::new();
-        // Strokes stand where x + y is a multiple of the step, so that they run through neighbours.
-        let mut sum = ((x + y) / STEP).floor() * STEP + STEP;
-        while sum < x + y + width + height {
-            let (left, right) = ((sum - y - height).max(x), (sum - y).min(x + width));
-            if right - left > 0.5 {
-                lines.push([(left, sum - left), (right, sum - right)]);
-            }
-            sum += STEP;
-        }
-        self.lines(&lines, Colour::Hatch, 1.0, "");
-    }
-
     /// Text whose baseline is at `y`.
     pub(crate) fn text(&mut self, (x, y): (f64, f64), text: &str, size: f64, colour: Colour, at: At) {
         let width = text_width(text, size);

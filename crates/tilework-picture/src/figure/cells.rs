@@ -3,6 +3,7 @@
 use tilework_core::letter;
 
 use super::canvas::{At, CELL, Canvas, LABEL, text_width};
+use super::hatch::{self, Hatch};
 use super::hue::Hue;
 use super::paint::{Colour, Theme};
 use crate::scene::{Border, Cell, Content, Grid, Head};
@@ -205,10 +206,11 @@ fn draw_cell(
         Content::Padding(cause) => {
             canvas.open(&format!("class=\"pad\"{offset}"));
             let at = cell.offset.map(|offset| format!(" at {offset}")).unwrap_or_default();
+            let hatch = Hatch::of(cause.as_ref());
             let cause = cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default();
             canvas.title(&format!("padding{at}{cause}"));
             canvas.rect(place, size, Colour::Padding);
-            canvas.hatch(place, size);
+            hatch::stroke(canvas, place, size, hatch);
             canvas.close();
         }
         Content::Cut => {

@@ -5,6 +5,7 @@ use tilework_core::{Layout, Padding, Part, PartKind, letter};
 use super::Options;
 use super::canvas::{At, Canvas, LABEL, text_width};
 use super::cells::stroke;
+use super::hatch::{self, Hatch};
 use super::paint::Colour;
 use crate::scene::{Border, Content, Grid};
 use crate::tiles::tile_levels;
@@ -36,13 +37,16 @@ pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Can
         .collect();
     causes.sort_unstable();
     causes.dedup();
-    let is_padded = cells().any(|cell| matches!(cell.content, Content::Padding(_)));
-    let causes: Vec<String> = causes.iter().map(|cause| cause.to_string()).collect();
-    if is_padded {
-        legend.padding(&match causes[..] {
-            [] => "padding".to_owned(),
-            _ => format!("padding: {}", causes.join("; ")),
-        });
+    // Causes that are stroked alike have one sign.
+    while let Some(first) = causes.first().copied() {
+        let hatch = Hatch::of(Some(first));
+        let alike = |cause: &&Padding| Hatch::of(Some(cause)) == hatch;
+        let said: Vec<String> = causes.iter().copied().filter(alike).map(|cause| cause.to_string()).collect();
+        legend.padding(hatch, &format!("padding: {}", said.join("; ")));
+        causes.retain(|cause| !alike(cause));
+    }
+    if cells().any(|cell| cell.content == Content::Padding(None)) {
+        legend.padding(Hatch::of(None), "padding");
     }
     if let Some(swizzle) = layout.swizzle().filter(|_| tile_levels(layout) == 0) {
         let run = swizzle.run();
@@ -136,10 +140,10 @@ impl Legend {
         self.canvas.rect(at, (22.0, 16.0), colour);
     }
 
-    pub(crate) fn padding(&mut self, meaning: &str) {
+    pub(crate) fn padding(&mut self, hatch: Hatch, meaning: &str) {
         let at = self.next(meaning);
         self.canvas.rect(at, (22.0, 16.0), Colour::Padding);
-        self.canvas.hatch(at, (22.0, 16.0));
+        hatch::stroke(&mut self.canvas, at, (22.0, 16.0), hatch);
     }
 
     fn cut(&mut self, meaning: &str) {

@@ -23,6 +23,7 @@ mod banks;
 mod bits;
 mod canvas;
 mod cells;
+mod hatch;
 mod hue;
 mod legend;
 mod nests;

@@ -27,17 +27,17 @@ fn layouts() -> Result<Vec<Layout>> {
     ];
     for dims in [vec![7], vec![3, 5], vec![6, 4], vec![1, 9], vec![8, 8], vec![2, 3, 4], vec![2, 1, 3, 2]] {
         for first in [vec![], vec![Some(3)], vec![Some(2), Some(4)], vec![None, Some(4)]] {
-            for second in [vec![], vec![Some(2)], vec![Some(2), Some(1)]] {
+            for second in [vec![], vec![Some(2), Some(1)]] {
                 let mut builder = Layout::builder(&dims, 16)?;
                 for tile in [&first, &second].into_iter().filter(|tile| !tile.is_empty()) {
                     builder = builder.tile(tile)?;
                 }
                 let layout = builder.build()?;
-                layouts.extend([
-                    layout.flip(0)?,
-                    layout.slice(dims.len() - 1, 1..dims[dims.len() - 1], 1)?,
-                    layout,
-                ]);
+                if second.is_empty() {
+                    let last = dims.len() - 1;
+                    layouts.extend([layout.flip(0)?, layout.slice(last, 1..dims[last], 1)?]);
+                }
+                layouts.push(layout);
             }
         }
     }
@@ -165,7 +165,7 @@ fn no_figure_is_wider_than_it_is_asked_to_be() -> Result<()> {
     let mut layouts = layouts()?;
     layouts.push(huge);
     for layout in layouts {
-        for width in [240, 333, 800] {
+        for width in [240, 500] {
             let options = Options { width, title: "f32[1,2]{1,0:T(8,128)}".repeat(9), ..Options::default() };
             let svg = figure::of_layout(&layout, &options);
             assert!(svg.starts_with("<svg ") && svg.contains(&format!(" width=\"{width}\" ")));
