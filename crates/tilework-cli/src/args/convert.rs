@@ -45,7 +45,7 @@ there: it keeps the files whose checksums are right. A folder that exists is not
 Examples:
   tilework convert samples/model.safetensors tiled.safetensors --to 'T(8,128)(2,1)' --convert bf16 --check
   tilework convert tiled.safetensors plain.npz --to row-major --rename 'layers.*=blk.*'
-  tilework convert samples/model.safetensors shards/ --shard-size 8kB --only '*.weight' --memory 1GiB
+  tilework convert samples/model.safetensors shards/ --shard-size 8kB --only '*.weight'
   tilework convert shards/ model.gguf
   tilework convert samples/model.safetensors bias.npy --only head.bias
   tilework convert samples/weights.npy w.bin --to '{1,0:T(8,128)(2,1)}' --convert bf16
