@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use tilework::Error;
-use tilework_files::container::{Compared, Container, Different, Place, Rename, Tensor, compare};
+use tilework_files::container::{Compared, Container, Different, Format, Place, Rename, Tensor, compare};
 
 use crate::NO;
 use crate::args::DiffArgs;
@@ -71,7 +71,13 @@ fn run(diff: &DiffArgs) -> tilework::Result<Found> {
         diff.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
     let renamed =
         |name: &str| renames.iter().find_map(|rename| rename.apply(name)).unwrap_or_else(|| name.to_owned());
-    let names: Vec<String> = a.tensors().iter().map(|tensor| renamed(&tensor.name)).collect();
+    let mut names: Vec<String> = a.tensors().iter().map(|tensor| renamed(&tensor.name)).collect();
+    // An npy file says no name, and goes by its own: two that hold one array each are about that.
+    if let ([name], [other]) = (&mut names[..], b.tensors())
+        && [&a, &b].iter().any(|side| side.format() == Format::Npy)
+    {
+        other.name.clone_into(name);
+    }
     let mut seen = HashSet::new();
     if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
         return Err(

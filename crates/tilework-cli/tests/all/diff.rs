@@ -34,6 +34,21 @@ fn the_same_contents_are_equal_in_every_format_and_layout() {
 }
 
 #[test]
+fn the_array_of_an_npy_file_goes_by_no_name() {
+    let folder = Folder::new();
+    done(&[SAMPLE, &folder.at("one.npz"), "--only", "head.bias"]);
+    done(&[SAMPLE, &folder.at("other/"), "--only", "head.bias", "--format", "npy"]);
+    let npy = folder.at("other/head.bias.npy");
+    let copy = folder.at("copy.npy");
+    std::fs::copy(&npy, &copy).expect("a copy");
+    for pair in [[&npy, &copy], [&copy, &folder.at("one.npz")], [&folder.at("one.npz"), &copy]] {
+        let ran = run(&["diff", pair[0], pair[1]]);
+        assert_eq!((ran.code, words(&ran.stdout).as_str()), (0, "equal 1 array"), "{pair:?}: {}", ran.stderr);
+    }
+    assert_eq!(run(&["diff", &copy, SAMPLE]).code, 1);
+}
+
+#[test]
 fn what_differs_is_named_with_its_first_places() {
     let folder = Folder::new();
     let a = folder.write("a.safetensors", &numbers(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
