@@ -135,7 +135,7 @@ fn completions(_: args::Shell, output: &mut Output) -> Result<(), Stop> {
 }
 
 /// The error where a feature is asked for that this build was compiled without.
-#[cfg(not(all(feature = "completions", feature = "png", feature = "proto")))]
+#[cfg(not(all(feature = "completions", feature = "proto")))]
 fn lacks(what: &str, feature: &str) -> tilework::Error {
     tilework::Error::new(format!("{what} are not in this build"))
         .rule(format!("it was compiled without the feature `{feature}`, for a shorter first build"))

@@ -11,7 +11,6 @@ use crate::args::PictureArgs;
 use crate::output::{Output, Stop};
 
 /// The pixels of a PNG for each of the SVG, where nothing else is asked for.
-#[cfg(feature = "png")]
 const SCALE: f32 = 2.0;
 
 /// Writes a picture to where it was asked for, whole or not at all. Of several, only the first can have the name.
@@ -56,14 +55,7 @@ fn to_file(name: &OsStr, bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-#[cfg(feature = "png")]
 fn png(svg: &str, asked: &PictureArgs) -> Result<Vec<u8>, Error> {
     tilework_picture::png(svg, asked.scale.unwrap_or(SCALE))
         .map_err(|error| Error::new(error.to_string()).accepts("a smaller --scale or --width"))
-}
-
-#[cfg(not(feature = "png"))]
-fn png(_: &str, asked: &PictureArgs) -> Result<Vec<u8>, Error> {
-    let _ = asked.scale;
-    Err(crate::lacks("PNG pictures", "png").field("--png"))
 }

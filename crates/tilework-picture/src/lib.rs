@@ -22,7 +22,6 @@
 pub mod figure;
 mod grid;
 mod moves;
-#[cfg(feature = "png")]
 mod png;
 mod ruler;
 mod scene;
@@ -35,7 +34,6 @@ mod treemap;
 mod window;
 
 pub use moves::shared_run;
-#[cfg(feature = "png")]
 pub use png::{PIXELS, PngError, png};
 pub use scene::{Border, Cell, Content, Grid, Head, Lane, Room, Scene};
 pub use text::{Line, Look, Span, Style, plain_ascii, same_width_ascii, wrap};

@@ -67,20 +67,16 @@ fn what_cannot_be_written_is_an_error_and_leaves_no_file() {
 }
 
 #[test]
-fn png_is_drawn_or_said_to_be_left_out() {
+fn a_png_is_as_many_times_as_large() {
     let folder = Folder::new();
     let (svg, png) = (folder.at("x.svg"), folder.at("x.png"));
     let ran = run(&["show", TILED, "--png", &png, "--svg", &svg, "--width", "400", "--scale", "1.5"]);
-    if cfg!(feature = "png") {
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        assert_eq!(folder.read("x.png")[16..20], 600_u32.to_be_bytes());
-        assert!(Path::new(&svg).is_file());
-    } else {
-        assert_eq!(ran.code, 2);
-        assert!(ran.stderr.contains("PNG pictures are not in this build"), "{}", ran.stderr);
-        assert!(ran.stderr.contains("`cargo run --release --features full`"), "{}", ran.stderr);
-        assert!(folder.names().is_empty());
-    }
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    assert_eq!(folder.read("x.png")[16..20], 600_u32.to_be_bytes());
+    assert!(Path::new(&svg).is_file());
+    let ran = run(&["show", TILED, "--png", &png, "--width", "8000", "--scale", "16"]);
+    assert!(ran.code == 2 && ran.stderr.contains("a smaller --scale or --width"), "{}", ran.stderr);
+    assert_eq!(folder.read("x.png")[16..20], 600_u32.to_be_bytes());
 }
 
 /// The pictures of the documents, each with the words that draw it.

@@ -87,7 +87,6 @@ fn figures_look_as_they_did() -> Result<()> {
 }
 
 /// Some of them: code that is not optimised takes a second for each.
-#[cfg(feature = "png")]
 #[test]
 fn figures_become_the_same_png_each_time() -> Result<()> {
     for (name, svg) in figures()?.into_iter().filter(|(name, _)| ["scalar", "dark"].contains(name)) {
