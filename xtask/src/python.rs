@@ -11,12 +11,14 @@ use crate::{Outcome, shell};
 pub const MATURIN: &str = "maturin==1.16.0";
 
 /// What the package is built, tested and compared with.
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 13] = [
     MATURIN,
     "numpy==2.4.6",
     "ml_dtypes==0.6.0",
     "jax==0.10.2",
     "einops==0.8.2",
+    "safetensors==0.8.0",
+    "gguf==0.19.0",
     "xarray==2026.9.0",
     "dask==2026.8.0",
     "pytest==9.2.0",

@@ -77,6 +77,35 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     }
 }
 
+/// What the command answers to a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The exit code.
+    pub code: u8,
+    /// One JSON object a line, as docs/json.md has it.
+    pub json: String,
+    /// The errors in words, as people read them.
+    pub errors: String,
+}
+
+/// Does what the arguments say, as [`run`] does, and keeps the answer in JSON.
+pub fn ask(arguments: Vec<OsString>) -> Answer {
+    let args = match Args::try_parse_from(arguments) {
+        Ok(args) => args,
+        Err(error) => {
+            let errors = usage::harmless(error).to_string();
+            return Answer { code: BAD, json: String::new(), errors };
+        }
+    };
+    let (mut output, [json, errors]) = Output::kept(&args.look);
+    let outcome = answer(&args, &mut output).and_then(|()| output.finish());
+    let (mut code, mut errors) = (output.code(), errors.text());
+    if let Err(Stop::Io(error)) = outcome {
+        (code, errors) = (BAD, format!("{errors}{error}\n"));
+    }
+    Answer { code, json: json.text(), errors }
+}
+
 /// What the command takes, for pages of a manual and completions.
 pub fn command() -> clap::Command {
     Args::command()

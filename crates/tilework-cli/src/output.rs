@@ -1,6 +1,8 @@
 //! Writing answers and errors, and the exit code that comes of them.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::rc::Rc;
 
 use serde::Serialize;
 use tilework::{Error, printable};
@@ -28,9 +30,31 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// Bytes that are kept, and not written anywhere.
+#[derive(Clone, Default)]
+pub struct Kept(Rc<RefCell<Vec<u8>>>);
+
+impl Kept {
+    /// All of them, as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.borrow()).into_owned()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Where answers go.
 pub struct Output {
-    out: BufWriter<Stdout>,
+    out: BufWriter<Box<dyn Write>>,
+    errors: Box<dyn Write>,
     /// How standard output is written.
     pub look: Look,
     /// Columns.
@@ -52,10 +76,29 @@ impl Output {
             json: args.json,
             color_errors: color(args.color, stderr.is_terminal()),
             is_terminal: stdout.is_terminal(),
-            out: BufWriter::new(stdout),
+            out: BufWriter::new(Box::new(stdout)),
+            errors: Box::new(stderr),
             code: YES,
             answered: false,
         }
+    }
+
+    /// Answers in JSON and errors that are kept, for a program that asks.
+    pub fn kept(args: &LookArgs) -> (Output, [Kept; 2]) {
+        let kept = [Kept::default(), Kept::default()];
+        let [out, errors] = kept.clone();
+        let output = Output {
+            out: BufWriter::new(Box::new(out)),
+            errors: Box::new(errors),
+            look: Look { color: false, ascii: args.ascii },
+            width: 80,
+            json: true,
+            color_errors: false,
+            is_terminal: false,
+            code: YES,
+            answered: false,
+        };
+        (output, kept)
     }
 
     /// The exit code so far: the largest that was set.
@@ -165,7 +208,7 @@ impl Output {
         self.say("note", Style::Strong, text)
     }
 
-    fn say(&self, word: &str, style: Style, text: &str) -> Result<(), Stop> {
+    fn say(&mut self, word: &str, style: Style, text: &str) -> Result<(), Stop> {
         let mut out = String::new();
         let is_ascii = self.look.ascii;
         let look = Look { color: self.color_errors, ascii: self.look.ascii };
@@ -198,7 +241,7 @@ impl Output {
             out = plain_ascii(&out);
         }
         // Standard error may be closed; then there is nobody to tell.
-        let _ = io::stderr().write_all(out.as_bytes());
+        let _ = self.errors.write_all(out.as_bytes());
         Ok(())
     }
 }

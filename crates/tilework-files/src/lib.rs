@@ -1,4 +1,5 @@
-//! Arrays in files: `.npy` and raw, moved from one memory layout to another and written safely.
+//! Arrays in files: `.npy`, raw, and files that hold many arrays by name, moved from one memory layout to another and written
+//! safely.
 //!
 //! Files are mapped, not read, so that they may be larger than memory; what is written has no name until it is complete.
 //!
@@ -21,6 +22,31 @@
 //! job.to_file(&file, &|_| {})?;
 //! file.commit()?;
 //! assert_eq!(std::fs::read(folder.join("out.bin")).unwrap(), b"adbecf");
+//! # std::fs::remove_dir_all(&folder).unwrap();
+//! # Ok::<(), tilework::Error>(())
+//! ```
+//!
+//! Safetensors, GGUF and npz are a [`container::Container`] of named arrays, which [`container::write`] makes another of:
+//!
+//! ```
+//! use tilework_copy::Threads;
+//! use tilework_files::container::{Change, Container, Format, How, Job, Target, write};
+//!
+//! # let folder = std::env::temp_dir().join(format!("tilework-many-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder).unwrap();
+//! # let head = r#"{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#;
+//! # let bytes = [&(head.len() as u64).to_le_bytes()[..], head.as_bytes(), &[0; 8]].concat();
+//! # std::fs::write(folder.join("model.safetensors"), bytes).unwrap();
+//! let model = Container::open(&folder.join("model.safetensors"))?;
+//! let jobs: Vec<Job> = model
+//!     .tensors()
+//!     .iter()
+//!     .map(|tensor| Job { name: format!("model.{}", tensor.name), tensor, change: Change::Keep })
+//!     .collect();
+//! let target = Target { format: Format::Gguf, folder: None, transposed: false };
+//! let how = How { pool: &Threads::all(), memory: Some(1 << 30), check: true, progress: &|_| {} };
+//! write(&model, &jobs, &target, &folder.join("model.gguf"), &how).expect("a new file");
+//! assert_eq!(Container::open(&folder.join("model.gguf"))?.tensors()[0].name, "model.w");
 //! # std::fs::remove_dir_all(&folder).unwrap();
 //! # Ok::<(), tilework::Error>(())
 //! ```

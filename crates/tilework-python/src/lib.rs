@@ -106,6 +106,13 @@ mod _tilework {
         py.detach(|| tilework_cli::run(arguments))
     }
 
+    /// The same with the answer in JSON: the exit code, the answer and the errors in words.
+    #[pyfunction]
+    fn ask(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> (u8, String, String) {
+        let answer = py.detach(|| tilework_cli::ask(arguments));
+        (answer.code, answer.json, answer.errors)
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::directml::register(module)?;

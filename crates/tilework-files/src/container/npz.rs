@@ -37,12 +37,14 @@ pub(crate) fn read(bytes: &[u8], file: usize, known: Option<Element>) -> Result<
 
 fn tensor(bytes: &[u8], file: usize, member: &Member, known: Option<Element>) -> Result<Tensor> {
     let packed = &bytes[member.at as usize..][..member.packed as usize]; // the list is checked
+    let is_known = !matches!(member.way, Way::Other(_));
     let stored = |skip: u64| Stored {
         file,
         at: member.at + if member.way == Way::Plain { skip } else { 0 },
-        bytes: member.bytes - skip,
+        // What cannot be unpacked is the bytes that are there.
+        bytes: if is_known { member.bytes - skip } else { member.packed },
         packed: (member.way == Way::Deflated).then_some(Packed { len: member.packed, skip }),
-        crc: Some((member.crc, skip)),
+        crc: is_known.then_some((member.crc, skip)),
     };
     let unread = |kind: &str, why: Error| Tensor {
         name: member.name.clone(),

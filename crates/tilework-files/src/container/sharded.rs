@@ -71,10 +71,16 @@ pub(crate) fn open(path: &Path) -> Result<Container> {
             .rule(format!("all {} shards are beside their index; {} missing", names.len(), missing.len()))
             .accepts("the folder with all files of the download"));
     }
-    let (mut files, mut tensors) = (Vec::new(), Vec::new());
+    let (mut files, mut tensors, mut metadata) = (Vec::new(), Vec::new(), metadata);
     for shard in names {
         let held = Held::open(&folder.join(shard))?;
         let inside = held.read(|bytes| safetensors::read(bytes, files.len()))?;
+        // Libraries say in every shard what they wrote it for.
+        for (key, value) in inside.metadata {
+            if metadata.iter().all(|(own, _)| *own != key) {
+                metadata.push((key, value));
+            }
+        }
         // The index decides where two shards have a tensor.
         tensors.extend(inside.tensors.into_iter().filter(|tensor| map.get(&tensor.name) == Some(shard)));
         files.push(held);

@@ -186,7 +186,13 @@ pub(crate) fn write_file(
     file.fits(frame.bytes)?;
     let mut map = match frame.bytes {
         0 => return Ok(done), // nothing to map
-        bytes => MappedMut::create(file.file(), bytes).map_err(|error| file.failed(&error))?,
+        bytes => MappedMut::create(file.file(), bytes).map_err(|error| match error.kind() {
+            std::io::ErrorKind::Unsupported => file
+                .failed(&error)
+                .rule("a file of many arrays is mapped, with all its room reserved")
+                .accepts("a folder on a disk of this machine"),
+            _ => file.failed(&error),
+        })?,
     };
     for (&number, &place) in numbers.iter().zip(&frame.places) {
         let job = &jobs[number];
@@ -198,7 +204,6 @@ pub(crate) fn write_file(
         done += job.written();
         (how.progress)(done);
         if how.check {
-            map.flush().map_err(|error| file.failed(&error))?;
             let read = Mapped::read(file.file()).map_err(|error| file.failed(&error))?;
             let checked = compare(job, data.array(), &read, place as usize, how).map_err(named);
             data.array().intact()?;
@@ -275,10 +280,12 @@ fn put(job: &Job, source: Array, region: &mut Region, how: &How, done: u64) -> R
         return job.run(region.bytes(), WINDOW, &|bytes| (how.progress)(done + bytes));
     };
     if moved.fill != 0 {
-        // Whole elements: 128 bits at most.
-        for start in (0..region.len).step_by(CHUNK) {
-            let end = region.len.min(start + CHUNK);
-            fill_all(&mut region.bytes()[start..end], moved.fill, moved.to.layout.bits());
+        // Eight elements are whole bytes, whatever their bits.
+        let bits = moved.to.layout.bits();
+        let step = CHUNK - CHUNK % bits as usize;
+        for start in (0..region.len).step_by(step) {
+            let end = region.len.min(start + step);
+            fill_all(&mut region.bytes()[start..end], moved.fill, bits);
             region.map.forget();
         }
     }

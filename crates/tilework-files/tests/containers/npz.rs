@@ -154,6 +154,21 @@ fn what_is_no_array_of_numbers_is_listed_and_never_loaded() -> Tested {
 }
 
 #[test]
+fn a_member_of_another_method_is_the_bytes_that_are_there() -> Tested {
+    let folder = Folder::new();
+    for name in ["a.npy", "a.txt"] {
+        let mut bytes = zip(&[Member { deflated: true, says: Some(5000), ..member(name, data(60)) }]);
+        // Bzip2, in the list.
+        let list = bytes.windows(4).rposition(|word| word == b"PK\x01\x02").expect("a list");
+        bytes[list + 10] = 12;
+        let container = Container::open(&folder.write("x.npz", &bytes))?;
+        let found = seen(&container);
+        assert!(found[0].1.starts_with("unread") && found[0].2.len() < 100, "{found:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_zip_file_that_lies_is_refused() {
     let folder = Folder::new();
     let array = member("a.npy", npy("<f4", "False", "(3, 5)", &data(60)));

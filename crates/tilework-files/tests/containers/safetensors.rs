@@ -156,7 +156,7 @@ fn no_change_of_a_file_makes_it_panic() {
 /// Two shards and their index.
 fn shards(folder: &Folder) -> std::path::PathBuf {
     let one = r#"{"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"stray":{"dtype":"U8","shape":[1],"data_offsets":[3,4]}}"#;
-    let two = r#"{"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
+    let two = r#"{"__metadata__":{"format":"pt"},"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
     folder.write("m-00001-of-00002.safetensors", &file(one, b"abcd"));
     folder.write("m-00002-of-00002.safetensors", &file(two, b"xy"));
     let index = r#"{"metadata":{"total_size":5,"kind":"t"},"weight_map":{"a":"m-00001-of-00002.safetensors","b":"m-00002-of-00002.safetensors"}}"#;
@@ -174,7 +174,8 @@ fn shards_are_one_container_by_their_index_or_their_folder() -> Tested {
             seen(&container),
             expected.map(|(name, text, bytes)| (name.into(), text.into(), bytes.into()))
         );
-        assert_eq!(container.metadata(), [("kind".to_owned(), "t".to_owned())]);
+        let metadata = [("kind".to_owned(), "t".to_owned()), ("format".to_owned(), "pt".to_owned())];
+        assert_eq!(container.metadata(), metadata);
         assert_eq!(container.files(), 2);
     }
     Ok(())

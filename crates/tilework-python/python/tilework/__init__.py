@@ -10,6 +10,7 @@
 
 from tilework import directml, xla
 from tilework._error import LayoutError
+from tilework._files import Difference, FileArray, convert, diff, ls
 from tilework._sightings import Sightings
 from tilework._tilework import (
     Audit,
@@ -48,6 +49,8 @@ __all__ = [
     "Blocks",
     "Comparison",
     "DLPack",
+    "Difference",
+    "FileArray",
     "Layout",
     "LayoutError",
     "Padding",
@@ -64,9 +67,12 @@ __all__ = [
     "channels_first",
     "channels_last",
     "contiguous",
+    "convert",
     "copyto",
+    "diff",
     "directml",
     "find",
+    "ls",
     "pack",
     "relayout",
     "suggest",

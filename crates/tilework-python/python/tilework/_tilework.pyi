@@ -32,6 +32,7 @@ __all__ = [
     "block",
     "channels_first",
     "channels_last",
+    "ask",
     "command",
     "contiguous",
     "copyto",
@@ -48,6 +49,7 @@ __all__ = [
 
 __version__: str
 
+def ask(arguments: Sequence[str | os.PathLike[str]]) -> tuple[int, str, str]: ...
 def command(arguments: Sequence[str | os.PathLike[str]]) -> int: ...
 
 _Index: TypeAlias = SupportsIndex | slice | EllipsisType
