@@ -13,7 +13,7 @@ use crate::{Outcome, shell};
 /// same ones.
 const TARGETS: [(&str, u32); 11] = [
     ("anything", 30_000),
-    ("files", 10_000),
+    ("files", 30_000),
     ("find", 20_000),
     ("translate", 1_000),
     ("parse", 30_000),

@@ -198,6 +198,17 @@ fn a_zip_file_that_lies_is_refused() {
     same[first + 42..first + 46].copy_from_slice(&[0; 4]);
     let said = error(&folder.write("x.npz", &same));
     assert!(said.contains("its own header is there, with the same name"), "{said}");
+    // A member within the bytes of another: a small file whose members are all the same large one.
+    let inner = zip(&[other("b.npy")]);
+    let end = inner.windows(4).position(|word| word == b"PK\x01\x02").expect("a list");
+    let inner = &inner[..end];
+    let outer = member("a.npy", npy("|u1", "False", &format!("({},)", inner.len()), inner));
+    let mut nested = zip(&[outer, other("b.npy")]);
+    let place = nested.windows(inner.len()).position(|part| part == inner).expect("it is within") as u32;
+    let last = nested.windows(4).rposition(|word| word == b"PK\x01\x02").expect("a list");
+    nested[last + 42..last + 46].copy_from_slice(&place.to_le_bytes());
+    let said = error(&folder.write("x.npz", &nested));
+    assert!(said.contains("no two members share bytes"), "{said}");
     let mut whole = zip(&[array]);
     whole.extend(b"x");
     assert!(error(&folder.write("x.npz", &whole)).contains("without the list of members"));
