@@ -11,7 +11,7 @@ use crate::{Outcome, shell};
 /// The targets, by the names of their files in `fuzz/fuzz_targets`, each with the inputs that a short run tries: as many as
 /// take twenty seconds of a slow processor, and at most 30000. They are counted, not timed, so that every machine tries the
 /// same ones.
-const TARGETS: [(&str, u32); 11] = [
+const TARGETS: [(&str, u32); 12] = [
     ("anything", 30_000),
     ("files", 30_000),
     ("find", 20_000),
