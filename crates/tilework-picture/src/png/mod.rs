@@ -78,8 +78,8 @@ fn draw(figure: &Figure, font: &Font, scale: f64, raster: &mut Raster) {
     for (shape, colour) in &figure.shapes {
         match shape {
             Shape::Rect { x, y, width, height } => {
-                let corners = [(*x, *y), (x + width, *y), (x + width, y + height), (*x, y + height)];
-                raster.fill(&[corners.map(|(x, y)| (x * scale, y * scale)).to_vec()], *colour);
+                let place = |x: f64, y: f64| (x * scale, y * scale);
+                raster.rect(place(*x, *y), place(x + width, y + height), *colour);
             }
             Shape::Line { from, to, width, dashes } => {
                 for (from, to) in dashed(*from, *to, *dashes) {

@@ -70,6 +70,21 @@ impl Raster {
         }
     }
 
+    /// Fills a rectangle between two corners: at once where it is of whole pixels, as most are.
+    pub(super) fn rect(&mut self, from: Point, to: Point, colour: Rgb) {
+        let is_whole = |at: f64, end: usize| at.fract() == 0.0 && at >= 0.0 && at <= end as f64;
+        let across = is_whole(from.0, self.width) && is_whole(to.0, self.width);
+        if !across || !is_whole(from.1, self.height) || !is_whole(to.1, self.height) {
+            return self.fill(&[vec![from, (to.0, from.1), to, (from.0, to.1)]], colour);
+        }
+        let (left, right) = (from.0 as usize, to.0 as usize);
+        let line = colour.repeat(right.saturating_sub(left));
+        for y in from.1 as usize..to.1 as usize {
+            let start = (y * self.width + left) * 3;
+            self.pixels[start..start + line.len()].copy_from_slice(&line);
+        }
+    }
+
     fn around(&self, contours: &[Vec<Point>]) -> Option<Around> {
         let points = || contours.iter().flatten();
         if points().any(|point| !point.0.is_finite() || !point.1.is_finite()) {
@@ -82,7 +97,7 @@ impl Raster {
         };
         let (left, top) = (least(|point| point.0), least(|point| point.1));
         let (right, bottom) = (most(|point| point.0, self.width), most(|point| point.1, self.height));
-        (left < right && top < bottom).then(|| Around {
+        (left < right && top < bottom).then_some(Around {
             left: left as usize,
             top: top as usize,
             width: (right - left) as usize,
@@ -156,6 +171,29 @@ mod tests {
         assert_eq!(drawn((3, 1), &[rect(0.0, 0.0, 3.0, 1.0), hole]), [255, 0, 255]);
         assert_eq!(drawn((2, 1), &[rect(-5.0, -5.0, 9.0, 9.0)]), [255, 255]);
         assert_eq!(drawn((2, 1), &[rect(f64::NAN, 0.0, 1.0, 1.0)]), [0, 0]);
+    }
+
+    #[test]
+    fn rectangles_are_the_same_by_either_way() {
+        for (from, to) in [
+            ((1.0, 1.0), (4.0, 3.0)),
+            ((0.5, 1.0), (4.0, 3.0)),
+            ((0.0, 0.0), (5.0, 4.0)),
+            ((-1.0, 2.0), (9.0, 3.0)),
+        ] {
+            let mut raster = Raster::new(5, 4);
+            raster.rect(from, to, WHITE);
+            let filled = drawn((5, 4), &[vec![from, (to.0, from.1), to, (from.0, to.1)]]);
+            assert_eq!(
+                raster.pixels().iter().step_by(3).copied().collect::<Vec<u8>>(),
+                filled,
+                "{from:?} {to:?}"
+            );
+        }
+        let mut raster = Raster::new(2, 2);
+        raster.rect((1.0, 1.0), (1.0, 2.0), WHITE);
+        raster.rect((2.0, 2.0), (1.0, 1.0), WHITE);
+        assert!(raster.pixels().iter().all(|&byte| byte == 0));
     }
 
     #[test]
