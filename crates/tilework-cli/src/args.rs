@@ -6,6 +6,7 @@ mod block;
 mod bytes;
 mod convert;
 mod diff;
+mod link;
 mod ls;
 mod message;
 mod picture;
@@ -19,6 +20,7 @@ pub use bench::BenchArgs;
 pub use block::BlockArgs;
 pub use convert::{ConvertArgs, FileFormat};
 pub use diff::DiffArgs;
+pub use link::LinkArgs;
 pub use ls::LsArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
 pub use picture::PictureArgs;
@@ -407,6 +409,13 @@ Examples:
     /// The yardstick is a copy of as many bytes: a ratio of 1 is as fast as memory is copied.
     #[command(after_long_help = bench::BENCH_EXAMPLES)]
     Bench(BenchArgs),
+
+    /// Print a link to the page in the browser that shows a layout, or two
+    ///
+    /// The page draws it, explains it, and lets everybody point at it. What it shows is in the link behind the #, which no
+    /// browser sends anywhere.
+    #[command(after_long_help = link::LINK_EXAMPLES)]
+    Link(LinkArgs),
 
     /// Print a completion script for a shell
     #[command(after_long_help = "\

@@ -18,6 +18,7 @@ mod find;
 mod given;
 mod input;
 mod json;
+mod link;
 mod ls;
 mod many;
 #[cfg(feature = "proto")]
@@ -147,6 +148,7 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Convert(convert) => convert::convert(convert, args, output),
         Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),
+        Command::Link(asked) => link::write(asked, args, output),
         Command::Completions { shell } => completions(*shell, output),
     }
 }

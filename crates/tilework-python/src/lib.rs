@@ -21,6 +21,7 @@ mod flat;
 mod jax;
 mod kept;
 mod layout;
+mod link;
 mod module;
 mod movement;
 mod numpy_names;

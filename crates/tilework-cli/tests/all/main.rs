@@ -11,6 +11,7 @@ mod directml;
 mod documents;
 mod hostile;
 mod lean;
+mod link;
 mod ls;
 mod many;
 #[cfg(feature = "proto")]
