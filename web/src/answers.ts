@@ -24,6 +24,8 @@ export interface ArraySaid {
   causes: string[];
   formula: string | null;
   strides: number[] | null;
+  /** Of more than two dimensions: the index in those that are not shown. */
+  slice: (number | null)[] | null;
   svg: string;
 }
 
@@ -101,7 +103,6 @@ export interface Judged {
 export interface Audited {
   offers: { shape: string; instead: string; saves: string }[];
   html: string;
-  words: string;
   change: string | null;
   bytes_read: number;
 }

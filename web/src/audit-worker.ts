@@ -8,12 +8,14 @@ export type Ask =
   | { do: "start"; module: WebAssembly.Module }
   | { do: "read"; files: File[] }
   | { do: "suppose"; instead: string[] }
+  | { do: "words" }
   | { do: "file" };
 
 /** What the worker says. */
 export type Say =
   | { is: "reading"; bytes: number; of: number; name: string }
   | { is: "audited"; audited: Audited; milliseconds: number; files: number; left: number }
+  | { is: "words"; words: string }
   | { is: "file"; html: string }
   | { is: "refused"; problem: Problem };
 
@@ -41,6 +43,10 @@ self.onmessage = (event: MessageEvent<Ask>) => {
 
 async function answer(asked: Exclude<Ask, { do: "start" }>): Promise<void> {
   const library = await engine;
+  if (asked.do === "words") {
+    say({ is: "words", words: library.ask<string>({ ask: "audit-words", top: TOP }) });
+    return;
+  }
   if (asked.do === "file") {
     say({ is: "file", html: library.ask<string>({ ask: "audit-file", top: TOP }) });
     return;

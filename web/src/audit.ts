@@ -4,7 +4,7 @@ import sample from "../../samples/out_of_memory.txt";
 import code from "worker:./audit-worker.ts";
 import type { Audited, Link } from "./answers";
 import type { Ask, Say } from "./audit-worker";
-import { copyButton, later, make, put, save, say } from "./dom";
+import { later, make, put, save, say } from "./dom";
 import { filesOf } from "./dropped";
 import { showProblem } from "./problem";
 import { searchable } from "./tables";
@@ -21,7 +21,6 @@ class AuditTab implements Tab {
   readonly panel: HTMLElement;
 
   private worker: Worker | null = null;
-  private audited: Audited | null = null;
   private readonly instead = new Set<string>();
 
   private readonly paste = make("textarea", {
@@ -86,13 +85,15 @@ class AuditTab implements Tab {
       if (event.dataTransfer) void filesOf(event.dataTransfer).then((files) => this.read(files));
     });
     this.filter.addEventListener("input", () => searchable(this.page_, this.filter.value));
+    const words = make("button", { type: "button", class: "quiet" }, "Save as text");
+    words.addEventListener("click", () => this.ask({ do: "words" }));
     const whole = make("button", { type: "button", class: "quiet" }, "Save as a page");
     whole.addEventListener("click", () => this.ask({ do: "file" }));
     put(
       this.tools,
       make("label", { for: "audit-filter" }, "Rows with"),
       this.filter,
-      copyButton(() => this.audited?.words ?? "", "the audit as text", "Copy as text"),
+      words,
       whole,
     );
   }
@@ -141,6 +142,8 @@ class AuditTab implements Tab {
         this.progress.value = said.of === 0 ? 1 : said.bytes / said.of;
         if (said.name) this.state.textContent = `Reading ${said.name}`;
         return;
+      case "words":
+        return save(new Blob([said.words], { type: "text/plain" }), "audit.txt");
       case "file":
         return save(new Blob([said.html], { type: "text/html" }), "audit.html");
       case "refused":
@@ -156,7 +159,6 @@ class AuditTab implements Tab {
   }
 
   private show({ audited, milliseconds, files, left }: Extract<Say, { is: "audited" }>): void {
-    this.audited = audited;
     const size = audited.bytes_read >= 1e6 ? `${(audited.bytes_read / 1e6).toFixed(1)} MB` : `${(audited.bytes_read / 1e3).toFixed(1)} kB`;
     const of = files === 1 ? "" : ` of ${files} files`;
     const rest = left > 0 ? `; ${left} more say the same or nothing of memory` : "";

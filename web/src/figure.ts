@@ -8,20 +8,21 @@ const SVG = "http://www.w3.org/2000/svg";
 /** The most places that a trail goes through: beyond, it would be a blot. */
 const LONGEST_TRAIL = 400;
 
-/** The pictures in a figure. */
-const PARTS = "svg > g.array, svg > g.memory, svg > g.legend, svg > g.bank, svg > g.bits, svg > g.register, svg > g.map";
-/** Around them. */
-const MARGIN = 3;
-/** How much larger than drawn a picture may be. */
-const LARGEST = 1.5;
+/** Around the pictures, at the sides and above them. */
+const MARGIN = 14;
+const TOP = 34;
+/** How many times as large as drawn pictures are shown, where there is room. */
+const LARGER = 1.3;
+
+/** The width to draw for, where so many pixels are there. */
+export function drawnWidth(room: number): number {
+  return Math.floor(Math.max(280, Math.min(1400, room > 560 ? room / LARGER : room)));
+}
 
 export class Figure {
   readonly element = make("div", { class: "figure" });
   /** The offsets of the elements that are shown, in the order of memory. */
   offsets: string[] = [];
-  /** How many times as large as drawn there is room for. */
-  scale = 1;
-  private size: [width: number, height: number] = [0, 0];
   private cells = new Map<string, SVGGElement[]>();
   private byIndex = new Map<string, SVGGElement[]>();
   private lit: SVGGElement[] = [];
@@ -34,7 +35,8 @@ export class Figure {
     this.element.addEventListener("click", (event) => this.point(event));
   }
 
-  show(svg: string): void {
+  /** Shows a figure without title; `label` says what it is. */
+  show(svg: string, label: string): void {
     setMarkup(this.element, svg);
     this.cells.clear();
     this.byIndex.clear();
@@ -48,35 +50,19 @@ export class Figure {
     this.offsets.sort((a, b) => (a.length - b.length) || (a < b ? -1 : 1));
     this.lit = [];
     this.at = null;
-    this.crop();
+    this.enlarge(label);
   }
 
-  /** Shows the pictures alone, as large as there is room: the page says around them what the figure says above them. */
-  private crop(): void {
+  /** Takes the margin away, and shows it larger than it is drawn where there is room. Nothing is measured, as that takes time. */
+  private enlarge(label: string): void {
     const svg = this.element.querySelector("svg");
-    if (!svg) return;
-    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (const part of svg.querySelectorAll<SVGGElement>(PARTS)) {
-      const box = part.getBBox();
-      if (box.width === 0) continue;
-      const move = part.transform.baseVal.consolidate()?.matrix;
-      const [x, y] = [box.x + (move?.e ?? 0), box.y + (move?.f ?? 0)];
-      [left, top] = [Math.min(left, x), Math.min(top, y)];
-      [right, bottom] = [Math.max(right, x + box.width), Math.max(bottom, y + box.height)];
-    }
-    if (left >= right) return;
-    const [width, height] = [right - left + 2 * MARGIN, bottom - top + 2 * MARGIN];
-    svg.setAttribute("viewBox", `${left - MARGIN} ${top - MARGIN} ${width} ${height}`);
-    this.size = [width, height];
-    this.scale = Math.min(LARGEST, (this.element.clientWidth || width) / width);
-    this.enlarge(this.scale);
-  }
-
-  /** Shows it so many times as large as it is drawn. */
-  enlarge(scale: number): void {
-    const svg = this.element.querySelector("svg");
-    svg?.setAttribute("width", String(this.size[0] * scale));
-    svg?.setAttribute("height", String(this.size[1] * scale));
+    const [, , width = 0, height = 0] = svg?.getAttribute("viewBox")?.split(" ").map(Number) ?? [];
+    if (!svg || width === 0) return;
+    const [wide, high] = [width - 2 * MARGIN, height - TOP - MARGIN];
+    svg.setAttribute("viewBox", `${MARGIN} ${TOP} ${wide} ${high}`);
+    svg.setAttribute("width", String(Math.round(wide * LARGER)));
+    svg.setAttribute("height", String(Math.round(high * LARGER)));
+    svg.setAttribute("aria-label", label);
   }
 
   /** Lights the place and its element. */

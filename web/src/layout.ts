@@ -1,9 +1,9 @@
 /** One layout: its picture, and what there is to say of it. */
 
-import type { Beside, Explained, Link, Point } from "./answers";
+import type { ArraySaid, Beside, Explained, Link, Point } from "./answers";
 import { copyButton, later, make, put } from "./dom";
 import { Refused } from "./engine";
-import { Figure } from "./figure";
+import { drawnWidth, Figure } from "./figure";
 import { savePng, saveSvg } from "./picture-files";
 import { showProblem } from "./problem";
 import { Scrub } from "./scrub";
@@ -22,6 +22,9 @@ const EXAMPLES: [label: string, text: string][] = [
   ["CuTe", "f32 ((2,2),(2,3)):((2,12),(1,4))"],
   ["MLIR", "memref<3x5xf32, strided<[8, 1]>>"],
 ];
+
+/** Rows of the array that are shown. */
+const ROWS = 10;
 
 export function layoutTab(page: Page): Tab {
   return new LayoutTab(page);
@@ -53,9 +56,12 @@ class LayoutTab implements Tab {
     if (offset !== null) this.select(offset);
   });
   private readonly reading = make("p", { class: "reading", "aria-live": "polite" });
+  private readonly slices = make("div", { class: "slices", role: "group", "aria-label": "Slice", hidden: true });
+  private slice: (number | null)[] = [];
   private readonly walk = new Walk(this.figure, (offset) => this.select(offset));
   private readonly told = make("div", { class: "told" });
   private readonly more = make("div", { class: "told" });
+  private readonly toldLater = later(0, () => this.showTold());
   private readonly moreLater = later(120, () => this.showMore());
 
   constructor(private readonly page: Page) {
@@ -65,6 +71,8 @@ class LayoutTab implements Tab {
       button.addEventListener("click", () => this.set(text));
       return button;
     });
+    const tour = make("button", { type: "button", class: "quiet tour" }, "New to this? Take the tour");
+    tour.addEventListener("click", () => page.open({ tab: "learn", step: 1 }));
     this.panel = make(
       "section",
       { class: "layout" },
@@ -75,12 +83,13 @@ class LayoutTab implements Tab {
         this.field,
         this.problem,
         make("div", { class: "handles" }, this.scrub.element, make("p", { class: "hint" }, "drag a number")),
-        make("div", { class: "examples", role: "group", "aria-label": "Examples" }, ...examples),
+        make("div", { class: "examples", role: "group", "aria-label": "Examples" }, ...examples, tour),
       ),
       make(
         "div",
         { class: "shown" },
         this.lead,
+        this.slices,
         make("div", { class: "stage" }, this.figure.element),
         this.walk.element,
         this.reading,
@@ -107,13 +116,14 @@ class LayoutTab implements Tab {
   /** Shows a text; what was pointed at before is forgotten unless it is given. */
   private set(text: string, at: string | null = null): void {
     this.walk.stop();
+    if (text !== this.text) this.slice = [];
     this.text = text;
     if (this.field.value !== text) this.field.value = text;
     this.scrub.show(text);
     this.page.changed();
     this.width = this.room();
     try {
-      const look = { width: this.width, rows: 16 };
+      const look = { width: this.width, rows: ROWS, slice: this.slice, bare: true };
       this.said = this.page.engine.ask<Explained>({ ask: "layout", text, look });
       this.field.removeAttribute("aria-invalid");
       showProblem(this.problem, null);
@@ -121,6 +131,7 @@ class LayoutTab implements Tab {
       if (!(error instanceof Refused)) throw error;
       this.field.setAttribute("aria-invalid", "true");
       showProblem(this.problem, error.problem);
+      this.offerFound();
       this.panel.classList.add("stale");
       return;
     }
@@ -129,18 +140,36 @@ class LayoutTab implements Tab {
     this.moreLater();
   }
 
+  /** What stands in a text that is more than a layout, such as a line of a log. */
+  private offerFound(): void {
+    const found = this.text.length > 12 ? this.page.engine.ask<string[]>({ ask: "find", text: this.text }) : [];
+    if (found.length === 0) return;
+    const offer = (text: string) => {
+      const button = make("button", { type: "button", class: "text" }, text);
+      button.addEventListener("click", () => this.set(text));
+      return make("li", {}, button);
+    };
+    this.problem.append(make("p", {}, make("b", {}, "In this text")), make("ul", {}, ...found.map(offer)));
+  }
+
   private room(): number {
-    const width = this.figure.element.clientWidth || 760;
-    // Drawn for less room than there is, and then enlarged.
-    return Math.floor(Math.max(280, Math.min(1400, width > 560 ? width / 1.3 : width)));
+    return drawnWidth(this.figure.element.clientWidth || 760);
   }
 
   private showSaid(said: Explained, at: string | null): void {
     this.lead.textContent = said.lead;
-    this.figure.show(said.array?.svg ?? "");
+    this.showSlices(said.array);
+    this.figure.show(said.array?.svg ?? "", said.text);
     this.walk.reset();
     this.select(at ?? null);
-    const array = said.array;
+    // The picture comes first, and what is said of it when the picture is there.
+    this.toldLater();
+  }
+
+  private showTold(): void {
+    const said = this.said;
+    if (!said) return;
+    const { array } = said;
     put(
       this.told,
       make("h3", {}, "How to read it"),
@@ -164,7 +193,33 @@ class LayoutTab implements Tab {
     );
   }
 
-  private sizes(array: NonNullable<Explained["array"]>): HTMLElement {
+  /** Of more than two dimensions, where in the others the slice is that is shown. */
+  private showSlices(array: ArraySaid | null): void {
+    const slice = array?.slice ?? null;
+    this.slices.hidden = !slice || !array;
+    if (!slice || !array) return;
+    const isSame = this.slice.length === slice.length && this.slices.childElementCount > 0;
+    this.slice = slice;
+    // A field that is being used stays.
+    if (isSame) return;
+    put(
+      this.slices,
+      make("span", {}, "slice at"),
+      ...slice.flatMap((at, dim) => {
+        if (at === null) return [];
+        const field = make("input", { type: "number", id: `slice-${dim}`, min: 0, max: (array.dims[dim] ?? 1) - 1, value: at });
+        field.addEventListener("input", () => {
+          const wanted = Math.max(0, Math.min((array.dims[dim] ?? 1) - 1, Math.floor(Number(field.value))));
+          if (Number.isNaN(wanted)) return;
+          this.slice = this.slice.map((other, place) => (place === dim ? wanted : other));
+          this.set(this.text);
+        });
+        return [make("label", { for: `slice-${dim}` }, `${array.letters[dim]} =`), field];
+      }),
+    );
+  }
+
+  private sizes(array: ArraySaid): HTMLElement {
     const share = array.share ?? 0;
     const bar = make("div", { class: "bar", "aria-hidden": "true" }, make("span", { class: "data" }));
     (bar.firstElementChild as HTMLElement).style.width = `${(100 - share * 100).toFixed(3)}%`;
@@ -262,10 +317,16 @@ class LayoutTab implements Tab {
       "div",
       { class: "files", role: "group", "aria-label": "Take it with you" },
       copyButton(() => this.page.address(), "the link to this", "Copy link"),
-      button("SVG", () => saveSvg(this.figure.element)),
-      button("PNG", () => void savePng(this.figure.element)),
+      button("SVG", () => saveSvg(this.whole())),
+      button("PNG", () => void savePng(this.whole())),
       copyButton(() => this.markdown(), "this for an issue", "Markdown"),
     );
+  }
+
+  /** The figure as a file has it: with its title. */
+  private whole(): string {
+    const look = { width: this.width, rows: ROWS, slice: this.slice };
+    return this.page.engine.ask<Explained>({ ask: "layout", text: this.said?.text ?? "", look }).array?.svg ?? "";
   }
 
   /** What can be pasted into an issue. */

@@ -3,7 +3,7 @@
 import type { Explained, Link, Point } from "./answers";
 import { make, put, say } from "./dom";
 import { Refused } from "./engine";
-import { Figure } from "./figure";
+import { drawnWidth, Figure } from "./figure";
 import type { Page, Tab } from "./tab";
 import { Walk } from "./walk";
 
@@ -88,11 +88,12 @@ class LearnTab implements Tab {
         return make("li", {}, button);
       }),
     );
+    const [list, now] = [this.list, this.list.children[step.number - 1] as HTMLElement | undefined];
+    list.scrollLeft = (now?.offsetLeft ?? 0) - list.offsetLeft - 16;
     put(this.words, make("p", { class: "notation" }, make("code", {}, step.layout)), ...step.words.map((text) => make("p", {}, text)));
-    const room = this.figure.element.clientWidth || 640;
-    const width = Math.floor(Math.max(280, room > 560 ? room / 1.3 : room));
-    const said = this.page.engine.ask<Explained>({ ask: "layout", text: step.layout, look: { width, rows: 12 } });
-    this.figure.show(said.array?.svg ?? "");
+    const width = drawnWidth(this.figure.element.clientWidth || 640);
+    const said = this.page.engine.ask<Explained>({ ask: "layout", text: step.layout, look: { width, rows: 12, bare: true } });
+    this.figure.show(said.array?.svg ?? "", said.text);
     this.walk.reset();
     put(this.reading, "Point at a cell: the element and its place light up together.");
     this.ask(step);

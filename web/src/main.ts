@@ -100,6 +100,8 @@ class Whole implements Page {
       button.setAttribute("aria-selected", String(other === name));
       button.tabIndex = other === name ? 0 : -1;
     }
+    // On a phone not all of them are seen at once.
+    if (this.current) this.buttons.get(name)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     for (const [other, { panel }] of this.tabs) panel.hidden = other !== name;
     if (this.current !== tab) {
       this.current = tab;

@@ -2,34 +2,23 @@
 
 import { save } from "./dom";
 
-function source(figure: Element): { text: string; width: number; height: number } | null {
-  const svg = figure.querySelector("svg");
-  if (!svg) return null;
-  const copy = svg.cloneNode(true) as SVGSVGElement;
-  copy.querySelector("polyline.trail")?.remove();
-  for (const cell of copy.querySelectorAll(".lit")) cell.classList.remove("lit");
-  const { width, height } = svg.viewBox.baseVal;
-  copy.setAttribute("width", String(width));
-  copy.setAttribute("height", String(height));
-  return { text: new XMLSerializer().serializeToString(copy), width, height };
+/** How many pixels of a PNG are one of the figure. */
+const SCALE = 2;
+
+export function saveSvg(svg: string): void {
+  if (svg) save(new Blob([svg], { type: "image/svg+xml" }), "layout.svg");
 }
 
-export function saveSvg(figure: Element): void {
-  const picture = source(figure);
-  if (picture) save(new Blob([picture.text], { type: "image/svg+xml" }), "layout.svg");
-}
-
-export async function savePng(figure: Element): Promise<void> {
-  const picture = source(figure);
-  if (!picture) return;
+export async function savePng(svg: string): Promise<void> {
+  if (!svg) return;
   const image = new Image();
-  const address = URL.createObjectURL(new Blob([picture.text], { type: "image/svg+xml" }));
+  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
     image.src = address;
     await image.decode();
     const canvas = document.createElement("canvas");
-    canvas.width = picture.width * 2;
-    canvas.height = picture.height * 2;
+    canvas.width = image.naturalWidth * SCALE;
+    canvas.height = image.naturalHeight * SCALE;
     const context = canvas.getContext("2d");
     if (!context) return;
     context.fillStyle = "#fff";

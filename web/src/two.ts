@@ -3,7 +3,7 @@
 import type { Link, Two, Verdict } from "./answers";
 import { copyButton, isStill, later, make, put, say } from "./dom";
 import { Refused } from "./engine";
-import { Figure } from "./figure";
+import { drawnWidth, Figure } from "./figure";
 import { showProblem } from "./problem";
 import type { Page, Tab } from "./tab";
 
@@ -116,10 +116,10 @@ class TwoTab implements Tab {
     this.land();
     this.page.changed();
     const [a, b] = this.fields.map((field) => field.value) as [string, string];
-    const width = Math.max(280, Math.floor(this.figures[0].element.clientWidth || 460));
+    const width = drawnWidth(this.figures[0].element.clientWidth || 460);
     let two: Two;
     try {
-      two = this.page.engine.ask<Two>({ ask: "two", a, b, look: { width, rows: 12 } });
+      two = this.page.engine.ask<Two>({ ask: "two", a, b, look: { width, rows: 12, bare: true } });
       showProblem(this.problem, null);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -130,10 +130,7 @@ class TwoTab implements Tab {
     this.panel.classList.remove("stale");
     this.lead.textContent = lead(two);
     put(this.senses, ...SENSES.map(([key, title, yes]) => card(title, yes, two.compared[key])));
-    this.figures.forEach((figure, side) => figure.show(two.svgs[side] ?? ""));
-    // An element is as large on both sides.
-    const scale = Math.min(...this.figures.map((figure) => figure.scale));
-    for (const figure of this.figures) figure.enlarge(scale);
+    this.figures.forEach((figure, side) => figure.show(two.svgs[side] ?? "", side === 0 ? two.compared.a : two.compared.b));
     this.move.disabled = this.ways().length === 0;
     put(this.reading, "Point at an element: it lights up on both sides.");
     put(

@@ -78,6 +78,18 @@ test("an error has a place and a cure, and the last picture stays", async () => 
   assert.equal(await page.isVisible("#layout-problem"), false);
 });
 
+test("layouts in a pasted line are offered", async () => {
+  await fill("step 3: copied f32[3,5]{0,1} to memref<3x5xf32>");
+  await page.click('#layout-problem button:text-is("f32[3,5]{0,1}")');
+  assert.equal(await page.inputValue("#layout"), "f32[3,5]{0,1}");
+});
+
+test("any slice of an array of more dimensions is seen", async () => {
+  await fill("f32[4,2,3]");
+  await page.fill("#slice-0", "2");
+  await page.waitForSelector('g.array g.cell[data-o="12"][data-i="2,0,0"]');
+});
+
 test("a number of the text is changed by dragging and by arrow keys", async () => {
   await fill("f32[3,5]{1,0:T(2,2)}");
   const handle = page.locator(".scrub [role=slider]").nth(1);
@@ -154,6 +166,10 @@ test("the files of a dump are chosen and read", async () => {
   await page.setInputFiles("#audit-files", readdirSync(folder).map((name) => join(folder, name)));
   await page.waitForSelector(".audited svg");
   assert.match(await page.textContent(".audited h2"), /jit_particles/);
+  for (const [name, begins] of [["Save as text", "jit_particles: at the peak"], ["Save as a page", "<!doctype html>"]]) {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.click(`text=${name}`)]);
+    assert.ok(readFileSync(await file.path(), "utf8").startsWith(begins));
+  }
 });
 
 test("a dump is dropped", async () => {

@@ -51,6 +51,8 @@ fn compile() -> Result<PathBuf, String> {
     let target = folder();
     cargo.args(["rustc", "--quiet", "--package", "tilework-web", "--lib", "--crate-type", "cdylib"]);
     cargo.args(["--profile", "page", "--target", TARGET]).env("CARGO_TARGET_DIR", &target);
+    // Every browser of the last years has it, and dumps are searched with it.
+    let mut flags = "-Ctarget-feature=+simd128".to_owned();
     let sysroot = shell::quietly(shell::command("rustc").args(["--print", "sysroot"]))?;
     let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
     if !libraries.join(TARGET).is_dir() {
@@ -60,8 +62,9 @@ fn compile() -> Result<PathBuf, String> {
         cargo.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]);
         cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTC", RUSTC);
         cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
-        cargo.env("RUSTFLAGS", "-Zlocation-detail=none -Zunstable-options -Cpanic=immediate-abort");
+        flags.push_str(" -Zlocation-detail=none -Zunstable-options -Cpanic=immediate-abort");
     }
+    cargo.env("RUSTFLAGS", flags);
     shell::run(&mut cargo)?;
     Ok(target.join(TARGET).join("page/tilework_web.wasm"))
 }

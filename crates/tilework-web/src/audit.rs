@@ -3,14 +3,18 @@
 use std::io::{BufReader, Cursor};
 
 use serde::Serialize;
+use tilework::words::short_bytes;
 use tilework::xla::Shape;
 use tilework::{Error, Result};
 use tilework_audit::{Audit, Findings, Footprint, Selection, Shared};
-use tilework_explain::size::bytes;
 use tilework_explain::{Look, audit_html, audit_html_part, explain_audit, explain_what_if};
 
 /// The memory that an audit may take in a page, where a browser gives a few gigabytes to all.
 const MEMORY: u64 = 1 << 30;
+
+/// How many buffers and shapes of a program the pictures have. More would be too small to be seen, and judging each shape is
+/// what takes the time.
+const DRAWN: usize = 500;
 
 /// What was read so far.
 pub struct Auditing {
@@ -30,8 +34,6 @@ pub struct Audited {
     offers: Vec<Offer>,
     /// The same as `tilework audit --html` makes, as a part of a page.
     html: String,
-    /// The same as `tilework audit` prints.
-    words: String,
     /// What would be if some arrays lay otherwise, where that was asked.
     change: Option<String>,
     bytes_read: u64,
@@ -64,7 +66,8 @@ impl Auditing {
 
     /// What comes of all that was read; `instead` are arrays as they would lie.
     pub fn page(&mut self, top: usize, instead: &[String]) -> Result<Audited> {
-        let findings = self.conclude()?;
+        let all = if instead.is_empty() { DRAWN } else { usize::MAX };
+        let findings = self.conclude(all.max(top))?;
         if findings.programs.is_empty() && findings.logs.is_empty() {
             return Err(Error::new("nothing that was read says how arrays lie in memory").accepts(
                 "a folder that XLA dumped to, one of its text files, an out-of-memory message, or a log of oneDNN, TensorRT, \
@@ -80,7 +83,6 @@ impl Auditing {
         };
         Ok(Audited {
             html: audit_html_part(&shown, top),
-            words: text(explain_audit(&shown, top, 100, Look::default())),
             offers: offers(&shown),
             change,
             bytes_read: self.audit.bytes_read(),
@@ -89,7 +91,12 @@ impl Auditing {
 
     /// The page that `tilework audit --html` makes.
     pub fn html(&self, top: usize) -> Result<String> {
-        Ok(audit_html(&self.conclude()?, top))
+        Ok(audit_html(&self.conclude(usize::MAX)?, top))
+    }
+
+    /// What `tilework audit` prints.
+    pub fn words(&self, top: usize) -> Result<String> {
+        Ok(text(explain_audit(&self.conclude(top)?, top, 100, Look::default())))
     }
 
     /// What would be if these arrays lay so. What was read stays as it is.
@@ -107,9 +114,9 @@ impl Auditing {
         Ok((after, words))
     }
 
-    /// Of all that was read, as pictures show every buffer.
-    fn conclude(&self) -> Result<Findings> {
-        let findings = self.audit.findings(usize::MAX);
+    /// Of all that was read: at most so many of each list.
+    fn conclude(&self, most: usize) -> Result<Findings> {
+        let findings = self.audit.findings(most);
         match findings.cut || self.audit.lacks_memory() {
             true => Err(Error::new("it takes more memory than a page may have")
                 .accepts("tilework audit on the command line, which takes as much as --memory allows")),
@@ -130,7 +137,7 @@ fn offers(findings: &Findings) -> Vec<Offer> {
     let mut found: Vec<(u64, String, String)> = shapes.filter_map(offer).collect();
     found.sort_by(|a, b| b.cmp(a));
     found.dedup();
-    let words = |saves: u64| bytes(saves.into());
+    let words = |saves: u64| short_bytes(saves.into());
     let offer = |(saves, shape, instead)| Offer { shape, instead, saves: words(saves) };
     found.into_iter().take(OFFERS).map(offer).collect()
 }

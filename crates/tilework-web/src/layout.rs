@@ -7,10 +7,10 @@ use tilework::{Error, Layout, Result};
 use tilework_audit::Target;
 use tilework_explain::size::{Sizes, bytes, cause, times};
 use tilework_explain::{
-    FigureOptions, Shown, Suggested, Suggesting, Translated, explain, figure, figure_of_layout,
+    FigureOptions, FigureView, Shown, Suggested, Suggesting, Translated, explain, figure, figure_of_layout,
 };
 use tilework_picture::figure::Theme;
-use tilework_picture::letter;
+use tilework_picture::{Grid, Room, letter};
 
 /// Columns of the text that can be copied.
 const WIDTH: usize = 80;
@@ -26,26 +26,42 @@ pub struct Look {
     width: u32,
     /// Rows of the array and of the memory that are shown; 0 likewise.
     rows: usize,
+    /// Without the title and the lines below it, which the page says itself.
+    bare: bool,
     /// Which slice of an array of more than two dimensions.
     slice: Vec<Option<u64>>,
 }
 
 impl Look {
-    /// The figure of a layout that is said by `said`, as the command draws it.
+    /// The figure of a layout that is said by `said`, as the command draws it, or the pictures alone.
     pub fn figure(&self, said: &dyn Described, layout: &Layout) -> String {
         let usual = FigureOptions::default();
         let or = |own: usize, usual: usize| if own == 0 { usual } else { own };
-        let options = FigureOptions {
+        let mut options = FigureOptions {
             // The page gives the colours a meaning.
             theme: Theme::Light,
             width: if self.width == 0 { usual.width } else { self.width },
             rows: or(self.rows, usual.rows),
-            memory_rows: or(self.rows, usual.memory_rows),
+            memory_rows: or(self.rows * 3 / 4, usual.memory_rows),
             slice: self.slice.clone(),
+            views: views(layout),
             ..usual
         };
-        figure(said, &options).unwrap_or_else(|_| figure_of_layout(layout, &options))
+        if !self.bare {
+            return figure(said, &options).unwrap_or_else(|_| figure_of_layout(layout, &options));
+        }
+        options.names = said.axes().map_or_else(Vec::new, |axes| axes.names().to_vec());
+        options.caption = vec![String::new()];
+        figure_of_layout(layout, &options)
     }
+}
+
+/// What is drawn at each key stroke: what shows where elements are. The registers of a TPU would take as long again.
+fn views(layout: &Layout) -> Vec<FigureView> {
+    let mut views = vec![FigureView::Array, FigureView::Memory];
+    views.extend(layout.swizzle().map(|_| FigureView::Banks));
+    views.extend((layout.bits() < 8).then_some(FigureView::Bits));
+    views
 }
 
 /// What is shown at each key stroke.
@@ -97,6 +113,8 @@ struct Array {
     causes: Vec<String>,
     formula: Option<String>,
     strides: Option<Vec<i64>>,
+    /// Of more than two dimensions: the index in those that are not shown.
+    slice: Option<Vec<Option<u64>>>,
     svg: String,
 }
 
@@ -161,6 +179,16 @@ pub fn read(text: &str) -> Result<Said> {
     dialect::read_one(text)
 }
 
+/// How many layouts of a text are offered.
+const FOUND: usize = 12;
+
+/// The layouts that stand somewhere in a text, and can be drawn.
+pub fn found(text: &str) -> Vec<String> {
+    let all = dialect::find(text).all;
+    let texts = all.into_iter().filter(|sighting| sighting.found.is_ok()).map(|sighting| sighting.text);
+    texts.take(FOUND).collect()
+}
+
 /// Smaller layouts on the machine whose tiles the text has; none if there are none.
 fn suggested(said: &dyn Described) -> Result<Option<Suggested>> {
     let layout = said.layout()?;
@@ -205,6 +233,7 @@ impl Array {
             },
             formula: is_short.then(|| format!("({}) is at {formula}", letters.join(", "))),
             strides: layout.canon().strides().filter(|_| layout.swizzle().is_none()),
+            slice: Grid::slice(layout, Room { rows: 2, columns: 2 }, &look.slice).and_then(|grid| grid.slice),
             svg: look.figure(said, layout),
             letters,
         }

@@ -21,6 +21,8 @@ enum Request {
     },
     /// What else there is to say of it, which takes longer: other notations, smaller layouts, all in words.
     Beside { text: String },
+    /// The layouts that stand somewhere in a text.
+    Find { text: String },
     /// An element by its offset or its index.
     Point { text: String, offset: Option<String>, index: Option<Vec<u64>> },
     /// How two layouts compare, and what moves.
@@ -44,6 +46,8 @@ enum Request {
         #[serde(default)]
         instead: Vec<String>,
     },
+    /// What came of it, in words.
+    AuditWords { top: usize },
     /// The page of all that was read, which stands alone.
     AuditFile { top: usize },
     /// A step of the tour.
@@ -85,6 +89,7 @@ impl Session {
                 json(layout::answer(&text, &look).map_err(|error| (error, text)))
             }
             Request::Beside { text } => json(layout::beside(&text).map_err(|error| (error, text))),
+            Request::Find { text } => json(Ok(layout::found(&text))),
             Request::Point { text, offset, index } => {
                 json(point::answer(&text, offset.as_deref(), index.as_deref()).map_err(|error| (error, text)))
             }
@@ -100,6 +105,9 @@ impl Session {
             }
             Request::AuditPage { top, instead } => {
                 json(self.auditing.page(top, &instead).map_err(|error| (error, String::new())))
+            }
+            Request::AuditWords { top } => {
+                json(self.auditing.words(top).map_err(|error| (error, String::new())))
             }
             Request::AuditFile { top } => {
                 json(self.auditing.html(top).map_err(|error| (error, String::new())))

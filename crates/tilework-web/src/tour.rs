@@ -158,7 +158,7 @@ const STEPS: [Step; 15] = [
         words: &[
             "A * in a tile takes a dimension together with the next one. In T(*,2,2), dimensions 0 and 1 are first put together: \
              [2,3,4] is tiled as if it were [6,4].",
-            "So a tile may hold the last row of one plane and the first of the next, and less is padded.",
+            "So a tile may hold the last row of one plane and the first of the next, and less is padded. XLA's document does this with              f32[2,7,8,11,10] and T(*,*,2,*,3), which is tiled as if it were [112,110].",
         ],
         layout: "f32[2,3,4]{2,1,0:T(*,2,2)}",
         element: &[1, 0, 0],
@@ -172,7 +172,7 @@ const STEPS: [Step; 15] = [
         ],
         layout: "s32[2,3]{0,1:pad(3,5)=zero}",
         element: &[0, 1],
-        found: "A column takes 3 places, of which the last is padding.",
+        found: "A column takes 3 places, and the last of them is padding.",
     },
     Step {
         title: "The same idea elsewhere",
@@ -227,6 +227,33 @@ mod tests {
         for number in 1..=STEPS.len() {
             let step = step(number).unwrap_or_else(|error| panic!("step {number}: {error}"));
             assert!(step.worked.ends_with(&step.offset), "step {number}");
+        }
+    }
+
+    #[test]
+    fn what_the_terms_of_a_formula_come_to_adds_up() {
+        let texts = [
+            "f32[3,5]{1,0:T(2,2)}",
+            "bf16[64,300]{1,0:T(8,128)(2,1)}",
+            "f32[9,10]{0,1:T(3,2)(2,1)}",
+            "f32[2,3,4]{2,1,0:T(*,2,2)}",
+            "f32[2,3]{strides(-5,1),base(5),size(8)}",
+            "f32[1,20,2,2] nChw16c",
+        ];
+        for text in texts {
+            let layout = read(text).and_then(|said| said.layout()).expect(text);
+            for place in 0..layout.size().min(2000) {
+                let Ok(tilework::Place::Element(index)) = layout.locate(place) else { continue };
+                let worked = layout.formula_at(&index).expect("an element");
+                let steps: Vec<&str> = worked.split(" = ").collect();
+                let sum = |step: &str| {
+                    let terms = step.replace(" − ", " + −").replace('−', "-");
+                    terms.split(" + ").map(|term| term.parse::<i64>()).sum::<Result<i64, _>>()
+                };
+                for step in &steps[1..] {
+                    assert_eq!(sum(step), Ok(place.cast_signed()), "{text}: {worked}");
+                }
+            }
         }
     }
 

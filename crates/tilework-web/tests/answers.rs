@@ -30,6 +30,21 @@ fn an_error_is_cut_at_its_place() {
 }
 
 #[test]
+fn layouts_are_found_in_what_is_pasted() {
+    let text = "copied f32[3,5]{0,1} to memref<3x5xf32>, and not f32[3,";
+    assert_eq!(ok(json!({"ask": "find", "text": text})), json!(["f32[3,5]{0,1}", "memref<3x5xf32>"]));
+}
+
+#[test]
+fn a_slice_of_more_dimensions_is_chosen() {
+    let asked = |slice: Value| ok(json!({"ask": "layout", "text": "f32[4,2,3]", "look": {"slice": slice}}));
+    assert_eq!(asked(json!([]))["array"]["slice"], json!([0, null, null]));
+    let second = asked(json!([1, null, null]));
+    assert_eq!(second["array"]["slice"], json!([1, null, null]));
+    assert!(second["array"]["svg"].as_str().is_some_and(|svg| svg.contains("data-o=\"6\" data-i=\"1,0,0\"")));
+}
+
+#[test]
 fn a_place_beyond_a_pages_numbers_is_exact() {
     let text = "f32[1152921504606846975]";
     let point = ok(json!({"ask": "point", "text": text, "offset": "1152921504606846973"}));
@@ -53,7 +68,7 @@ fn a_descriptor_is_checked_from_a_line_and_from_json() {
     let fits = ok(json!({"ask": "check", "text": text, "offset": 0, "buffer": 24}));
     assert_eq!(fits[0]["ok"], true);
     let short = ok(json!({"ask": "check", "text": text, "offset": 4, "buffer": 24}));
-    assert_eq!(short[0]["broken"][0]["legal"].is_string(), true);
+    assert!(short[0]["broken"][0]["legal"].is_string());
 }
 
 #[test]
@@ -79,6 +94,10 @@ fn a_dump_is_audited_as_the_command_audits_it() {
     assert_eq!(audit.read_path(std::path::Path::new(folder)), []);
     let findings = audit.findings(usize::MAX);
     assert_eq!(page["ok"]["html"], tilework_explain::audit_html_part(&findings, 5));
+    let lines =
+        tilework_explain::explain_audit(&audit.findings(5), 5, 100, tilework_explain::Look::default());
+    let words: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    assert_eq!(ask(json!({"ask": "audit-words", "top": 5}), &[])["ok"], words.join("\n"));
     let offers = page["ok"]["offers"].as_array().expect("offers").clone();
     let instead = offers[0]["instead"].as_str().expect("a shape");
     let supposed = ask(json!({"ask": "audit-page", "top": 5, "instead": [instead]}), &[]);
