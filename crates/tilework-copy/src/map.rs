@@ -201,7 +201,9 @@ mod tests {
         let mut map = MappedMut::create(&file, 100_000)?;
         map[5_000..90_000].fill(7);
         map.forget();
-        assert!(map[5_000..90_000].iter().all(|&byte| byte == 7) && map[..5_000].iter().all(|&byte| byte == 0));
+        assert!(
+            map[5_000..90_000].iter().all(|&byte| byte == 7) && map[..5_000].iter().all(|&byte| byte == 0)
+        );
         let read = Mapped::read(&file)?;
         assert_eq!((read[4_999], read[5_000]), (0, 7));
         read.forget();
