@@ -13,51 +13,33 @@ use crate::tiles::tile_levels;
 /// Borders and padding that are seen in some of the grids.
 pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Canvas {
     let mut legend = Legend::new(options);
-    let cells = || seen.iter().flat_map(|grid| &grid.cells);
-    let mut levels: Vec<u32> = cells()
-        .flat_map(|cell| [cell.left, cell.top])
-        .filter_map(|border| match border {
-            Border::None => None,
-            Border::Inner(level) => Some(level),
-            Border::Tile => Some(1),
-        })
-        .collect();
-    levels.sort_unstable();
-    levels.dedup();
-    for level in levels {
+    for level in levels(seen) {
         let size = sizes(layout, level, &options.names);
         let size = if size.is_empty() { size } else { format!(": {size}") };
         legend.line(level, &format!("border of tile {level}{size}"));
     }
-    let mut causes: Vec<&Padding> = cells()
-        .filter_map(|cell| match &cell.content {
-            Content::Padding(cause) => cause.as_ref(),
-            _ => None,
-        })
-        .collect();
-    causes.sort_unstable();
-    causes.dedup();
-    // Causes that are stroked alike have one sign.
-    while let Some(first) = causes.first().copied() {
-        let hatch = Hatch::of(Some(first));
-        let alike = |cause: &&Padding| Hatch::of(Some(cause)) == hatch;
-        let said: Vec<String> = causes.iter().copied().filter(alike).map(|cause| cause.to_string()).collect();
-        legend.padding(hatch, &format!("padding: {}", said.join("; ")));
-        causes.retain(|cause| !alike(cause));
-    }
-    if cells().any(|cell| cell.content == Content::Padding(None)) {
-        legend.padding(Hatch::of(None), "padding");
-    }
+    legend.paddings(seen);
     if let Some(swizzle) = layout.swizzle().filter(|_| tile_levels(layout) == 0) {
         let run = swizzle.run();
         let elements = if run == 1 { "element" } else { "elements" };
         legend.fill(Colour::Step(3), &format!("one shade: {run} {elements} that the swizzle keeps together"));
     }
-    let is_cut = seen.iter().any(Grid::is_cut);
-    if is_cut {
-        legend.cut("left out");
-    }
+    legend.cuts(seen);
     legend.canvas
+}
+
+/// The tiles whose borders are seen.
+fn levels(seen: &[Grid]) -> Vec<u32> {
+    let cells = seen.iter().flat_map(|grid| &grid.cells);
+    let level = |border: Border| match border {
+        Border::None => None,
+        Border::Inner(level) => Some(level),
+        Border::Tile => Some(1),
+    };
+    let mut levels: Vec<u32> = cells.flat_map(|cell| [cell.left, cell.top]).filter_map(level).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    levels
 }
 
 /// `8 of i, 128 of j`: by what the tiles of a number cut each dimension.
@@ -138,6 +120,45 @@ impl Legend {
     pub(crate) fn fill(&mut self, colour: Colour, meaning: &str) {
         let at = self.next(meaning);
         self.canvas.rect(at, (22.0, 16.0), colour);
+    }
+
+    /// The borders of tiles, without what they cut: of layouts that have tiles of their own.
+    pub(crate) fn borders(&mut self, seen: &[Grid]) {
+        for level in levels(seen) {
+            self.line(level, &format!("border of tile {level}"));
+        }
+    }
+
+    /// The causes of padding that is seen.
+    pub(crate) fn paddings(&mut self, seen: &[Grid]) {
+        let cells = || seen.iter().flat_map(|grid| &grid.cells);
+        let mut causes: Vec<&Padding> = cells()
+            .filter_map(|cell| match &cell.content {
+                Content::Padding(cause) => cause.as_ref(),
+                _ => None,
+            })
+            .collect();
+        causes.sort_unstable();
+        causes.dedup();
+        // Causes that are stroked alike have one sign.
+        while let Some(first) = causes.first().copied() {
+            let hatch = Hatch::of(Some(first));
+            let alike = |cause: &&Padding| Hatch::of(Some(cause)) == hatch;
+            let said: Vec<String> =
+                causes.iter().copied().filter(alike).map(|cause| cause.to_string()).collect();
+            self.padding(hatch, &format!("padding: {}", said.join("; ")));
+            causes.retain(|cause| !alike(cause));
+        }
+        if cells().any(|cell| cell.content == Content::Padding(None)) {
+            self.padding(Hatch::of(None), "padding");
+        }
+    }
+
+    /// Whether anything was left out.
+    pub(crate) fn cuts(&mut self, seen: &[Grid]) {
+        if seen.iter().any(Grid::is_cut) {
+            self.cut("left out");
+        }
     }
 
     pub(crate) fn padding(&mut self, hatch: Hatch, meaning: &str) {

@@ -12,8 +12,8 @@ use super::{MARGIN, Options, Sheet, View, array_grid, array_heading, fit, headed
 use crate::scene::{Border, Cell, Content, Grid};
 use crate::text::wrap;
 
-/// The border between runs is drawn like that of tiles within tiles, which memory does not show then.
-const RUN: u32 = 2;
+/// The border between runs is drawn like that of the third tile, which hardly any layout has. Memory shows none of tiles then.
+const RUN: u32 = 3;
 
 /// Elements beyond this many are not counted one by one.
 const COUNTED: u64 = 1 << 16;
@@ -56,7 +56,7 @@ pub fn of_two(layouts: [&Layout; 2], titles: [&str; 2], options: &Options) -> St
     } else if !is_one_array {
         caption.push("two arrays of different dimensions".to_owned());
     }
-    let mut sheet = both(layouts, titles, options, &caption, [&of_a, &of_b], None);
+    let (mut sheet, seen) = both(layouts, titles, options, &caption, [&of_a, &of_b], None);
     let mut legend = Legend::new(options);
     if is_one_array {
         legend.fill(Colour::Stay, "stays at its offset");
@@ -69,6 +69,9 @@ pub fn of_two(layouts: [&Layout; 2], titles: [&str; 2], options: &Options) -> St
         };
         legend.fill(Colour::Tile(0), &format!("moves; the colour of {colour}, and another for the next"));
     }
+    legend.borders(&seen);
+    legend.paddings(&seen);
+    legend.cuts(&seen);
     sheet.put_all(&[(legend.canvas, "legend")]);
     sheet.finish()
 }
@@ -105,12 +108,17 @@ pub fn of_plan(plan: &Plan, titles: [&str; 2], options: &Options) -> String {
         figures.longest_run
     );
     let layouts = [plan.from(), plan.to()];
-    let mut sheet = both(layouts, titles, options, &[caption], [&hue, &hue], Some(plan));
+    let (mut sheet, seen) = both(layouts, titles, options, &[caption], [&hue, &hue], Some(plan));
     let mut legend = Legend::new(options);
     for (number, text) in nests.words().into_iter().enumerate() {
         legend.fill(Colour::Tile(number as u64), &text);
     }
     legend.line(RUN, "a run ends");
+    // In memory, borders are the ends of runs.
+    let arrays: Vec<Grid> = seen.iter().filter(|grid| grid.column_dim.is_some()).cloned().collect();
+    legend.borders(&arrays);
+    legend.paddings(&seen);
+    legend.cuts(&seen);
     sheet.put_all(&[(legend.canvas, "legend")]);
     sheet.finish()
 }
@@ -123,10 +131,10 @@ fn both<'a>(
     caption: &[String],
     hues: [&Hue<'_>; 2],
     plan: Option<&Plan>,
-) -> Sheet<'a> {
+) -> (Sheet<'a>, Vec<Grid>) {
     let mut sheet = Sheet::new(options, caption);
     let half = Options { width: ((options.inside() - 40.0) / 2.0 + 2.0 * MARGIN) as u32, ..options.clone() };
-    let mut arrays = Vec::new();
+    let (mut arrays, mut seen) = (Vec::new(), Vec::new());
     let mut memories = Vec::new();
     for (side, (layout, title)) in layouts.into_iter().zip(titles).enumerate() {
         let framed = crate::tiles::tile_levels(layout) > 0;
@@ -136,6 +144,7 @@ fn both<'a>(
             let grid = |room| array_grid(layout, room, &half);
             if let Some((grid, piece)) = fit(&half, half.rows, grid, |grid| cells::draw(grid, &look)) {
                 let piece = array_heading(layout, &grid, piece, &half);
+                seen.push(grid);
                 arrays.push((titled(&format!("{name}: {title}"), piece, &half), format!("array {class}")));
             }
         }
@@ -151,7 +160,8 @@ fn both<'a>(
                 None => Grid::memory_in_tiles(layout, room),
                 Some(_) => Grid::memory(layout, room).map(|grid| in_runs(grid, other)),
             };
-            if let Some((_, piece)) = fit(options, options.memory_rows, grid, |grid| cells::draw(grid, &look))
+            if let Some((grid, piece)) =
+                fit(options, options.memory_rows, grid, |grid| cells::draw(grid, &look))
             {
                 let says = match (plan.is_some(), side) {
                     (false, _) => "the element at each place; rows begin with their offset",
@@ -159,6 +169,7 @@ fn both<'a>(
                     (true, _) => "the offset in A that each place comes from",
                 };
                 let piece = headed(&format!("memory of {name}: {says}"), piece, options);
+                seen.push(grid);
                 memories.push((piece, format!("memory {class}")));
             }
         }
@@ -168,7 +179,7 @@ fn both<'a>(
             pieces.iter().map(|(piece, class)| (piece.clone(), class.as_str())).collect();
         sheet.put_all(&pieces);
     }
-    sheet
+    (sheet, seen)
 }
 
 /// A piece below a title of its own.
