@@ -11,7 +11,7 @@ LICENCE = re.compile(r"(LICEN[CS]E|COPYING|COPYRIGHT|NOTICE|UNLICENSE)", re.IGNO
 
 
 def crates(package: str, target: str) -> list[dict]:
-    """The crates of others that end up in the package, not those that only build or test it."""
+    """The crates that end up in the package, not those that only build or test it."""
     cargo = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1", "--locked"]
     said = subprocess.run([*cargo, "--filter-platform", target], stdout=subprocess.PIPE, check=True).stdout
     metadata = json.loads(said)
@@ -25,7 +25,7 @@ def crates(package: str, target: str) -> list[dict]:
             if linked and needed["pkg"] not in found:
                 found.add(needed["pkg"])
                 waiting.append(needed["pkg"])
-    return sorted((known[crate] for crate in found if known[crate]["source"]), key=lambda crate: crate["name"])
+    return sorted((known[crate] for crate in found), key=lambda crate: crate["name"])
 
 
 def main(package: str, target: str) -> None:
@@ -35,6 +35,11 @@ def main(package: str, target: str) -> None:
     for crate in crates(package, target):
         name = f"{crate['name']} {crate['version']}"
         folder = Path(crate["manifest_path"]).parent
+        if not crate["source"]:  # ours, but for the fonts in it
+            for path in sorted(folder.glob("fonts/LICENSE*")):
+                print("the font of pictures: Bitstream Vera and Arev, DejaVu changes are in the public domain")
+                texts[path.name] = (path.read_text().strip("\n"), ["the font of pictures, DejaVu Sans Mono"])
+            continue
         print(f"{name}: {crate['license'] or crate['license_file']}, {crate['repository'] or ', '.join(crate['authors'])}")
         for path in sorted(path for path in folder.iterdir() if path.is_file() and LICENCE.match(path.name)):
             text = path.read_text(errors="replace").strip("\n")
