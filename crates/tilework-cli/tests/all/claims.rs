@@ -48,7 +48,7 @@ const CLAIMS: &[Claim] = &[
     ("command line on a layout's text", "+", &[(&["show", TILED], 0, "")]),
     ("picture in the terminal", "+", &[(&["show", TILED], 0, "the array: the offset of each element")]),
     ("picture as SVG or PDF", "+", &[(&["show", TILED, "--svg", "-"], 0, "<svg ")]),
-    ("interactive page", "–", &[]),
+    ("interactive page", "+", &[(&["link", TILED], 0, "tilework.html#1l=")]),
     ("library language", "Rust", &[]),
     ("moves data from one layout to another", "+ fast", &[(&["convert", "../../samples/weights.npy", "OUT", "--to", "{0,1}", "--check"], 0, "checked    every element")]),
     ("reads compiler dumps", "+", &[(&["audit", "../../samples/dump"], 0, "jit_particles")]),
