@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tilework::Error;
 use tilework::words::short_bytes;
+use tilework::{Element, Error, System};
 use tilework_copy::Threads;
 use tilework_files::container::{
     Change, Container, Content, Format, How, Job, Rename, Target, WriteError, Written, write,
@@ -170,7 +170,18 @@ fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Fail
     progress.finish();
     let written = written?;
     let moved = jobs.iter().filter(|job| matches!(job.change, Change::Move(_))).count();
+    // One npy file has no room for a note on its layout.
+    let says = match (&target, jobs.first().map(Job::content)) {
+        (Target { format: Format::Npy, folder: None, .. }, Some(Content::Array(array))) => {
+            let is_columns =
+                || array.fortran().is_ok_and(|columns| columns.layout.same_buffer(&array.layout).is_yes());
+            let is_lost = numpy_lacks(array.element) || array.order().is_some() && !is_columns();
+            is_lost.then(|| array.said.to_string())
+        }
+        _ => None,
+    };
     Ok(Done {
+        says,
         input: container.name().to_owned(),
         from: container.format(),
         output: convert.output.to_string_lossy().into_owned(),
@@ -194,8 +205,15 @@ pub struct Kept {
     pub why: String,
 }
 
+/// Whether an npy file does not say a type.
+fn numpy_lacks(element: Element) -> bool {
+    element.name_in(System::Npy).is_none()
+}
+
 /// What was done.
 struct Done {
+    /// What the output does not say itself of how its one array lies.
+    says: Option<String>,
     input: String,
     from: Format,
     output: String,
@@ -220,6 +238,7 @@ struct Converted<'a> {
     moved: usize,
     kept: &'a [Kept],
     metadata_left_out: &'a [String],
+    read_back_from: Option<&'a str>,
     read_bytes: u64,
     written_bytes: u64,
     files: usize,
@@ -240,6 +259,7 @@ impl Done {
                 moved: self.moved,
                 kept: &self.kept,
                 metadata_left_out: &self.left_out,
+                read_back_from: self.says.as_deref(),
                 read_bytes: self.read,
                 written_bytes: self.written.bytes,
                 files: self.written.files,
@@ -275,6 +295,9 @@ impl Done {
                 "left out".to_owned(),
                 format!("metadata without a place in {format}: {}", self.left_out.join(", ")),
             ));
+        }
+        if let Some(layout) = &self.says {
+            rows.push(("read back".to_owned(), format!("with --from '{layout}', which npy has no word for")));
         }
         if self.written.resumed > 0 {
             let text = format!(

@@ -94,6 +94,11 @@ fn one_array_goes_into_a_file_of_its_own_and_into_a_container() {
     done(&[SAMPLE, &npy, "--only", "head.bias"]);
     done(&[&npy, &back]);
     assert_eq!(layouts(&back), [("bias".to_owned(), "f32[100]{0}".to_owned())]);
+    let said = done(&[SAMPLE, &npy, "--only", "embed.*", "--to", "{0,1}", "--convert", "f32"]).stdout;
+    assert!(!said.contains("read back"), "{said}");
+    let said = words(&done(&[SAMPLE, &npy, "--only", "embed.*", "--to", "T(8,128)(2,1)"]).stdout);
+    assert!(said.contains("read back with --from 'bf16[100,32]{1,0:T(8,128)(2,1)}'"), "{said}");
+    done(&[&npy, &folder.at("rows.npy"), "--from", "bf16[100,32]{1,0:T(8,128)(2,1)}", "--check"]);
     // A plain npy file to another is what it was before.
     let said = done(&[WEIGHTS, &folder.at("w.npy"), "--to", "{0,1}"]).stdout;
     assert!(said.contains("stored as"), "{said}");
