@@ -62,6 +62,15 @@ export function later(wait: number, act: () => void): () => void {
   };
 }
 
+/** Calls once what is there now has been painted. */
+export function afterPaint(act: () => void): () => void {
+  let frame = 0;
+  return () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => setTimeout(act));
+  };
+}
+
 export function isStill(): boolean {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

@@ -1,7 +1,7 @@
 /** One layout: its picture, and what there is to say of it. */
 
 import type { ArraySaid, Beside, Explained, Link, Point } from "./answers";
-import { copyButton, later, make, put } from "./dom";
+import { afterPaint, copyButton, later, make, put } from "./dom";
 import { Refused } from "./engine";
 import { drawnWidth, Figure } from "./figure";
 import { savePng, saveSvg } from "./picture-files";
@@ -61,7 +61,7 @@ class LayoutTab implements Tab {
   private readonly walk = new Walk(this.figure, (offset) => this.select(offset));
   private readonly told = make("div", { class: "told" });
   private readonly more = make("div", { class: "told" });
-  private readonly toldLater = later(0, () => this.showTold());
+  private readonly toldLater = afterPaint(() => this.showTold());
   private readonly moreLater = later(120, () => this.showMore());
 
   constructor(private readonly page: Page) {
@@ -137,7 +137,6 @@ class LayoutTab implements Tab {
     }
     this.panel.classList.remove("stale");
     this.showSaid(this.said, at);
-    this.moreLater();
   }
 
   /** What stands in a text that is more than a layout, such as a line of a log. */
@@ -170,6 +169,7 @@ class LayoutTab implements Tab {
     const said = this.said;
     if (!said) return;
     const { array } = said;
+    this.moreLater();
     put(
       this.told,
       make("h3", {}, "How to read it"),
