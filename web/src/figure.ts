@@ -14,7 +14,7 @@ const TOP = 34;
 /** How many times as large as drawn pictures are shown, where there is room. */
 const LARGER = 1.3;
 
-/** The width to draw for, where so many pixels are there. */
+/** The width to draw for, in a space of this many pixels. */
 export function drawnWidth(room: number): number {
   return Math.floor(Math.max(280, Math.min(1400, room > 560 ? room / LARGER : room)));
 }

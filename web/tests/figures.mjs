@@ -8,7 +8,7 @@ const median = (all) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)
 const rows = [];
 const row = (what, value, budget) => rows.push([what, value, budget]);
 
-/** A module of about so many bytes, with instructions such as a compiler for TPUs writes. */
+/** A module of about `bytes` bytes, with instructions such as a compiler for TPUs writes. */
 function dump(bytes) {
   const lines = [
     "HloModule jit_step, is_scheduled=true, entry_computation_layout={(bf16[64,300]{1,0:T(8,128)(2,1)})->bf16[64,300]{1,0:T(8,128)(2,1)}}",

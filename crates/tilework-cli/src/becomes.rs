@@ -171,6 +171,9 @@ impl<'a> Wish<'a> {
             "row-major" => return Placed::dense(element, dims, is_packed),
             "column-major" => format!("{{{}}}", list(&(0..dims.len()).collect::<Vec<usize>>())),
             tiles if tiles.starts_with("T(") => {
+                let braces = format!("{{{}:{tiles}}}", list(&order));
+                // What is misspelt is said as that.
+                read(&packed(&braces, element, is_packed), element, dims, args)?;
                 let tile = tiles.split_inclusive(')').next().unwrap_or_default();
                 let sizes = tile.split(',').count();
                 // XLA would pad such an array to a whole tile, and no compiler asks for that.
@@ -178,7 +181,7 @@ impl<'a> Wish<'a> {
                     let found = format!("the tile {tile} has {sizes} dimensions, the array {}", dims.len());
                     return Err(Error::new(found));
                 }
-                format!("{{{}:{tiles}}}", list(&order))
+                braces
             }
             braces if braces.starts_with('{') => braces.to_owned(),
             whole => {

@@ -114,7 +114,7 @@ impl Auditing {
         Ok((after, words))
     }
 
-    /// Of all that was read: at most so many of each list.
+    /// All that was read, with at most `most` of each list.
     fn conclude(&self, most: usize) -> Result<Findings> {
         let findings = self.audit.findings(most);
         match findings.cut || self.audit.lacks_memory() {

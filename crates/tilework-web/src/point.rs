@@ -12,7 +12,7 @@ pub struct Point {
     offset: String,
     /// None for padding.
     index: Option<Vec<u64>>,
-    /// What a person is told.
+    /// What a person reads.
     words: String,
     /// `12·⌊2/2⌋ + … = 12 + … = 17`; none for padding.
     worked: Option<String>,

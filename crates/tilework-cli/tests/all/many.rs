@@ -181,3 +181,13 @@ fn every_field_of_the_json_is_documented() {
         fs::metadata(Path::new(&folder.at("x.npz"))).ok().map(|file| file.len())
     );
 }
+
+#[test]
+fn a_misspelt_tile_is_said_to_be_misspelt() {
+    let folder = Folder::new();
+    // A bias of one dimension, which the tile would not fit either.
+    let ran = run(&["convert", SAMPLE, &folder.at("x.npz"), "--to", "T(8,128", "--only", "head.bias"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("unexpected"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("2 dimensions"), "{}", ran.stderr);
+}

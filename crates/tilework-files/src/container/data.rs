@@ -14,7 +14,7 @@ use super::{Container, Stored, Tensor};
 use crate::destination;
 use crate::source::{Array, failed};
 
-/// Arrays of up to so many bytes are unpacked in memory.
+/// Arrays up to this many bytes are unpacked in memory.
 const SMALL: u64 = 16 << 20;
 
 /// Bytes at a time.

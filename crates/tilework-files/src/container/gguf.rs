@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
             .map_err(|_| Error::new(format!("a text at byte {at} that is not UTF-8")).rule("texts are UTF-8"))
     }
 
-    /// A number of things that take at least so many bytes each.
+    /// A number of things that take at least `least` bytes each.
     fn count(&mut self, what: &str, least: u64) -> Result<u64> {
         let (at, count) = (self.at, self.u64()?);
         let left = (self.bytes.len() - self.at) as u64;

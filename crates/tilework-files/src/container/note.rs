@@ -44,7 +44,7 @@ pub(crate) fn transposed(array: &Placed) -> Option<Vec<u64>> {
     Some(order.iter().rev().map(|&dim| array.layout.dims()[dim]).collect())
 }
 
-/// The array that a note says, stored with these sizes in so many bytes.
+/// The array that a note says, stored with these sizes in `bytes` bytes.
 ///
 /// # Errors
 /// A note that is no layout, or one of another array than the one that is there.

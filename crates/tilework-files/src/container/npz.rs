@@ -85,7 +85,7 @@ fn head(packed: &[u8], way: Way) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// What an npy file of this header holds in so many bytes behind it.
+/// What an npy file of this header holds in the `bytes` bytes behind it.
 pub(crate) fn content(
     name: &str,
     header: &Header,

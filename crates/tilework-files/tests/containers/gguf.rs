@@ -24,7 +24,7 @@ impl File {
         self.head.extend(text.as_bytes());
     }
 
-    /// A key and its value, of which the bytes are given.
+    /// A key and its value, as the bytes of the file.
     fn pair(mut self, key: &str, kind: u32, value: &[u8]) -> File {
         self.text(key);
         self.head.extend([&kind.to_le_bytes()[..], value].concat());

@@ -25,7 +25,7 @@ pub const PIXELS: u64 = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PngError {
-    /// It would have so many pixels, more than [`PIXELS`].
+    /// It would have this many pixels, more than [`PIXELS`].
     TooLarge(u64),
     /// It is no figure that was drawn here.
     NoFigure,

@@ -35,7 +35,7 @@ pub struct FoundDesc {
 }
 
 impl FoundDesc {
-    /// One that stands in no file, and of which everything was read.
+    /// One that is in no file, and was read whole.
     pub fn of(desc: Desc) -> FoundDesc {
         FoundDesc { path: String::new(), span: 0..0, desc, errors: Vec::new(), unread: Vec::new() }
     }
