@@ -10,6 +10,7 @@ use tilework::dialect::Known;
 use tilework::{Error, PlanOptions};
 use tilework_copy::{Conversion, Relayout, Threads};
 use tilework_explain::size;
+use tilework_files::container::WriteError;
 use tilework_files::{
     Destination, Move, Part, Source, StreamError, descr_of, element_of, little_endian, npy, numpy_reads,
 };
@@ -28,11 +29,13 @@ pub const WORTH_TELLING: Duration = Duration::from_millis(500);
 /// Converts a file and says what was done.
 pub fn convert(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
     let start = Instant::now();
-    if many::is_many(convert) {
-        return many::convert(convert, args, output);
-    }
-    match run(convert, args, output) {
-        Ok(done) => done.say(start.elapsed(), output),
+    let outcome = match many::is_many(convert) {
+        true => many::run(convert, args, output).map(Outcome::Many),
+        false => run(convert, args, output).map(Outcome::One),
+    };
+    match outcome {
+        Ok(Outcome::One(done)) => done.say(start.elapsed(), output),
+        Ok(Outcome::Many(done)) => done.say(start.elapsed(), output),
         Err(Failure::Bad(bad)) => output.bad(&bad.error, &bad.text, None),
         Err(Failure::Differs(error)) => {
             output.exit_with(NO);
@@ -42,8 +45,14 @@ pub fn convert(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Resul
     }
 }
 
+/// What was done: with one array, or with many by name.
+enum Outcome {
+    One(Done),
+    Many(many::Done),
+}
+
 /// Why nothing was written.
-enum Failure {
+pub enum Failure {
     Bad(Bad),
     /// What was written is not what was to be written.
     Differs(Error),
@@ -59,6 +68,15 @@ impl From<Bad> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Bad(Bad::new(error, ""))
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Failure {
+        match error {
+            WriteError::Bad(error) => error.into(),
+            WriteError::Differs(error) => Failure::Differs(error),
+        }
     }
 }
 

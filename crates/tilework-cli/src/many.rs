@@ -1,24 +1,22 @@
 //! `convert` of files that hold many arrays by name.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use tilework::words::short_bytes;
 use tilework::{Element, Error, System};
 use tilework_copy::Threads;
 use tilework_files::container::{
-    Change, Container, Content, Format, How, Job, Rename, Target, WriteError, Written, write,
+    Change, Container, Content, Format, How, Job, Rename, Target, Written, write,
 };
 
-use crate::NO;
 use crate::args::{Args, ConvertArgs, FileFormat};
 use crate::becomes::{Becomes, Wish};
-use crate::convert::{WORTH_TELLING, ends_in_npy};
+use crate::convert::{Failure, WORTH_TELLING, ends_in_npy};
 use crate::ls;
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
-use crate::subject::Bad;
 
 /// The bytes of arrays in a shard where nobody says another number, as in the libraries that write shards.
 const SHARD: u64 = 5_000_000_000;
@@ -82,46 +80,6 @@ fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
     Ok(Target { format, folder: None, transposed })
 }
 
-/// Converts and says what was done.
-pub fn convert(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
-    let start = Instant::now();
-    match run(convert, args, output) {
-        Ok(done) => done.say(start.elapsed(), output),
-        Err(Failure::Bad(bad)) => output.bad(&bad.error, &bad.text, None),
-        Err(Failure::Differs(error)) => {
-            output.exit_with(NO);
-            output.note(&format!("--check failed, and nothing was written: {error}"))
-        }
-    }
-}
-
-/// Why nothing was written.
-enum Failure {
-    Bad(Bad),
-    Differs(Error),
-}
-
-impl From<Bad> for Failure {
-    fn from(bad: Bad) -> Failure {
-        Failure::Bad(bad)
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Bad(Bad::new(error, ""))
-    }
-}
-
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Failure {
-        match error {
-            WriteError::Bad(error) => error.into(),
-            WriteError::Differs(error) => Failure::Differs(error),
-        }
-    }
-}
-
 /// What only files with one array know.
 fn refuse_single(convert: &ConvertArgs) -> tilework::Result<()> {
     let fail = |what: &str| {
@@ -138,7 +96,7 @@ fn refuse_single(convert: &ConvertArgs) -> tilework::Result<()> {
     }
 }
 
-fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Failure> {
+pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Failure> {
     refuse_single(convert)?;
     let target = target(convert)?;
     let container = Container::open_as(Path::new(&convert.input), convert.dtype)?;
@@ -211,7 +169,7 @@ fn numpy_lacks(element: Element) -> bool {
 }
 
 /// What was done.
-struct Done {
+pub struct Done {
     /// What the output does not say itself of how its one array lies.
     says: Option<String>,
     input: String,
@@ -248,7 +206,7 @@ struct Converted<'a> {
 }
 
 impl Done {
-    fn say(&self, took: Duration, output: &mut Output) -> Result<(), Stop> {
+    pub fn say(&self, took: Duration, output: &mut Output) -> Result<(), Stop> {
         if output.json {
             return output.object(&Converted {
                 input: &self.input,
