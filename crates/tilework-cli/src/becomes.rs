@@ -2,6 +2,7 @@
 
 use tilework::dialect::Known;
 use tilework::ggml::Block;
+use tilework::xla::{self, Shape};
 use tilework::{Element, Error, PlanOptions, Result};
 use tilework_copy::{Conversion, Relayout};
 use tilework_files::container::{Change, Content, Moved, Pattern, Placed, Tensor};
@@ -38,40 +39,51 @@ impl<'a> Wish<'a> {
     ///
     /// # Errors
     /// A layout that is no text, `--convert` without a type, and `--pad` without sizes.
-    pub fn new(convert: &'a ConvertArgs) -> Result<Wish<'a>> {
+    pub fn new(convert: &'a ConvertArgs) -> std::result::Result<Wish<'a>, Bad> {
+        let bad = |error: Error| Bad::new(error, "");
         let to = match &convert.to {
             None => None,
             Some(to) => Some(to.to_str().map(str::trim).ok_or_else(|| {
-                Error::new("--to that is not UTF-8").accepts("a layout, such as 'T(8,128)' or {0,1}")
+                let error = Error::new("--to that is not UTF-8");
+                bad(error.accepts("a layout, such as 'T(8,128)' or {0,1}"))
             })?),
         };
+        // What is misspelt is said once, before any array is asked whether it fits.
+        let alone = to.filter(|to| to.starts_with("T(") || to.starts_with('{') && !to.starts_with("{\""));
+        if let Some(text) = alone {
+            xla::Layout::parse_short(text, 2).map_err(|error| Bad::new(error, text))?;
+        }
         let element = match convert.convert {
             Some(None) => {
-                return Err(Error::new("--convert without a type")
+                return Err(bad(Error::new("--convert without a type")
                     .rule("arrays of a file have several types, and --to says none")
-                    .accepts("--convert TYPE, such as --convert bf16"));
+                    .accepts("--convert TYPE, such as --convert bf16")));
             }
             given => given.flatten(),
         };
-        let pads = convert.pad.iter().map(|text| Pad::new(text)).collect::<Result<Vec<Pad>>>()?;
+        let pads =
+            convert.pad.iter().map(|text| Pad::new(text)).collect::<Result<Vec<Pad>>>().map_err(bad)?;
         Ok(Wish { to, convert: element, pads, fill: convert.fill.as_deref() })
     }
 
     /// Whether what was asked for was done to any array.
     ///
     /// # Errors
-    /// A layout that fits none of them, with the first reason.
+    /// A layout that fits none of them, or a type that none of them can be converted to, with the first reason.
     pub fn was_of_use(&self, is_used: bool, kept: &[Kept]) -> Result<()> {
-        match (kept.first(), self.to) {
-            (Some(first), Some(to)) if !is_used => Err(Error::new(format!(
-                "--to {to}, which fits none of the arrays"
-            ))
-            .rule(format!("{}: {}", first.name, first.why))
-            .accepts(
+        let Some(first) = kept.first().filter(|_| !is_used) else { return Ok(()) };
+        let (found, accepts) = match (self.to, self.convert) {
+            (Some(to), _) => (
+                format!("--to {to}, which fits none of the arrays"),
                 "a layout of as many dimensions, tiles alone such as 'T(8,128)', row-major or column-major",
-            )),
-            _ => Ok(()),
-        }
+            ),
+            (None, Some(to)) => (
+                format!("--convert {to}, which none of the arrays can be converted to"),
+                "a floating-point type, such as bf16, for arrays of such types; one npy file at a time is converted to any type",
+            ),
+            (None, None) => return Ok(()),
+        };
+        Err(Error::new(found).rule(format!("{}: {}", first.name, first.why)).accepts(accepts))
     }
 
     /// What becomes of an array.
@@ -108,8 +120,8 @@ impl<'a> Wish<'a> {
         let element = self.convert.filter(|to| to.is_float() == array.element.is_float() && to.is_float());
         let is_skipped = element.is_none() && self.convert.is_some_and(|to| to != array.element);
         if is_skipped && self.to.is_none() && pad.is_none() {
-            let kind = array.element;
-            let why = format!("{kind} is not converted, only one floating-point type to another");
+            let (kind, to) = (array.element, self.convert.unwrap_or(array.element));
+            let why = format!("{kind} is not converted to {to}, only one floating-point type to another");
             return keep(Some(("type", Error::new(why))));
         }
         let element = element.unwrap_or(array.element);
@@ -163,36 +175,28 @@ impl<'a> Wish<'a> {
                 None => Placed::dense(element, dims, is_packed),
             };
         };
-        let order: Vec<usize> = (0..dims.len()).rev().collect();
-        let braces = match text {
-            blocks if names_blocks(blocks) => {
-                return Err(Error::new(format!("{blocks} is of quantised blocks, and it is {}", array.said)));
-            }
-            "row-major" => return Placed::dense(element, dims, is_packed),
-            "column-major" => format!("{{{}}}", list(&(0..dims.len()).collect::<Vec<usize>>())),
-            tiles if tiles.starts_with("T(") => {
-                let braces = format!("{{{}:{tiles}}}", list(&order));
-                // What is misspelt is said as that.
-                read(&packed(&braces, element, is_packed), element, dims, args)?;
-                let tile = tiles.split_inclusive(')').next().unwrap_or_default();
-                let sizes = tile.split(',').count();
-                // XLA would pad such an array to a whole tile, and no compiler asks for that.
-                if sizes > dims.len() {
-                    let found = format!("the tile {tile} has {sizes} dimensions, the array {}", dims.len());
-                    return Err(Error::new(found));
-                }
-                braces
-            }
-            braces if braces.starts_with('{') => braces.to_owned(),
-            whole => {
-                let found = read(whole, element, dims, args)?;
-                return match found.layout.dims() == dims && found.element == element {
-                    true => Ok(found),
-                    false => Err(Error::new(format!("{} is another array than {}", found.said, array.said))),
-                };
-            }
+        if names_blocks(text) {
+            return Err(Error::new(format!("{text} is of quantised blocks, and it is {}", array.said)));
+        }
+        let short = match text.starts_with('{') {
+            true => Ok(text.to_owned()),
+            false => xla::Layout::parse_short(text, dims.len()).map(|layout| layout.to_string()),
         };
-        read(&packed(&braces, element, is_packed), element, dims, args)
+        let found = match short {
+            Ok(braces) => read(&packed(&braces, element, is_packed), element, dims, args)?,
+            Err(_) => read(text, element, dims, args)?,
+        };
+        // XLA would pad an array of fewer dimensions to a whole tile, and no compiler asks for that.
+        let tile = found.said.get::<Shape>().and_then(|shape| shape.as_array()?.layout()?.tiles().first());
+        if let Some(tile) = tile.filter(|tile| tile.dims().len() > dims.len()) {
+            let found =
+                format!("the tile {tile} has {} dimensions, the array {}", tile.dims().len(), dims.len());
+            return Err(Error::new(found));
+        }
+        match found.layout.dims() == dims && found.element == element {
+            true => Ok(found),
+            false => Err(Error::new(format!("{} is another array than {}", found.said, array.said))),
+        }
     }
 }
 
@@ -200,11 +204,6 @@ impl<'a> Wish<'a> {
 fn names_blocks(text: &str) -> bool {
     let is_name = |name: &str| Block::named(name).is_some();
     is_name(text) || text.rsplit_once('_').is_some_and(|(kind, _)| is_name(kind))
-}
-
-/// Numbers with commas.
-fn list(numbers: &[usize]) -> String {
-    numbers.iter().map(usize::to_string).collect::<Vec<String>>().join(",")
 }
 
 /// The braces of a shape, for elements that are side by side although they are narrower than a byte.

@@ -39,8 +39,11 @@ pub fn only(container: &Container, patterns: &[String]) -> Result<Vec<usize>> {
     Ok((0..tensors.len()).filter(|&at| chosen.has(&tensors[at].name)).collect())
 }
 
-/// Names that `--only` chooses.
-pub struct Chosen(Vec<Pattern>);
+/// Names that `--only` chooses: those of any pattern, but for those of a pattern behind a `!`.
+pub struct Chosen {
+    some: Vec<Pattern>,
+    none: Vec<Pattern>,
+}
 
 impl Chosen {
     /// The names of these patterns, or all without any.
@@ -48,20 +51,26 @@ impl Chosen {
     /// # Errors
     /// Patterns that none of `names` is of; `place` is where they are from.
     pub fn new<'n>(names: impl Iterator<Item = &'n str>, patterns: &[String], place: &str) -> Result<Chosen> {
-        let chosen = Chosen(patterns.iter().map(|text| Pattern::new(text)).collect());
+        let (none, some): (Vec<&String>, Vec<&String>) =
+            patterns.iter().partition(|text| text.starts_with('!'));
+        let chosen = Chosen {
+            some: some.iter().map(|text| Pattern::new(text)).collect(),
+            none: none.iter().map(|text| Pattern::new(&text[1..])).collect(),
+        };
         let names: Vec<&str> = names.collect();
         if patterns.is_empty() || names.iter().any(|name| chosen.has(name)) {
             return Ok(chosen);
         }
         let example = names.first().map(|name| format!(", such as {name}")).unwrap_or_default();
         Err(Error::new(format!("--only, and none of the {} names matches", names.len()))
-            .rule("* is any number of characters, ? is one, and a pattern is of the whole name")
+            .rule("* is any number of characters, ? is one, ! before a pattern is all others, and a pattern is of the whole name")
             .accepts(format!("a pattern of one of the names in {place}{example}")))
     }
 
     /// Whether a name is one of them.
     pub fn has(&self, name: &str) -> bool {
-        self.0.is_empty() || self.0.iter().any(|pattern| pattern.matches(name))
+        let is_of = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(name));
+        (self.some.is_empty() || is_of(&self.some)) && !is_of(&self.none)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `convert` of files that hold many arrays by name.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -128,6 +129,19 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, 
     progress.finish();
     let written = written?;
     let moved = jobs.iter().filter(|job| matches!(job.change, Change::Move(_))).count();
+    let contents: Vec<Content> = jobs.iter().map(Job::content).collect();
+    let is_list = |content: &&Content| content.is_stored_as_list(target.format, target.transposed);
+    let lists: Vec<&Content> = contents.iter().filter(is_list).collect();
+    let has_order = |content: &&&Content| !content.is_stored_as_list(target.format, true);
+    let is_numpy = matches!(target.format, Format::Npy | Format::Npz);
+    let mut no_words: Vec<Element> = contents
+        .iter()
+        .filter_map(|content| match content {
+            Content::Array(array) if is_numpy && numpy_lacks(array.element) => Some(array.element),
+            _ => None,
+        })
+        .collect();
+    no_words.dedup();
     // One npy file has no room for a note on its layout.
     let says = match (&target, jobs.first().map(Job::content)) {
         (Target { format: Format::Npy, folder: None, .. }, Some(Content::Array(array))) => {
@@ -148,6 +162,10 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, 
         arrays: jobs.len(),
         moved,
         kept,
+        lists: lists.len(),
+        ordered_lists: lists.iter().filter(has_order).count(),
+        no_words,
+        replaced: is_same_file(&convert.input, &convert.output),
         left_out: container.left_out(target.format).into_iter().map(str::to_owned).collect(),
         checked: convert.check,
         written,
@@ -161,6 +179,12 @@ pub struct Kept {
     /// Its layout, its type, or both, as blocks.
     pub what: &'static str,
     pub why: String,
+}
+
+/// Whether OUT was IN, to be said of a file that is no more what it was.
+fn is_same_file(input: &OsStr, output: &OsStr) -> bool {
+    let real = |path| std::fs::canonicalize(Path::new(path)).ok();
+    real(input).is_some_and(|input| real(output) == Some(input))
 }
 
 /// Whether an npy file does not say a type.
@@ -180,6 +204,13 @@ pub struct Done {
     arrays: usize,
     moved: usize,
     kept: Vec<Kept>,
+    /// How many arrays are stored as lists of their places, and of how many of them the layout is only an order.
+    lists: usize,
+    ordered_lists: usize,
+    /// Types that NumPy has no words for, in a file of NumPy's.
+    no_words: Vec<Element>,
+    /// OUT was IN.
+    replaced: bool,
     left_out: Vec<String>,
     written: Written,
     checked: bool,
@@ -195,6 +226,8 @@ struct Converted<'a> {
     arrays: usize,
     moved: usize,
     kept: &'a [Kept],
+    /// How many arrays other readers take for lists.
+    stored_as_lists: usize,
     metadata_left_out: &'a [String],
     read_back_from: Option<&'a str>,
     read_bytes: u64,
@@ -216,6 +249,7 @@ impl Done {
                 arrays: self.arrays,
                 moved: self.moved,
                 kept: &self.kept,
+                stored_as_lists: self.lists,
                 metadata_left_out: &self.left_out,
                 read_back_from: self.says.as_deref(),
                 read_bytes: self.read,
@@ -231,6 +265,9 @@ impl Done {
         let size = |bytes: u64| short_bytes(bytes.into());
         let Done { input, output: out, arrays, .. } = self;
         let mut to = format!("{out}: {}", self.to.name());
+        if self.replaced {
+            to.insert_str(0, "in place of it, ");
+        }
         if self.written.files > 1 {
             to.push_str(&format!(", {}", count(self.written.files, "file")));
         }
@@ -244,8 +281,21 @@ impl Done {
         if self.moved > 0 {
             rows.push(("changed".to_owned(), count(self.moved, "array")));
         }
-        for what in ["layout", "type", "blocks"] {
-            rows.extend(self.kept_in_words(what).map(|words| ("kept".to_owned(), words)));
+        rows.extend(self.kept_in_words().into_iter().map(|words| ("kept".to_owned(), words)));
+        if self.lists > 0 && self.says.is_none() {
+            let (lists, ordered) = (count(self.lists, "array"), self.ordered_lists);
+            let mut words =
+                format!("{lists} as lists of their places, which Tilework reads back as they are");
+            if ordered > 0 {
+                let which = if ordered == self.lists { "them".to_owned() } else { ordered.to_string() };
+                words.push_str(&format!("; with --transposed others read {which} as transposed arrays"));
+            }
+            rows.push(("stored".to_owned(), words));
+        }
+        if !self.no_words.is_empty() && self.says.is_none() {
+            let names: Vec<&str> = self.no_words.iter().map(|element| element.name()).collect();
+            let words = format!("NumPy itself has no {}, and reads their bytes only", names.join(", "));
+            rows.push(("types".to_owned(), words));
         }
         if !self.left_out.is_empty() {
             let format = self.to.name();
@@ -278,14 +328,26 @@ impl Done {
         output.page(&page)
     }
 
-    /// The arrays that keep this, with the first few names and the first reason.
-    fn kept_in_words(&self, what: &str) -> Option<String> {
+    /// What arrays keep, a line for each reason: with the first few names.
+    fn kept_in_words(&self) -> Vec<String> {
         const NAMES: usize = 3;
-        let kept: Vec<&Kept> = self.kept.iter().filter(|kept| kept.what == what).collect();
-        let names: Vec<&str> = kept.iter().take(NAMES).map(|kept| kept.name.as_str()).collect();
-        let more = kept.len() - names.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let why = &kept.first()?.why;
-        Some(format!("the {what} of {}{more}: {why}", names.join(", ")))
+        const REASONS: usize = 4;
+        let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+        for Kept { name, what, why } in &self.kept {
+            match reasons.iter_mut().find(|reason| (reason.0, reason.1) == (*what, why)) {
+                Some(reason) => reason.2.push(name),
+                None => reasons.push((what, why, vec![name])),
+            }
+        }
+        let others: usize = reasons.iter().skip(REASONS).map(|reason| reason.2.len()).sum();
+        let rest = (others > 0).then(|| format!("the same of {others} more, for other reasons"));
+        let words = reasons.iter().take(REASONS).map(|(what, why, names)| {
+            let more = match names.len().saturating_sub(NAMES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("the {what} of {}{more}: {why}", names[..names.len().min(NAMES)].join(", "))
+        });
+        words.chain(rest).collect()
     }
 }

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use tilework::Element;
 
 pub const CONVERT_EXAMPLES: &str = "\
-A LAYOUT is a shape, a descriptor, or the braces of a shape alone, '{0,1}' or '{1,0:T(8,128)}', where the dimensions \
-and the type are those of the input.
+A LAYOUT is a shape, a descriptor, or what of a shape says its layout alone, where the dimensions and the type are those of \
+the input: '{0,1}' or '{1,0:T(8,128)}', tiles such as 'T(8,128)(2,1)', row-major or column-major.
 
 A file is an npy file if it begins like one, and will be one if its name ends in .npy; all others are raw. An npy file \
 holds the same array, in C or Fortran order, where that says --to; if --to is row-major in another order of the \
@@ -31,8 +31,8 @@ type has one. Bytes are stored as they are, the least significant first.
 Files that hold many arrays by name are converted whole, or as far as --only chooses: safetensors, an index of shards, GGUF, \
 npz, or a folder. What OUT is written in is said by its name (.safetensors, .npz, .gguf, .npy), or it is a folder: OUT/, with \
 shards of safetensors and their index, or npy files with --format npy. --to is tried on each array; one that it does not fit \
-stays as it is, and the answer names it. In these files --to may also be tiles alone, 'T(8,128)(2,1)', row-major or \
-column-major, and for quantised blocks of GGUF the name of mixed rows, q4_0_8x8, or of the type alone to take them apart.
+stays as it is, and the answer names it. For quantised blocks of GGUF --to may be the name of mixed rows, q4_0_8x8, or of the \
+type alone to take them apart.
 
 A format that has no word for a layout gets the places of the array as a list, padding among them, and the layout as text in \
 its metadata, under tilework.layout.NAME (npz: in the comment of the member; a folder of npy files: in tilework.json). Tilework \
@@ -111,7 +111,7 @@ pub struct ConvertArgs {
     #[arg(long)]
     pub trailing: bool,
 
-    /// Convert arrays of these names only: * is any number of characters, ? one; may be given several times
+    /// Convert arrays of these names only: * is any number of characters, ? one, '!*.bias' all others; may be given several times
     #[arg(long, value_name = "PATTERN", help_heading = MANY)]
     pub only: Vec<String>,
 

@@ -17,7 +17,7 @@ pub struct LsArgs {
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::AnyPath)]
     pub files: Vec<OsString>,
 
-    /// List arrays of these names only: * is any number of characters, ? one; may be given several times
+    /// List arrays of these names only: * is any number of characters, ? one, '!*.bias' all others; may be given several times
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
 }

@@ -33,7 +33,7 @@ pub(crate) fn body(format: Format, name: &str, content: &Content, transposed: bo
         Content::Array(array) => of_array(format, array, transposed),
         Content::Blocks(blocks) => of_blocks(format, blocks),
         Content::Unread { why, .. } => {
-            let accepts = "--only with a pattern of other names";
+            let accepts = format!("--only '!{name}' for all others");
             return Err(Error::new(why.found())
                 .rule("an array that is not read is not written")
                 .accepts(accepts));

@@ -45,8 +45,11 @@ pub(crate) fn open(folder: &Path, paths: &[PathBuf], known: Option<Element>) -> 
         let held = Held::open(path)?;
         let name = decoded(&path.file_stem().unwrap_or_default().to_string_lossy());
         let note = notes.get(&name).map(String::as_str);
-        let inside = held.read(|bytes| npz::read_npy(bytes, files.len(), &name, note, known))?;
-        tensors.extend(inside.tensors);
+        // Of files that are what their owner says, one of another kind does not hide the others.
+        match held.read(|bytes| npz::read_npy(bytes, files.len(), &name, note, known)) {
+            Ok(inside) => tensors.extend(inside.tensors),
+            Err(why) => tensors.push(held.unread(&name, files.len(), why)),
+        }
         files.push(held);
     }
     let name = folder.display().to_string();

@@ -167,6 +167,14 @@ impl Held {
         outcome.map_err(|error| within(&self.name, &error))
     }
 
+    /// The file as an array that is not read.
+    fn unread(&self, name: &str, file: usize, why: Error) -> Tensor {
+        let bytes = self.bytes().len() as u64;
+        let stored = Stored { file, at: 0, bytes, packed: None, crc: None };
+        let content = Content::Unread { kind: "?".to_owned(), dims: None, why };
+        Tensor { name: name.to_owned(), content, stored }
+    }
+
     /// Whether what was read is what the file held.
     fn intact(&self) -> Result<()> {
         self.array(0..0).intact()

@@ -125,7 +125,10 @@ pub(crate) fn content(
     let element = match element_of(descr, None).or_else(|why| element_of(descr, known).map_err(|_| why)) {
         Ok(element) => element,
         Err(why) => {
-            return unread(Error::new(format!("{}: {}", shown(name), why.found())).rule("its type is known"));
+            let why = Error::new(format!("{}: {}", shown(name), why.found()));
+            return unread(
+                why.rule("an array is of numbers of one type").accepts("--only '!NAME' for the others"),
+            );
         }
     };
     let mut array = Placed::dense(element, &header.shape, false)?;

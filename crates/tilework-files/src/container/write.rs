@@ -104,6 +104,13 @@ impl From<Error> for WriteError {
 }
 
 impl Content {
+    /// Whether a new file of this format has the array as a list of its places, as it has no word for the layout or the type.
+    pub fn is_stored_as_list(&self, format: Format, transposed: bool) -> bool {
+        let Content::Array(array) = self else { return false };
+        let body = body(format, "", self, transposed);
+        body.is_ok_and(|body| body.note.is_some() && body.dims.len() == 1 && array.layout.rank() != 1)
+    }
+
     /// The bytes of an array in a new file of this format.
     ///
     /// # Errors

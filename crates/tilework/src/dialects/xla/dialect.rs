@@ -6,6 +6,8 @@ use crate::dialect::{Confidence, Described, Dialect, Dim, Example, Fact, Facts, 
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::layout::Layout;
+use crate::xla::text::parse_layout::Short;
+use crate::xla::value::layout::Layout as XlaLayout;
 use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Shape};
 use crate::xla::value::tile::TileDim;
@@ -78,11 +80,15 @@ const EXAMPLES: &[Example] = &[
     Example { text: "pred[]", shows: "a scalar", offsets: &[(&[], 0)], size: 1 },
 ];
 
-/// A shape begins with an element type and a bracket, or with parentheses around shapes; a layout alone with a brace.
+/// A shape begins with an element type and a bracket, or with parentheses around shapes; a layout alone with a brace, or
+/// with its tiles.
 /// An instruction of HLO begins with a name and an equals sign.
 fn recognise(text: &str) -> Option<Confidence> {
     if let Some(braces) = text.strip_prefix('{') {
         return (!braces.trim_start().starts_with(['"', '\'', '['])).then_some(Confidence::Certain);
+    }
+    if Short::of(text).is_some() {
+        return Some(Confidence::Certain);
     }
     let text = &text[instruction(text)?.start..];
     let inner = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
@@ -148,6 +154,9 @@ fn read(text: &str, known: &Known) -> Result<Vec<Found>> {
     if text.starts_with('{') {
         return braces(text, known).map(|found| vec![found]);
     }
+    if let Some(short) = Short::of(text).filter(|_| !known.strict) {
+        return without_order(text, short, known).map(|found| vec![found]);
+    }
     let parse = if known.strict { Shape::parse_strict_xla } else { Shape::parse };
     let span = if known.strict { 0..text.len() } else { instruction(text).unwrap_or(0..text.len()) };
     // A shape that was copied out of a list brings its comma along.
@@ -168,6 +177,23 @@ fn braces(text: &str, known: &Known) -> Result<Found> {
     let parse = if known.strict { Shape::parse_strict_xla } else { Shape::parse };
     let shape = parse(&format!("{head}{braces}")).map_err(|error| error.moved_back(head.len()))?;
     Ok(Found::unnamed(shape))
+}
+
+/// The same without its order: tiles alone, or a word for an order.
+fn without_order(text: &str, short: Short, known: &Known) -> Result<Found> {
+    let (what, whole) = match short {
+        Short::Tiles => ("tiles alone", format!("bf16[64,300]{{1,0:{text}}}")),
+        Short::RowMajor => ("an order of dimensions alone", "f32[3,5]{1,0}".to_owned()),
+        Short::ColumnMajor => ("an order of dimensions alone", "f32[3,5]{0,1}".to_owned()),
+    };
+    let (dims, element) = match known.require(what, text) {
+        Ok(known) => known,
+        // What is misspelt is said as that.
+        Err(unknown) => return Err(XlaLayout::parse_short(text, 2).err().unwrap_or(unknown.accepts(whole))),
+    };
+    let layout = XlaLayout::parse_short(text, dims.len())?;
+    let array = ArrayShape::new(element, dims.iter().copied())?.with_layout(layout);
+    Ok(Found::unnamed(Shape::from(array.map_err(|error| error.or_at(0..text.len()))?)))
 }
 
 impl Described for Shape {

@@ -20,6 +20,35 @@ use crate::xla::value::shape::{Dim, check_rank};
 use crate::xla::value::tile::{Tile, TileDim};
 
 impl Layout {
+    /// Reads a layout by itself, of an array with as many dimensions, in the short forms as well that leave the order out:
+    /// `T(8,128)(2,1)`, in row-major order, and `row-major` and `column-major`.
+    ///
+    /// ```
+    /// use tilework::xla::Layout;
+    /// assert_eq!(Layout::parse_short("T(8,128)", 2)?.to_string(), "{1,0:T(8,128)}");
+    /// assert_eq!(Layout::parse_short("column-major", 3)?.to_string(), "{0,1,2}");
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Layout::parse`].
+    pub fn parse_short(text: &str, rank: usize) -> Result<Layout> {
+        match Short::of(text) {
+            None => Layout::parse(text),
+            Some(Short::RowMajor) => Ok(Layout::descending(rank)),
+            Some(Short::ColumnMajor) => Ok(Layout::ascending(rank)),
+            Some(Short::Tiles) => {
+                let mut reader = Reader::new(text, false);
+                let mut layout = Layout::descending(rank);
+                reader.qualifiers(&mut layout, None)?;
+                match reader.is_at_end() {
+                    true => Ok(layout),
+                    false => Err(reader.unexpected("the end of the text, since the tiles are complete")),
+                }
+            }
+        }
+    }
+
     /// Reads a layout by itself, such as `{1,0:T(8,128)}`; `{}` is the layout of a scalar.
     ///
     /// ```
@@ -47,6 +76,25 @@ impl FromStr for Layout {
 
     fn from_str(text: &str) -> Result<Layout> {
         Layout::parse(text)
+    }
+}
+
+/// A layout whose order goes without saying.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Short {
+    RowMajor,
+    ColumnMajor,
+    Tiles,
+}
+
+impl Short {
+    /// What a text is, by its beginning.
+    pub(crate) fn of(text: &str) -> Option<Short> {
+        match text.trim() {
+            "row-major" | "row_major" | "row major" => Some(Short::RowMajor),
+            "column-major" | "column_major" | "column major" => Some(Short::ColumnMajor),
+            tiles => tiles.strip_prefix('T')?.trim_start().starts_with('(').then_some(Short::Tiles),
+        }
     }
 }
 
