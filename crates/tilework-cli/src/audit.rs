@@ -29,6 +29,9 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
         Ok(target) => target,
         Err(error) => return output.bad(&error, "", None),
     };
+    if let Some(error) = misplaced(paths, args) {
+        return output.bad(&error, "", None);
+    }
     let read = |paths: &[&OsString], output: &mut Output| {
         let Some(mut audit) = read(paths, args.memory, output)? else { return Ok(None) };
         if let Some(target) = &target {
@@ -81,13 +84,46 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     ended(&findings, args, output)
 }
 
+/// The name of a new file, where all paths are read: `--html report.html`.
+fn misplaced(paths: &[OsString], args: &AuditArgs) -> Option<Error> {
+    let option = [("html", args.html), ("csv", args.csv)].into_iter().find(|option| option.1)?.0;
+    let is_new = |path: &&OsString| {
+        let path = Path::new(path);
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(option)) && !path.exists()
+    };
+    let name = paths.iter().find(is_new)?.to_string_lossy();
+    let error = Error::new(format!("--{option} and {name}, which is not there"));
+    Some(
+        error
+            .rule(format!("--{option} writes to standard output, and paths are what is read"))
+            .accepts(format!("--{option} > {name}")),
+    )
+}
+
+/// What of a program was given without what says how its arrays lie.
+fn is_a_part(path: &OsString) -> bool {
+    let name = path.to_string_lossy();
+    name.contains("-live-range") || name.contains("-memory-usage-report")
+}
+
 /// Says what the exit code is, when all else is said.
 fn ended(findings: &Findings, args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     if let Some(limit) = args.fail_over {
         over(findings, limit, output);
     }
     if findings.programs.is_empty() && findings.logs.is_empty() && output.code() < BAD {
-        let error = Error::new("nothing that was read says how arrays lie in memory").accepts(READ);
+        let what = match &args.paths[..] {
+            [one] if one != "-" => format!("nothing in {} says", one.to_string_lossy()),
+            _ => "nothing that was read says".to_owned(),
+        };
+        let error = Error::new(format!("{what} how arrays lie in memory"));
+        let is_part = !args.paths.is_empty() && args.paths.iter().all(is_a_part);
+        let error = match is_part {
+            true => error
+                .rule("live ranges and reports of usage name buffers, and have no layouts")
+                .accepts("the folder that it is in, where the text of the module stands beside it"),
+            false => error.accepts(READ),
+        };
         output.bad(&error, "", None)?;
     }
     Ok(())

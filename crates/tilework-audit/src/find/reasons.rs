@@ -46,6 +46,9 @@ impl Audit {
         // A message lists the largest buffers alone, and sums of all. Fragmentation is a part of the temporaries.
         let mut parts = program.message.parts.clone();
         parts.order_by_key(|part| part.need != Need::Fragmentation);
+        // Results that lie in arguments take nothing more.
+        let shared =
+            parts.iter().find(|part| part.need == Need::OutputInArguments).map_or(0, |part| part.bytes);
         for part in parts {
             let why = match part.need {
                 Need::Reserved => Why::Reserved,
@@ -61,7 +64,8 @@ impl Audit {
             let listed = reasons.iter().filter(|reason| is_part_of(reason.why, why));
             let listed = listed.map(|reason| reason.bytes).fold(0, u64::saturating_add);
             let listed = if total.buffers == 0 { 0 } else { listed };
-            add(&mut reasons, why, part.bytes.saturating_sub(listed));
+            let own = if part.need == Need::Output { part.bytes.saturating_sub(shared) } else { part.bytes };
+            add(&mut reasons, why, own.saturating_sub(listed));
         }
         reasons.retain(|reason| reason.bytes > 0);
         reasons.order_by_key(|reason| (Reverse(reason.bytes), reason.why));

@@ -31,6 +31,8 @@ pub(crate) struct Hlo {
     tables: Tables,
     /// Whether a computation has begun and not ended.
     inside: bool,
+    /// Whether the computation has begun that calls the others, and is the last.
+    entered: bool,
     body: Body,
     metadata: memmem::Finder<'static>,
     calls: memmem::Finder<'static>,
@@ -41,6 +43,11 @@ impl Hlo {
     /// Whether a computation has begun and not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.inside
+    }
+
+    /// Whether the computation has begun that calls the others.
+    pub(crate) fn is_entered(&self) -> bool {
+        self.entered
     }
 }
 
@@ -56,6 +63,7 @@ impl Store {
         Hlo {
             tables: Tables::within(&self.budget),
             inside: false,
+            entered: false,
             body: self.module(program, name),
             metadata: memmem::Finder::new(b" metadata={"),
             calls: memmem::Finder::new(b"calls="),
@@ -122,6 +130,7 @@ impl Store {
         let name = text[..end].strip_prefix(b"%").unwrap_or(&text[..end]);
         self.computation_begins(program, &mut hlo.body, name, entry);
         hlo.inside = true;
+        hlo.entered |= entry;
     }
 
     #[inline]

@@ -234,6 +234,8 @@ impl Reading<'_> {
             Section::Hlo(hlo) => {
                 if outcome.is_ok() && hlo.is_open() {
                     self.store.complaints.add(lines.number, "the file ends within a computation");
+                } else if outcome.is_ok() && !hlo.is_entered() {
+                    self.store.complaints.add(lines.number, "the file ends before its ENTRY computation");
                 }
                 self.store.hlo_ends(&mut self.program, hlo);
             }

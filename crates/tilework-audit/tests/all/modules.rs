@@ -340,12 +340,25 @@ fn an_argument_that_is_moved_within_a_fusion_is_told_by_its_name() {
 }
 
 #[test]
+fn a_module_that_was_cut_before_what_matters_is_named() {
+    for text in [
+        "HloModule m, is_scheduled=true",
+        "HloModule m\n\n%a (t: f32[4]) -> f32[4] {\n  ROOT %t = f32[4]{0} parameter(0)\n}\n",
+    ] {
+        let mut audit = Audit::new();
+        audit.read("module", text.as_bytes()).expect("memory is read");
+        let unread = audit.findings(9).unread;
+        assert!(unread.iter().any(|unread| unread.reason.contains("before its ENTRY")), "{text}: {unread:?}");
+    }
+}
+
+#[test]
 fn computations_that_call_each_other_in_a_circle_end() {
     let while_of = |callee: &str| format!("while(%t), condition=%c, body=%{callee}, {COUNTED}");
     const COUNTED: &str = "backend_config={\"known_trip_count\":{\"n\":\"18446744073709551615\"}}";
     let text = format!(
         "HloModule m\n\n%a (t: f32[4,2]) -> f32[4,2] {{\n  %t = f32[4,2]{{1,0}} parameter(0)\n  \
-         %v = f32[4,2]{{0,1}} copy(%t)\n  ROOT %w = f32[4,2]{{1,0}} {}\n}}\n\n%b (t: f32[4,2]) -> f32[4,2] {{\n  \
+         %v = f32[4,2]{{0,1}} copy(%t)\n  ROOT %w = f32[4,2]{{1,0}} {}\n}}\n\nENTRY %b (t: f32[4,2]) -> f32[4,2] {{\n  \
          %t = f32[4,2]{{1,0}} parameter(0)\n  %x = f32[4,2]{{1,0}} {}\n  ROOT %w = f32[4,2]{{1,0}} {}\n}}\n",
         while_of("b"),
         while_of("a"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{Ran, command, run, run_with, seen};
+use crate::common::{Ran, command, run, run_with, seen, words};
 use serde_json::Value;
 
 const DUMPS: &str = "../tilework-audit/tests/dumps";
@@ -318,7 +318,7 @@ fn the_page_says_what_would_make_the_peak_smaller_and_what_devices_have_alike() 
     for words in [
         "What would make the peak smaller",
         "5 arrays of 8 steps of a loop",
-        "half of dimension 0 of x and y",
+        "x and y with 32 in dimension 0",
     ] {
         assert!(page.contains(words), "{words}");
     }
@@ -343,4 +343,39 @@ fn the_page_says_what_would_make_the_peak_smaller_and_what_devices_have_alike() 
     // Both sides of the copy are in the main memory: 5000 rows of 256, and 136 of 5120, of 4 bytes.
     let bytes = 4.0 * (5000.0 * 256.0 + 136.0 * 5120.0);
     assert!(page.contains(&format!("at least {:.2}\u{a0}µs", bytes / 819e9 * 1e6)), "{page}");
+}
+
+#[test]
+fn the_name_of_a_new_file_is_not_taken_for_one_to_read() {
+    let ran = run(&["audit", "samples/dump", "--html", "no/such.html"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(words(&ran.stderr).contains("accepted: --html > no/such.html"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_part_of_a_dump_that_has_no_layouts_says_where_they_are() {
+    let folder = std::env::temp_dir().join(format!("tilework-part-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let part = folder.join("module_0.f.after_optimizations-live-range.txt");
+    fs::write(&part, "HloLiveRange (max 1):\n  InstructionSequence:\n    0:x\n").expect("a file");
+    let ran = run(&["audit", &part.to_string_lossy()]);
+    assert_eq!(ran.code, 2);
+    assert!(words(&ran.stderr).contains("the folder that it is in"), "{}", ran.stderr);
+    fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn what_a_message_counts_twice_is_not_told_twice() {
+    let message = "Ran out of memory in memory space hbm. Used 21.00G of 15.00G hbm.\n  program 15.00G\n  arguments 6.00G\n\
+                   Output size 6.00G; shares 6.00G with arguments.\n  HLO temp 15.00G\n";
+    let ran = run_with(command(&["audit"]), message.as_bytes());
+    let said = words(&ran.stdout);
+    assert!(said.contains("15 GiB temporaries and 6 GiB arguments. "), "{said}");
+    // Nothing of it is listed, so it says how to get to know more.
+    assert!(said.contains("--xla_dump_to=DIR"), "{said}");
+    let said = words(
+        &run_with(command(&["audit"]), b"Attempting to allocate 12.50G. There are 9.81G free.; (0x0x0_HBM0)")
+            .stdout,
+    );
+    assert!(said.contains("jax.live_arrays()"), "{said}");
 }

@@ -3,13 +3,9 @@
 use serde_json::Value;
 
 use crate::common::files::{Folder, done};
-use crate::common::run;
+use crate::common::{run, words};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/model.safetensors");
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<&str>>().join(" ")
-}
 
 /// A safetensors file of one array of numbers.
 fn numbers(values: &[f32]) -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::files::{Folder, done, matrix, refused};
-use crate::common::run;
+use crate::common::{run, words};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/model.safetensors");
 const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/weights.npy");
@@ -24,11 +24,6 @@ fn layouts(path: &str) -> Vec<(String, String)> {
     let tensors = listed["tensors"].as_array().expect("a list");
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     tensors.iter().map(|tensor| (text(&tensor["name"]), text(&tensor["layout"]))).collect()
-}
-
-/// The words of an answer without its lines.
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 #[test]

@@ -7,7 +7,7 @@ use tilework::xla::Shape;
 use tilework_audit::{Advice, Asked, Audited, Donatable, Donation, How, Move, Replica};
 
 use super::buffers::near;
-use super::sentence::{place, short};
+use super::sentence::{first_names, place, short};
 use crate::logged::time;
 use crate::page::Page;
 
@@ -147,6 +147,10 @@ fn smaller(page: &mut Page, program: &Audited) {
 /// What to write for it, with what it spares.
 pub(super) fn smaller_words(program: &Audited) -> Vec<String> {
     let mut words = Vec::new();
+    if program.donatable_bytes >= (program.main().allocated / 20).max(1 << 20) {
+        let names = first_names(&donated(program));
+        words.push(format!("up to {}: donating {names}", short(program.donatable_bytes)));
+    }
     if let Some(kept) = &program.kept {
         let arrays = match kept.arrays {
             1 => "1 array".to_owned(),
@@ -162,14 +166,12 @@ pub(super) fn smaller_words(program: &Audited) -> Vec<String> {
         ));
     }
     if let Some(half) = &program.half {
-        let names = match &half.arguments[..] {
-            [first, second, _, ..] => format!("{first}, {second} and others"),
-            names => names.join(" and "),
-        };
         words.push(format!(
-            "{} of {}: half of dimension 0 of {names}, which is {}",
+            "{} of {}: {} with {} in dimension 0 instead of {}",
             short(half.bytes),
             short(half.peak),
+            first_names(&half.arguments),
+            half.size / 2,
             half.size
         ));
     }

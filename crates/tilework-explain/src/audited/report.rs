@@ -2,7 +2,10 @@
 
 use super::buffers::largest;
 use super::moves::moves;
-use tilework_audit::{Assumed, Audited, Basis, Findings, Keyed, Limit, Place, Shared, SpaceSum, Sum, Unread};
+use tilework::xla::Tile;
+use tilework_audit::{
+    Assumed, Audited, Basis, Contradiction, Findings, Keyed, Limit, Place, Shared, SpaceSum, Sum, Unread,
+};
 use tilework_picture::{Line, Look};
 
 use super::sentence::{audit_sentence, name_of, parts, place, share, short, space_name, widened};
@@ -84,26 +87,43 @@ pub fn explain_audit(findings: &Findings, top: usize, width: usize, look: Look) 
     page.into_lines()
 }
 
-/// How to get to know more than a short message says.
+/// What to do about a message, and how to get to know more than it says.
 pub(super) fn more(program: &Audited) -> Option<String> {
     let message = &program.message;
-    let is_short = program.basis != Basis::Assignment
-        && (message.kernel.is_some() || message.used.is_some() && program.largest.len() < 2);
-    let kernel = match message.limit {
-        Limit::Kernel => {
+    let is_of_kernel = message.limit == Limit::Kernel || message.memory.as_deref() == Some("vmem");
+    let mut advice = Vec::new();
+    if is_of_kernel && program.basis != Basis::Assignment {
+        advice.push(
             "Smaller blocks need less, and the limit can be raised: pltpu.CompilerParams(vmem_limit_bytes=…) for a Pallas \
-             kernel, XLA's option xla_tpu_scoped_vmem_limit_kib for all. "
-        }
-        _ => "",
-    };
+             kernel, XLA's option xla_tpu_scoped_vmem_limit_kib for all.",
+        );
+    }
     // What another system allocates piece by piece, no compiler of XLA's dumps.
     let is_xla = message.limit != Limit::Free || message.memory.is_some();
-    (is_short && is_xla).then(|| {
-        format!(
-            "{kernel}A dump says what is in the memory. It is written before the program runs, so it exists even when \
-             memory runs out: set XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\", run once more, and audit DIR."
-        )
-    })
+    if message.limit == Limit::Free && is_xla && program.basis != Basis::Assignment {
+        advice.push(
+            "The rest of the memory holds what is there already, which no dump says: arrays of jax.live_arrays(), which \
+             del, donation or moving them to the host sets free, and programs that are loaded. \
+             jax.profiler.save_device_memory_profile(FILE) says which lines made the arrays.",
+        );
+    }
+    let listed = program.total.allocated;
+    let is_much_missing = message.used.is_some_and(|used| listed < used / 2) || program.largest.len() < 2;
+    let is_short = program.basis != Basis::Assignment
+        && (message.kernel.is_some() || message.used.is_some() && is_much_missing);
+    if is_short && is_xla {
+        advice.push(match message.limit {
+            Limit::Free => {
+                "If it was a program that was loaded, a dump says what it needs: set \
+                 XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\", run once more, and audit DIR."
+            }
+            _ => {
+                "A dump says what is in the memory. It is written before the program runs, so it exists even when memory \
+                 runs out: set XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\", run once more, and audit DIR."
+            }
+        });
+    }
+    (!advice.is_empty()).then(|| advice.join(" "))
 }
 
 /// Which layouts are supposed.
@@ -271,13 +291,18 @@ fn contradictions(page: &mut Page, program: &Audited, top: usize) {
         return;
     }
     page.heading("sizes that are not what the layout needs");
-    let words = |each: &tilework_audit::Contradiction| {
+    let words = |each: &Contradiction| {
         let name = each.name.as_deref().map_or(String::new(), |name| format!("{name}, "));
         let about = if each.rounded { "about " } else { "" };
         let line = if each.line > 0 { format!("line {}: ", each.line) } else { String::new() };
+        // What is rounded is so in its own units; what is exact may differ by a byte.
+        let size = |bytes: u64| if each.rounded { short(bytes) } else { format!("{bytes} B") };
+        let tiles = if takes_tiles(each) { "; in tiles T(8,128) it takes as much" } else { "" };
         format!(
-            "  {line}{name}{}: the dump says {about}{}, the layout needs {}",
-            each.shape, each.says, each.needs
+            "  {line}{name}{}: the dump says {about}{}, the layout as printed needs {}{tiles}",
+            each.shape,
+            size(each.says),
+            size(each.needs)
         )
     };
     let mut lines: Vec<String> = program.contradictions.iter().take(top).map(words).collect();
@@ -286,6 +311,15 @@ fn contradictions(page: &mut Page, program: &Audited, top: usize) {
         lines.push(format!("  and {more} more"));
     }
     page.text(&lines.join("\n"));
+}
+
+/// Whether an array that is printed without tiles takes what is said if it has those that most arrays have on a TPU.
+fn takes_tiles(each: &Contradiction) -> bool {
+    let Some(array) = each.shape.as_array() else { return false };
+    let layout = array.layout().filter(|layout| layout.tiles().is_empty()).cloned();
+    let tiled = layout.and_then(|layout| layout.with_tiles([Tile::new([8, 128]).ok()?]).ok());
+    let tiled = tiled.and_then(|layout| array.clone().with_layout(layout).ok()?.lower().ok());
+    tiled.is_some_and(|layout| layout.bytes() == each.says)
 }
 
 pub(super) fn unread(page: &mut Page, unread: &[Unread]) {

@@ -123,11 +123,7 @@ fn said(program: &Audited) -> String {
         });
     }
     if program.donatable_bytes >= (main.allocated / 20).max(1 << 20) {
-        let names = donated(program);
-        let names = match &names[..] {
-            [first, second, _, ..] => format!("{first}, {second} and others"),
-            names => names.join(" and "),
-        };
+        let names = first_names(&donated(program));
         text.push_str(&format!(". Donating {names} may spare {}", short(program.donatable_bytes)));
     }
     if let Some(kept) = &program.kept {
@@ -145,6 +141,14 @@ fn said(program: &Audited) -> String {
         });
     }
     text
+}
+
+/// The first two of some names, and whether there are more.
+pub(super) fn first_names(names: &[impl AsRef<str>]) -> String {
+    match names {
+        [first, second, _, ..] => format!("{}, {} and others", first.as_ref(), second.as_ref()),
+        names => names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(" and "),
+    }
 }
 
 /// What is missing on the machine that was asked about.
@@ -205,7 +209,11 @@ fn over(program: &Audited) -> Option<String> {
     let kernel = message.kernel.as_deref();
     let Some(used) = message.used else {
         return match kernel {
-            Some(kernel) => Some(format!("memory ran out for the kernel {kernel}")),
+            Some(kernel) if message.limit == Limit::Kernel => {
+                Some(format!("memory ran out for the kernel {kernel}"))
+            }
+            // It is in the list, and perhaps not what was too much.
+            Some(kernel) => Some(format!("memory ran out, and the kernel {kernel} is in what is listed")),
             None => against(program),
         };
     };

@@ -67,3 +67,8 @@ pub fn seen(args: &[&str]) -> String {
     }
     text
 }
+
+/// A text whose lines are not broken.
+pub fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
