@@ -432,7 +432,7 @@ Examples:
 
 #[derive(clap::Args)]
 pub struct CheckArgs {
-    /// JSON files; `-`: standard input
+    /// Files of JSON, C or C++, or a descriptor itself; `-`: standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<OsString>,
 

@@ -1,10 +1,10 @@
-//! `check`: every rule that descriptors in files break, and whether they fit where they are bound.
+//! `check`: every rule that descriptors in files, or in texts, break, and whether they fit where they are bound.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use tilework::directml::{Binding, FeatureLevel, FoundDesc, read_json};
+use tilework::directml::{Binding, FeatureLevel, FoundDesc, read_descs};
 use tilework_explain::Checking;
 
 use crate::NO;
@@ -61,14 +61,24 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn file(&mut self, file: &OsString) -> Result<(), Stop> {
         let name = file.to_string_lossy();
-        let bytes = match file == "-" {
-            true => file::all(&mut io::stdin().lock(), LONGEST),
-            false => file::read(Path::new(file), LONGEST),
+        // What is no file's name is a descriptor itself.
+        let is_text = !Path::new(file).exists() && read_descs(&name).is_ok_and(|found| !found.is_empty());
+        let path = match name.strip_prefix('@').filter(|_| !Path::new(file).exists()) {
+            Some(path) => Path::new(path),
+            None => Path::new(file),
         };
-        let text = bytes.and_then(text_of);
-        let name = if file == "-" { "standard input" } else { &name };
+        let text = match () {
+            () if file == "-" => file::all(&mut io::stdin().lock(), LONGEST).and_then(text_of),
+            () if is_text => Ok(name.to_string()),
+            () => file::read(path, LONGEST).and_then(text_of),
+        };
+        let name = match () {
+            () if file == "-" => "standard input",
+            () if is_text => "this",
+            () => &name,
+        };
         let outcome = match &text {
-            Ok(text) => read_json(text).map(|found| (text.as_str(), found)),
+            Ok(text) => read_descs(text).map(|found| (text.as_str(), found)),
             Err(error) => Err(error.clone()),
         };
         match outcome {

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, IsTerminal};
 
 use clap::CommandFactory;
 use tilework::dialect;
-use tilework::directml::BufferTensorDesc;
+use tilework::directml::{BufferTensorDesc, is_code};
 
 use crate::args::Args;
 
@@ -104,6 +104,7 @@ fn meant_by_input() -> Option<&'static str> {
     let is_read = || dialect::read(&text).is_ok_and(|found| found.iter().all(|one| !is_desc(one)));
     Some(match first {
         _ if is_json && !is_read() => "check",
+        _ if !is_json && is_code(&text) && dialect::read_one(first).is_err() => "check",
         _ if DUMPS.iter().any(|mark| text.contains(mark)) => "audit",
         line if !is_json && dialect::read_one(line).is_ok() => "show",
         _ => "find",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tilework::Result;
-use tilework::directml::{Binding, Desc, FeatureLevel, FoundDesc, read_json};
+use tilework::directml::{Binding, FeatureLevel, FoundDesc, read_descs};
 use tilework_explain::{Checking, Row};
 
 use crate::problem::Problem;
@@ -39,20 +39,14 @@ struct Violated {
     legal: Option<String>,
 }
 
-/// Checks every descriptor that stands in JSON, or the one that a line says.
+/// Checks every descriptor that stands in JSON or code, or the one that a line says.
 pub fn answer(asked: &Check) -> Result<Vec<Judged>> {
-    let text = asked.text.trim_start();
     let binding = (asked.offset.is_some() || asked.buffer.is_some()).then(|| Binding {
         offset: asked.offset.unwrap_or(0),
         range: None,
         buffer: asked.buffer,
     });
-    if !text.starts_with(['{', '[']) {
-        let desc = Desc::parse(asked.text.trim())?;
-        let found = FoundDesc::of(desc);
-        return Ok(vec![judge(&found, &asked.text, binding)]);
-    }
-    let found = read_json(&asked.text)?;
+    let found = read_descs(&asked.text)?;
     Ok(found.iter().map(|found| judge(found, &asked.text, binding)).collect())
 }
 

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use tilework::Error;
-use tilework::directml::{Desc, TypeField, read_json};
+use tilework::directml::{Desc, TypeField, read_descs};
 
 use super::buffer::PyBufferTensorDesc;
 use super::{check, name};
@@ -103,11 +103,7 @@ fn read(spec: &Bound<'_, PyAny>) -> Result<(Desc, Option<String>)> {
         }
     };
     let bad = |error: Error| Bad::within(error.or_at(0..text.len()), &text);
-    if !text.trim_start().starts_with('{') {
-        let desc = Desc::parse(&text).map_err(bad)?;
-        return Ok((desc, Some(text)));
-    }
-    let mut found = read_json(&text).map_err(bad)?;
+    let mut found = read_descs(&text).map_err(bad)?;
     match (found.pop(), found.len()) {
         (Some(one), 0) => {
             let desc = one.read().map_err(bad)?;

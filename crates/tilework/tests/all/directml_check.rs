@@ -342,3 +342,86 @@ fn checking_and_sizing_one_descriptor_is_a_matter_of_nanoseconds() {
         start.elapsed() - read
     );
 }
+
+/// Texts of code, and the descriptors that a compiler would make of them.
+const CODE: &[(&str, &[&str])] = &[
+    (
+        "UINT sizes[4]={1,64,56,56}; UINT strides[4] = {200704, 1, 3584, 64};\n\
+         DML_BUFFER_TENSOR_DESC d={DML_TENSOR_DATA_TYPE_FLOAT16, DML_TENSOR_FLAG_NONE, 4, sizes, strides, 401408, 0};",
+        &["d: FLOAT16 [1,64,56,56] strides [200704,1,3584,64] total 401408"],
+    ),
+    (
+        "constexpr uint32_t C = 64, H = 0x38; // the rest\nconst UINT32 W{56u};\n\
+         std::array<UINT, 4> sizes = {1, C, H, W}; /* strides */ std::vector<UINT> strides{C*H*W, 1, W*C, C};\n\
+         DML_BUFFER_TENSOR_DESC desc = {};\n desc.DataType = DML_TENSOR_DATA_TYPE_FLOAT16;\n\
+         desc.Flags = DML_TENSOR_FLAG_OWNED_BY_DML;\n desc.DimensionCount = static_cast<UINT>(sizes.size());\n\
+         desc.Sizes = sizes.data();\n desc.Strides = &strides[0];\n\
+         desc.TotalTensorSizeInBytes = DMLCalcBufferTensorSize(desc.DataType, 4, desc.Sizes, desc.Strides);",
+        &["desc: FLOAT16 [1,64,56,56] strides [200704,1,3584,64] flags OWNED_BY_DML"],
+    ),
+    (
+        "#define N 2\nauto d = DML_BUFFER_TENSOR_DESC{.DataType = DML_TENSOR_DATA_TYPE_UINT8, .DimensionCount = N,\n\
+         .Sizes = (UINT[]){2, 3, 7}, .TotalTensorSizeInBytes = N * 4};",
+        &["d: UINT8 [2,3] total 8"],
+    ),
+    (
+        "dml::TensorDesc::Dimensions dims = {1, 3, 8, 8};\n\
+         dml::TensorDesc x(DML_TENSOR_DATA_TYPE_FLOAT32, dims, dml::TensorPolicy::InterleavedChannel());\n\
+         auto in = dml::InputTensor(graph, 0, dml::TensorDesc(DML_TENSOR_DATA_TYPE_INT8, DML_TENSOR_FLAG_NONE, {5, 4}));",
+        &["x: FLOAT32 [1,3,8,8] strides [192,1,24,3]", ": INT8 [5,4]"],
+    ),
+    (
+        "UINT s[4]; s[0] = 1; s[1] = 2; s[2] = 3; s[3] = 4;\n\
+         DML_BUFFER_TENSOR_DESC a[] = {{DML_TENSOR_DATA_TYPE_INT8, 0, ARRAYSIZE(s), s, nullptr, 24, 0},\n\
+         {DML_TENSOR_DATA_TYPE_INT8, 0, sizeof(s) / sizeof(s[0]), s, NULL, 1 << 5, 16}};",
+        &["a: INT8 [1,2,3,4] total 24", "a: INT8 [1,2,3,4] total 32 alignment 16"],
+    ),
+    ("{DML_TENSOR_DATA_TYPE_INT8, DML_TENSOR_FLAG_NONE, 1, {4}, NULL, 4, 0}", &[": INT8 [4] total 4"]),
+    // An aggregate that says no total says 0, which is too little.
+    ("DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_INT8, 0, 1, new UINT[1]{4}};", &[]),
+    ("DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_INT8, 0, 1, (UINT[1]){4}};", &["d: INT8 [4] total 0"]),
+    ("{'DataType': 'FLOAT32', 'Sizes': (2, 3), 'Strides': None}", &[": FLOAT32 [2,3]"]),
+    ("FLOAT32 NHWC [1,3,8,8]", &[": FLOAT32 [1,3,8,8] strides [192,1,24,3]"]),
+];
+
+#[test]
+fn descriptors_are_read_from_the_code_that_makes_them() {
+    for (code, expected) in CODE {
+        let found = read_descs(code).unwrap_or_default();
+        let read = found.into_iter().filter(|found| found.errors.is_empty());
+        let read: Vec<String> = read.map(|found| format!("{}: {}", found.path, found.desc)).collect();
+        assert_eq!(read, *expected, "{code}");
+    }
+}
+
+#[test]
+fn code_that_does_not_say_all_is_told_what_was_understood() {
+    let text =
+        "DML_BUFFER_TENSOR_DESC d = {DML_TENSOR_DATA_TYPE_FLOAT16, DML_TENSOR_FLAG_NONE, 4, sizes, p, 8, 0};";
+    let found = read_descs(text).unwrap().remove(0);
+    let [sizes, strides] = &found.errors[..] else { panic!("{:?}", found.errors) };
+    assert_eq!((&text[sizes.span().unwrap()], &text[strides.span().unwrap()]), ("sizes", "p"));
+    assert_eq!(sizes.broken_rule(), Some("understood: DataType FLOAT16, DimensionCount 4"));
+    assert!(sizes.accepted().unwrap().ends_with(r#"{"DataType": "FLOAT16", "Sizes": […], "Strides": […]}"#));
+    // What nobody wrote breaks no rule.
+    assert!(found.check(FeatureLevel::LATEST, None).is_empty());
+    let nothing = read_descs("UINT a[] = {1, 2}; f(DML_TENSOR_DATA_TYPE_FLOAT16, a);").unwrap_err();
+    assert_eq!(nothing.broken_rule(), Some("understood: a = [1, 2]"));
+}
+
+#[test]
+fn no_code_is_a_trap() {
+    for (code, _) in CODE {
+        for end in (0..code.len()).filter(|&end| code.is_char_boundary(end)) {
+            let _ = read_descs(&code[..end]);
+            let _ = read_descs(&code[end..]);
+        }
+    }
+    let deep = |mark: &str| format!("DML_BUFFER_TENSOR_DESC d = {}", mark.repeat(100_000));
+    for mark in
+        ["{", "(", "&", "-", "a{", "a(", "a[", "a<", "a = {", "(a)", "1+", "{.a = ", "\"", "/*", "a.b("]
+    {
+        let _ = read_descs(&deep(mark));
+    }
+    assert!(read_descs(&deep(&" ".repeat(11))).is_err());
+}

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::code::is_code;
 use super::data_type::DataType;
 use super::desc::BufferTensorDesc;
 use super::meaning;
 use super::raw::Desc;
-use super::read::{FoundDesc, read_json};
+use super::read::{FoundDesc, is_dict, is_json, read_descs};
 use crate::Element;
 use crate::dialect::{Confidence, Described, Dialect, Example, Fact, Facts, Found, Known, Part, Said};
 use crate::error::{Error, Result};
@@ -41,21 +42,16 @@ const EXAMPLES: &[Example] = &[
     },
 ];
 
-/// A line begins with the name of a data type, JSON with a brace and a quote, or nothing in it.
+/// A line begins with the name of a data type, JSON with a brace and a quote, or nothing in it; code names the structure.
 fn recognise(text: &str) -> Option<Confidence> {
-    let is_json = text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with('"'))
-        || text.strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with('{'));
-    match DataType::begins(text) {
-        true => Some(Confidence::Certain),
-        false => is_json.then_some(Confidence::Likely), // others write JSON too
+    if is_json(text) {
+        return Some(Confidence::Likely); // others write JSON too
     }
+    (DataType::begins(text) || is_dict(text) || is_code(text)).then_some(Confidence::Certain)
 }
 
 fn read(text: &str, _: &Known) -> Result<Vec<Found>> {
-    if !text.starts_with(['{', '[']) {
-        return Ok(vec![Found::unnamed(Desc::parse(text)?.build()?)]);
-    }
-    let found = read_json(text)?.into_iter().map(|found: FoundDesc| {
+    let found = read_descs(text)?.into_iter().map(|found: FoundDesc| {
         let name = Some(found.path.clone()).filter(|path| !path.is_empty());
         let desc = found.read()?.build()?;
         Ok(Found { name, said: Arc::new(desc) })

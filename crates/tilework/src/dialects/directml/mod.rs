@@ -58,6 +58,7 @@
 mod broadcast;
 mod c;
 mod check;
+mod code;
 mod data_type;
 mod desc;
 mod dialect;
@@ -87,6 +88,7 @@ pub use broadcast::{
 };
 pub use c::{DML_BUFFER_TENSOR_DESC, DML_TENSOR_DESC, DML_TENSOR_TYPE_BUFFER, DML_TENSOR_TYPE_INVALID};
 pub use check::{Binding, check};
+pub use code::is_code;
 pub use data_type::DataType;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use dialect::DIALECT;
@@ -101,7 +103,7 @@ pub use order::{axes_for_rank, letters_of};
 pub use policy::{TensorProperties, default_policy, interleaved_channel_policy};
 pub use rank::{Align, align_dimensions};
 pub use raw::{Desc, Numbers, TypeField};
-pub use read::{FoundDesc, read_json};
+pub use read::{FoundDesc, read_descs, read_json};
 pub use size::{buffer_size_bytes, buffer_size_bytes_wrapping_like_directmlx, required_bytes};
 pub use strides::{
     broadcast_order_strides, interleaved_channel_strides, order_strides, packed_strides, padded_strides,

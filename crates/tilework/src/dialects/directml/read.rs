@@ -10,12 +10,15 @@
 //! passes over fields it does not know; here a field that is unknown, stands twice or has another kind of value is named,
 //! with its place. Everything about the values themselves is for the checker to say.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use super::code::{is_code, read_code};
 use super::json::{Kind, Member, Value, parse};
 use super::raw::{Desc, Numbers, TypeField};
 use super::text::shown;
 use super::{Binding, FeatureLevel, Rule, Violation, check};
+use crate::dialect::python;
 use crate::error::{Error, Result};
 
 /// A descriptor found in a file.
@@ -62,6 +65,11 @@ impl FoundDesc {
         found
     }
 
+    /// Notes that the value of a field is not known.
+    pub(super) fn leave_unread(&mut self, field: &str) {
+        self.unread.extend(FIELDS.iter().find(|own| **own == field));
+    }
+
     /// The descriptor, if all of it could be read.
     ///
     /// # Errors
@@ -71,6 +79,82 @@ impl FoundDesc {
             Some(error) => Err(error),
             None => Ok(self.desc),
         }
+    }
+}
+
+/// Every descriptor in a text, whatever it is: JSON, a dict of Python, C and C++, or the one in a line.
+///
+/// ```
+/// use tilework::directml::read_descs;
+/// let code = "UINT sizes[] = {2, 3}; DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_FLOAT32, 0, 2, sizes, NULL, 24};";
+/// for text in [code, "FLOAT32 [2,3] total 24", "{'DataType': 'FLOAT32', 'Sizes': (2, 3)}"] {
+///     assert_eq!(read_descs(text)?[0].desc.sizes[..], [2, 3]);
+/// }
+/// # Ok::<(), tilework::Error>(())
+/// ```
+///
+/// # Errors
+/// A text without a descriptor. What is wrong with one of them stands in it.
+pub fn read_descs(text: &str) -> Result<Vec<FoundDesc>> {
+    let begins = text.trim_start_matches('\u{feff}').trim_start();
+    if is_json(begins) {
+        return read_json(text);
+    }
+    if is_dict(begins) {
+        return Ok(vec![read(&of_python(text)?, String::new())]);
+    }
+    if is_code(text) && Desc::parse(text).is_err() {
+        return read_code(text);
+    }
+    // A line begins with a type's name or number.
+    let is_line = begins.starts_with(|c: char| c.is_ascii_digit()) && begins.contains('[');
+    if is_line || begins.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Ok(vec![FoundDesc::of(Desc::parse(text)?)]);
+    }
+    read_json(text)
+}
+
+/// Whether a text begins as JSON about objects does.
+pub(super) fn is_json(text: &str) -> bool {
+    text.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with('"'))
+        || text.strip_prefix('[').is_some_and(|inner| inner.trim_start().starts_with('{'))
+}
+
+/// Whether a text begins as Python prints a dict with a descriptor's field.
+pub(super) fn is_dict(text: &str) -> bool {
+    let key = text.strip_prefix('{').and_then(|inner| inner.trim_start().strip_prefix('\''));
+    key.is_some_and(|key| FIELDS.iter().any(|field| key.starts_with(&format!("{field}'"))))
+}
+
+/// A dict of Python as JSON.
+fn of_python(text: &str) -> Result<Value<'_>> {
+    fn value<'a>(own: python::Value<'a>) -> Value<'a> {
+        let kind = match own.kind {
+            python::Kind::Number(number) => Kind::Integer(number),
+            python::Kind::Text(text) => Kind::String(Cow::Borrowed(text)),
+            python::Kind::Name("None") => Kind::Null,
+            python::Kind::List(items) => {
+                Kind::Array(items.into_iter().map(|item| value(item.value)).collect())
+            }
+            python::Kind::Dict(items) => {
+                let member = |item: python::Item<'a>| {
+                    let key = item.key?;
+                    let (name, at) = match key.kind {
+                        python::Kind::Text(name) | python::Kind::Name(name) => (name, key.span),
+                        _ => return None,
+                    };
+                    Some(Member { key: Cow::Borrowed(name), at, value: value(item.value) })
+                };
+                Kind::Object(items.into_iter().filter_map(member).collect())
+            }
+            _ => Kind::Other,
+        };
+        Value { kind, span: own.span }
+    }
+    let mut items = python::values(text, |_| true)?;
+    match items.len() {
+        1 => Ok(value(items.remove(0).value)),
+        _ => Err(Error::new("more than a dict").at(0..text.len()).accepts("one dict, or JSON")),
     }
 }
 
@@ -114,7 +198,7 @@ pub fn read_json(text: &str) -> Result<Vec<FoundDesc>> {
     Ok(found)
 }
 
-const FIELDS: [&str; 8] = [
+pub(super) const FIELDS: [&str; 8] = [
     "DataType",
     "Flags",
     "DimensionCount",
@@ -161,7 +245,7 @@ fn walk(value: &Value<'_>, path: &mut String, found: &mut Vec<FoundDesc>) {
 }
 
 /// An object read as a descriptor.
-fn read(value: &Value<'_>, path: String) -> FoundDesc {
+pub(super) fn read(value: &Value<'_>, path: String) -> FoundDesc {
     let mut reader = Reader {
         desc: Desc {
             data_type: TypeField::Number(0),
