@@ -180,7 +180,7 @@ impl Type {
              element in row-major order."
                 .to_owned(),
             format!(
-                "There are {} of {} of {}, each with {}.",
+                "The tensor is held by {} of {} of {}, each with {}.",
                 count(BLOCK, "block"),
                 count(WARP, "warp"),
                 count(LANE, "lane"),
@@ -213,14 +213,18 @@ impl Type {
             if run > 1 {
                 let bytes = run * u64::from(self.bits() / 8);
                 notes.push(format!(
-                    "Registers 0 to {} of a lane hold neighbours along dimension {dim}: {bytes} B.",
-                    run - 1
+                    "Registers 0 to {} of a lane hold neighbours along {}: {bytes} B.",
+                    run - 1,
+                    of_tensor(dim, linear.sizes().len())
                 ));
             }
         }
         if let Some((dim, step)) = linear.bases(LANE).first().and_then(|base| only_step(base)) {
             let elements = counted(step, "element");
-            notes.push(format!("Lane 1 begins {elements} after lane 0 along dimension {dim}."));
+            notes.push(format!(
+                "Lane 1 begins {elements} after lane 0 along {}.",
+                of_tensor(dim, linear.sizes().len())
+            ));
         }
         notes
     }
@@ -349,5 +353,13 @@ fn fastest(order: &[usize]) -> String {
             format!("dimension {first} is the fastest, then {}", words::first(rest, words::MOST))
         }
         _ => "there is one dimension".to_owned(),
+    }
+}
+
+/// A dimension of the tensor, where the dimensions of the layout are others.
+fn of_tensor(dim: usize, rank: usize) -> String {
+    match words::letters(rank).and_then(|letters| letters.get(dim)) {
+        Some(letter) => format!("axis {dim} ({letter}) of the tensor"),
+        None => format!("axis {dim} of the tensor"),
     }
 }

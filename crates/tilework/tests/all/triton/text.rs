@@ -247,7 +247,7 @@ fn words_say_what_a_lane_holds_and_which_banks_meet() {
         "tensor<64xf16, #ttg.slice<{dim = 0, parent = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>}>>",
     );
     assert!(
-        blocked.contains("There are 1 block of 4 warps of 32 lanes, each with 8 registers."),
+        blocked.contains("The tensor is held by 1 block of 4 warps of 32 lanes, each with 8 registers."),
         "{blocked}"
     );
     assert!(
@@ -256,10 +256,10 @@ fn words_say_what_a_lane_holds_and_which_banks_meet() {
         "{blocked}"
     );
     assert!(
-        blocked.contains("Registers 0 to 7 of a lane hold neighbours along dimension 0: 16 B."),
+        blocked.contains("Registers 0 to 7 of a lane hold neighbours along axis 0 of the tensor: 16 B."),
         "{blocked}"
     );
-    assert!(blocked.contains("Lane 1 begins 8 elements after lane 0 along dimension 0."), "{blocked}");
+    assert!(blocked.contains("Lane 1 begins 8 elements after lane 0 along axis 0 of the tensor."), "{blocked}");
     let shared = |max_phase: u64| {
         notes(&format!(
             "tensor<64x64xf16, #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = {max_phase}, order = [1, 0]}}>>"
