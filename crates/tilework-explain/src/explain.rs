@@ -161,9 +161,11 @@ impl Page {
         }
         if let Some(strides) = strides.filter(|strides| (1..=32).contains(&strides.len())) {
             let all = |scale: i128| {
-                let strides: Vec<String> =
-                    strides.iter().map(|&stride| (i128::from(stride) * scale).to_string()).collect();
-                strides.join(", ")
+                let each = strides.iter().zip(layout.dims()).map(|(&stride, &size)| match size {
+                    1 => "any".to_owned(), // nothing is a step away
+                    _ => (i128::from(stride) * scale).to_string(),
+                });
+                each.collect::<Vec<String>>().join(", ")
             };
             let bytes = match layout.bits() % 8 {
                 0 if layout.bits() > 8 => format!("; in bytes {}", all(i128::from(layout.bits() / 8))),
