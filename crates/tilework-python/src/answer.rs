@@ -49,7 +49,9 @@ impl PyLayout {
     /// >>> tw.Layout("f32[16,128]{1,0:T(8,128)}").bitcast("f32[2048]")
     /// <yes>
     /// >>> tw.Layout("f32[16,128]").bitcast("f32[128,16]{0,1}")
-    /// <yes>
+    /// <yes: as a transpose>
+    /// >>> tw.Layout("f32[3,5]{0,1}").bitcast("f32[15]")   # NumPy's reshape of such an array copies
+    /// <yes: as a transpose>
     /// >>> tw.Layout("f32[3,5]").bitcast("f32[3,5]{1,0:T(2,2)}")
     /// <no: 15 and 24 elements are allocated>
     fn bitcast(&self, other: &Bound<'_, PyAny>) -> Result<PyVerdict> {
@@ -58,7 +60,10 @@ impl PyLayout {
             return Ok(reshape);
         }
         let transpose = self.same(other, "transpose")?;
-        Ok(if transpose.answer == Some(true) { transpose } else { reshape })
+        Ok(match transpose.answer {
+            Some(true) => PyVerdict { sense: Some("as a transpose"), ..transpose },
+            _ => reshape,
+        })
     }
 }
 
@@ -112,12 +117,14 @@ pub struct PyVerdict {
     /// 'element (1, 0) is at 5 and 1'
     #[pyo3(get)]
     reason: Option<String>,
+    /// In which sense it is yes, where there are several.
+    sense: Option<&'static str>,
 }
 
 impl PyVerdict {
     pub fn new(verdict: Verdict) -> PyVerdict {
         let answer = if verdict.is_yes() { Some(true) } else { verdict.is_no().then_some(false) };
-        PyVerdict { answer, reason: verdict.reason() }
+        PyVerdict { answer, reason: verdict.reason(), sense: None }
     }
 }
 
@@ -139,7 +146,7 @@ impl PyVerdict {
             Some(false) => "no",
             None => "not decided",
         };
-        match &self.reason {
+        match self.reason.as_deref().or(self.sense) {
             Some(reason) => format!("<{answer}: {reason}>"),
             None => format!("<{answer}>"),
         }
