@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use tilework::dialect::{Axes, Known, Said};
+use tilework::dialect::{Axes, Known, Said, beside};
 use tilework::{Layout, Verdict};
 use tilework_explain::{Comparison, Sense, figure_of_two};
 
@@ -27,7 +27,8 @@ pub fn compare(
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     let read = |text: &str, line, known: Known, is_second| {
-        let said = names.put_on(subject::read_one(text, line, known, args)?, is_second, text)?;
+        let said = beside(known, |known| subject::read_one(text, line, known, args))?;
+        let said = names.put_on(said, is_second, text)?;
         let layout = said.layout().map_err(|error| Bad::new(error.or_at(0..text.len()), text))?;
         Ok((said, layout))
     };
@@ -37,6 +38,7 @@ pub fn compare(
         args::Sense::Reshape => Sense::Reshape,
         args::Sense::Transpose => Sense::Transpose,
     };
+    let a_text = a.to_str().unwrap_or_default(); // what is no UTF-8 is refused in the next line
     let a = input::argument(a)
         .map_err(|error| Bad::new(error, &a.to_string_lossy()))
         .and_then(|text| read(text, None, Known::default(), false));
@@ -44,10 +46,16 @@ pub fn compare(
         Ok(a) => a,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
-    // The braces of a shape alone take the sizes and the type of the other side.
+    // A text that says no sizes or no type takes those of the other side, as the braces of a shape alone do.
     let known = Known { dims: Some(a.1.dims()), element: a.0.element(), strict: false };
     input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, line, known, true) {
-        Ok(b) => say(&a, &b, sense, (asked, args), output),
+        Ok(b) => {
+            // A layout without a type is of the other side's.
+            let element = b.0.element().filter(|_| a.0.element().is_none());
+            let typed =
+                element.and_then(|_| read(a_text, None, Known { element, ..Known::default() }, false).ok());
+            say(typed.as_ref().unwrap_or(&a), &b, sense, (asked, args), output)
+        }
         Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 
-use tilework::dialect::Known;
+use tilework::dialect::{Known, beside};
 use tilework_explain::link::{BASE, Link, link};
 
 use crate::args::{Args, LinkArgs};
@@ -56,7 +56,8 @@ type Given = (String, tilework::dialect::Said);
 /// The text that the page is to show: as it was given, or of a file what it says.
 fn read(given: &OsString, known: Known, args: &Args) -> Result<Given, (tilework::Error, String)> {
     let text = input::argument(given).map_err(|error| (error, given.to_string_lossy().into_owned()))?;
-    let said = subject::read_one(text, None, known, args).map_err(|bad| (bad.error, bad.text))?;
+    let said = beside(known, |known| subject::read_one(text, None, known, args));
+    let said = said.map_err(|bad| (bad.error, bad.text))?;
     match text.starts_with('@') {
         true => Ok((said.to_string(), said)),
         false => Ok((text.to_owned(), said)),

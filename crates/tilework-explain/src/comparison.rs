@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tilework::dialect::{Axes, Described, Part};
-use tilework::{Kind, Layout, Plan, PlanOptions, Result, Verdict};
+use tilework::{Difference, Kind, Layout, Plan, PlanOptions, Result, Verdict};
 use tilework_picture::{Line, Look, shared_run};
 
 use crate::page::{Page, Row};
@@ -45,6 +45,8 @@ pub struct Comparison<'a> {
     buffer: Verdict,
     reshape: Verdict,
     transpose: Verdict,
+    /// The same function of the number of an element with the first dimension fastest, where both notations number so.
+    flat: Option<Verdict>,
     run: Option<u64>,
     /// The copy, where the dimensions agree.
     plan: Option<Result<Plan>>,
@@ -64,6 +66,8 @@ impl<'a> Comparison<'a> {
             buffer: a.same_buffer(b),
             reshape: a.reshape_bitcast(b),
             transpose: a.transpose_bitcast(b),
+            flat: (!agree && said.iter().all(|said| said.counts_first_fastest()))
+                .then(|| first_fastest(a, b)),
             run: shared_run(a, b, LONGEST_RUN),
         }
     }
@@ -88,6 +92,7 @@ impl<'a> Comparison<'a> {
             buffer: Answer::new(&self.buffer),
             reshape: Answer::new(&self.reshape),
             transpose: Answer::new(&self.transpose),
+            flat_index: self.flat.as_ref().map(Answer::new),
             axes: self.axes().map(|axes| axes.names().to_vec()),
             in_memory: self.orders().map(|orders| orders.map(|order| self.names(&order))),
             sense: sense.name(),
@@ -122,6 +127,20 @@ impl<'a> Comparison<'a> {
                 ),
             ),
         ]);
+        if let Some(flat) = &self.flat {
+            let words = match flat {
+                Verdict::Yes => {
+                    "yes: with the first mode fastest, as CuTe numbers elements, both are one function"
+                        .to_owned()
+                }
+                // The index is that of the turned dimensions.
+                Verdict::No(Difference::Element { .. }) => {
+                    "no: with the first mode fastest, as CuTe numbers elements, they differ".to_owned()
+                }
+                other => other.to_string(),
+            };
+            page.rows(&[("flat index".to_owned(), words)]);
+        }
         if let Some(row) = self.by_name() {
             page.rows(&[row]);
         }
@@ -194,9 +213,21 @@ impl<'a> Comparison<'a> {
                     .map(|part| part.text.as_str())
                     .collect::<String>()
             };
-            differ(name, &text(&parts[0]), &text(&parts[1]));
+            let [a, b] = [text(&parts[0]), text(&parts[1])];
+            // Who does not write the sizes of an array says them otherwise.
+            if name != "dimensions" || !(a.is_empty() || b.is_empty()) {
+                differ(name, &a, &b);
+            }
         }
         rows
+    }
+
+    /// From which type to which, where both sides say one.
+    fn types(&self) -> String {
+        match self.said.map(|said| said.element()) {
+            [Some(from), Some(to)] => format!(" from {from} to {to}"),
+            _ => format!(" from {} to {} bits", self.layouts[0].bits(), self.layouts[1].bits()),
+        }
     }
 
     /// What a copy from one to the other does.
@@ -205,11 +236,14 @@ impl<'a> Comparison<'a> {
         if self.buffer.is_yes() {
             return moves("nothing moves".to_owned());
         }
-        if self.function.is_yes() {
+        let [a, b] = self.layouts;
+        if self.function.is_yes() && a.bits() == b.bits() {
             return moves("no element moves; only the allocated size differs".to_owned());
         }
-        let [a, b] = self.layouts;
         if a.dims() != b.dims() {
+            if self.flat.as_ref().is_some_and(Verdict::is_yes) {
+                return moves("nothing moves: the same buffer under other modes".to_owned());
+            }
             return match (self.reshape.is_yes(), self.transpose.is_yes()) {
                 (true, _) => moves("nothing moves: the same buffer under other dimensions".to_owned()),
                 (_, true) => moves("nothing moves, if the dimensions are permuted as well".to_owned()),
@@ -217,9 +251,28 @@ impl<'a> Comparison<'a> {
             };
         }
         match self.plan.as_ref()? {
+            Ok(_) if self.function.is_yes() => moves(format!(
+                "every element keeps its place in the order, and has to be converted{} (--convert)",
+                self.types()
+            )),
+            Ok(plan) if a.bits() != b.bits() => moves(format!(
+                "{}; elements have to be converted{} (--convert)",
+                movement(plan)?,
+                self.types()
+            )),
             Ok(plan) => moves(movement(plan)?),
             Err(error) => moves(format!("no copy: {error}")),
         }
+    }
+}
+
+/// Whether elements with the same number are at the same place, where the first dimension is the fastest: a reshape by the
+/// other order of the dimensions.
+fn first_fastest(a: &Layout, b: &Layout) -> Verdict {
+    let turned = |layout: &Layout| layout.permute(&(0..layout.rank()).rev().collect::<Vec<usize>>());
+    match (turned(a), turned(b)) {
+        (Ok(a), Ok(b)) => a.reshape_bitcast(&b),
+        (Err(error), _) | (_, Err(error)) => Verdict::NotDecided(error.to_string()),
     }
 }
 
@@ -274,6 +327,9 @@ pub struct Compared {
     pub reshape: Answer,
     /// Whether it is the same buffer after a permutation and a reshape.
     pub transpose: Answer,
+    /// Whether elements with the same number, the first dimension the fastest, have the same place; null unless both texts
+    /// are of notations that number so, such as CuTe, with different dimensions.
+    pub flat_index: Option<Answer>,
     /// The names of the dimensions, where they were given.
     pub axes: Option<Vec<String>>,
     /// These names in the order of memory of A and of B, the most major first, without dimensions of one element; null

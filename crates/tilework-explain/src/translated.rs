@@ -19,6 +19,8 @@ pub struct Translated {
     pub shape: Option<String>,
     /// The name of the text's notation.
     pub notation: Option<&'static str>,
+    /// The type of elements that was assumed, because the text says none; null otherwise.
+    pub assumed: Option<&'static str>,
     /// The array in each of the notations that were asked for.
     pub translations: Vec<Translation>,
 }
@@ -87,14 +89,17 @@ impl Translated {
     }
 
     fn new(said: &dyn Described, layout: &Layout, to: &[Target]) -> Translated {
-        let translations = said
-            .element()
+        // A layout without a type can be said of any type of its width.
+        let assumed = if said.element().is_none() { Element::unsigned_integer(layout.bits()) } else { None };
+        let element = said.element().or(assumed);
+        let translations = element
             .map(|element| to.iter().map(|target| Translation::new(*target, layout, element)).collect());
         Translated {
             name: None,
             path: None,
             shape: Some(said.to_string()),
             notation: Some(said.dialect().name),
+            assumed: assumed.map(Element::name),
             translations: translations.unwrap_or_default(),
         }
     }
@@ -102,7 +107,7 @@ impl Translated {
     /// A layout that no text says, such as a view of another, in these notations.
     pub fn of_layout(layout: &Layout, element: Element, to: &[Target]) -> Translated {
         let translations = to.iter().map(|target| Translation::new(*target, layout, element)).collect();
-        Translated { name: None, path: None, shape: None, notation: None, translations }
+        Translated { name: None, path: None, shape: None, notation: None, assumed: None, translations }
     }
 
     /// All of it in words: the texts, each on a line of its own however long it is, and for the other notations why there
@@ -132,6 +137,9 @@ impl Translated {
         let (texts, reasons) = (rows(|one| one.text.as_ref()), rows(|one| one.reason.as_ref()));
         let names = texts.iter().chain(&reasons).map(|(name, _)| name.chars().count());
         page.label = names.max().unwrap_or(0).max(9);
+        if let Some(element) = self.assumed {
+            page.paragraph(&format!("The text says no type of elements; {element} stands for it here."));
+        }
         if !texts.is_empty() {
             page.unbroken(&texts);
         }

@@ -6,7 +6,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PySequence, PyString, PyTuple};
-use tilework::dialect::{Axes, Dialect, Known, Reading, Said};
+use tilework::dialect::{Axes, Dialect, Known, Reading, Said, beside};
 use tilework::{
     Element,
     xla::{self, ArrayShape, Shape, Strides},
@@ -23,6 +23,10 @@ pub fn one(text: &str, known: Known, notation: Option<&'static Dialect>) -> tile
     let said = Reading { dialect: notation, known }.read_one(text)?;
     match said.element() {
         Some(_) if said.leaves().is_none() && said.kind() != "buffer" => Ok(said),
+        None if said.layout().is_ok() && said.leaves().is_none() => Err(Error::new("no element type")
+            .at(0..text.len())
+            .rule("an array of Python has a type")
+            .accepts(format!("one before the layout, as in f32 {said}, or dtype='float32'"))),
         _ => Err(Error::new("this is not an array")
             .rule("only the elements of an array have offsets")
             .accepts("an array, such as one of a tuple's elements; tilework.xla.Shape reads all kinds")),
@@ -45,7 +49,6 @@ pub fn saying(layout: &Layout, element: Element) -> Option<Said> {
     ArrayShape::saying(layout, element).ok().map(|array| Arc::new(Shape::from(array)) as Said)
 }
 
-/// A layout from whatever says one. Braces alone want dimensions and a type.
 /// Names of dimensions: a text, or one for each.
 pub fn names(given: &Bound<'_, PyAny>) -> Result<Axes> {
     if let Ok(text) = given.cast::<PyString>() {
@@ -57,6 +60,7 @@ pub fn names(given: &Bound<'_, PyAny>) -> Result<Axes> {
     Ok(Axes::new(names)?)
 }
 
+/// A layout from whatever says one. Braces alone want dimensions and a type.
 pub fn read(
     spec: &Bound<'_, PyAny>,
     dims: Option<&[u64]>,
@@ -145,7 +149,7 @@ pub fn read_text(text: &str, known: Known, notation: Option<&'static Dialect>) -
     PyLayout::of(one(text, known, notation).map_err(bad)?).map_err(bad)
 }
 
-/// A layout given as an argument, which may be a text; braces alone take type and dimensions from `like`.
+/// A layout given as an argument, which may be a text; what it does not say of type and dimensions, it has from `like`.
 pub fn layout<'py>(said: &Bound<'py, PyAny>, like: Option<&PyLayout>) -> Result<Bound<'py, PyLayout>> {
     if let Ok(layout) = said.cast::<PyLayout>() {
         return Ok(layout.clone());
@@ -153,7 +157,10 @@ pub fn layout<'py>(said: &Bound<'py, PyAny>, like: Option<&PyLayout>) -> Result<
     let made = match said.cast::<PyString>() {
         Ok(text) => {
             let known = like.map(|like| Known::array(like.layout.dims(), like.element));
-            read_text(text.to_str()?, known.unwrap_or_default(), None)?
+            let text = text.to_str()?;
+            let bad = |error: Error| Bad::within(error.or_at(0..text.len()), text);
+            let said = beside(known.unwrap_or_default(), |known| one(text, known, None)).map_err(bad)?;
+            PyLayout::of(said).map_err(bad)?
         }
         Err(_) => read(said, None, None, None)?,
     };

@@ -1,7 +1,7 @@
 //! Two layouts: how they compare, and what moves from the one to the other.
 
 use serde::Serialize;
-use tilework::dialect::{Known, Reading, Said};
+use tilework::dialect::{Known, Reading, Said, beside};
 use tilework::{Error, Layout, Plan, PlanOptions};
 use tilework_explain::{Compared, Comparison, Planned, Sense, explain_plan};
 
@@ -32,7 +32,7 @@ pub struct Two {
 /// The most elements whose way is shown.
 const SHOWN: u64 = 4096;
 
-/// Compares two texts; braces alone take the sizes and the type of the first.
+/// Compares two texts; what the second does not say of sizes and type, it has from the first.
 pub fn answer(a: &str, b: &str, look: &Look) -> Outcome<Two> {
     let (said_a, layout_a) = read(a, Known::default())?;
     let known = Known { dims: Some(layout_a.dims()), element: said_a.element(), strict: false };
@@ -60,7 +60,8 @@ pub fn answer(a: &str, b: &str, look: &Look) -> Outcome<Two> {
 }
 
 fn read(text: &str, known: Known) -> Outcome<(Said, Layout)> {
-    let said = Reading::knowing(known).read_one(text).map_err(|error| (error, text.to_owned()))?;
+    let said = beside(known, |known| Reading::knowing(known).read_one(text));
+    let said = said.map_err(|error| (error, text.to_owned()))?;
     let layout = said.layout().map_err(|error| (error.or_at(0..text.len()), text.to_owned()))?;
     Ok((said, layout))
 }

@@ -16,6 +16,7 @@ mod ls;
 mod many;
 #[cfg(feature = "proto")]
 mod messages;
+mod newcomer;
 mod pictures;
 #[cfg(unix)]
 mod rights;

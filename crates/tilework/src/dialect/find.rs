@@ -160,7 +160,8 @@ fn says(piece: &str) -> Option<Result<Vec<Found>>> {
         Ok(found) => {
             let is_array = |found: &Found| {
                 let said = &found.said;
-                said.element().is_some() || said.leaves().is_some() || said.open().is_some()
+                let is_said = said.element().is_some() || said.leaves().is_some() || said.open().is_some();
+                is_said || said.layout().is_ok()
             };
             found.iter().any(is_array).then_some(Ok(found))
         }

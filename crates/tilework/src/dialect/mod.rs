@@ -39,7 +39,7 @@ pub use axes::{Axes, in_order_of, with_axes};
 pub use dim::Dim;
 pub use fact::{Fact, Facts};
 pub use find::{Sighting, Sightings, find};
-pub use read::{Reading, read, read_one};
+pub use read::{Reading, beside, read, read_one};
 pub use target::{Form, Target, targets};
 
 use crate::Element;
@@ -112,6 +112,12 @@ pub trait Described: fmt::Display + fmt::Debug + Any + Send + Sync {
     /// The order of the dimensions that the text says, the most minor first, where it says one.
     fn minor_to_major(&self) -> Option<Vec<usize>> {
         None
+    }
+
+    /// Whether the notation numbers elements with the first dimension fastest, as CuTe does: by this number it takes two
+    /// layouts of different dimensions for one function.
+    fn counts_first_fastest(&self) -> bool {
+        false
     }
 
     /// Whether the elements can be those of an array of `element`: they are of this type, or the notation has no other

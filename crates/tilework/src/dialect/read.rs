@@ -35,6 +35,37 @@ pub fn read_one(text: &str) -> Result<Said> {
     Reading::default().read_one(text)
 }
 
+/// What a text says that stands beside another array: what it does not say itself, it has from there. `known` is what is
+/// known of the other array, and `read` reads the text by what is known.
+///
+/// ```
+/// use tilework::dialect::{Known, Reading, beside};
+/// use tilework::Element;
+/// let known = Known::array(&[64], Element::F16);
+/// let says = |text: &str| beside(known, |known| Reading::knowing(known).read_one(text));
+/// assert_eq!(says("f16 (8,8):(1,8)")?.layout()?.dims(), [8, 8]);
+/// assert_eq!(says("(8,8):(1,8)")?.to_string(), "f16 (8,8):(1,8)");
+/// assert_eq!(says("{0}")?.to_string(), "f16[64]{0}");
+/// # Ok::<(), tilework::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of reading the text by all that is known.
+pub fn beside<E>(
+    known: Known,
+    read: impl Fn(Known) -> std::result::Result<Said, E>,
+) -> std::result::Result<Said, E> {
+    for less in [Known { dims: None, element: None, ..known }, Known { dims: None, ..known }] {
+        if let Ok(said) = read(less)
+            && said.element().is_some()
+            && said.layout().is_ok()
+        {
+            return Ok(said);
+        }
+    }
+    read(known)
+}
+
 impl<'a> Reading<'a> {
     /// By what is known besides the text.
     pub fn knowing(known: Known<'a>) -> Reading<'a> {

@@ -176,6 +176,10 @@ impl Described for Printed {
     fn notes(&self, layout: &Layout) -> Vec<String> {
         self.0.notes(layout)
     }
+
+    fn counts_first_fastest(&self) -> bool {
+        true
+    }
 }
 
 impl Described for Tensor {
@@ -201,12 +205,7 @@ impl Described for Tensor {
                     .to_owned(),
             );
         }
-        self.bits().is_none().then(|| {
-            format!(
-                "the type of the elements is not said; with one before it, as in f32 {}, there is a layout",
-                self.layout()
-            )
-        })
+        None
     }
 
     fn parts(&self, _: Option<&Layout>) -> Vec<Part> {
@@ -219,5 +218,9 @@ impl Described for Tensor {
 
     fn notes(&self, _: &Layout) -> Vec<String> {
         words::notes(self)
+    }
+
+    fn counts_first_fastest(&self) -> bool {
+        true
     }
 }

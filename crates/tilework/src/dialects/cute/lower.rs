@@ -12,6 +12,9 @@ use super::tuple::IntTuple;
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout as Lowered;
 
+/// The bits of an element whose type nobody says. Places are counted in elements, so they do not depend on it.
+const UNTYPED: u32 = 8;
+
 /// A layout with integer strides, where its first element is, and the swizzles after it, in elements.
 struct Affine {
     layout: Layout,
@@ -44,20 +47,14 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// No element type, something that is known at run time only, scaled bases that nothing turns into offsets, and places
+    /// Something that is known at run time only, scaled bases that nothing turns into offsets, and places
     /// before the pointer.
     pub fn lower(&self) -> Result<Lowered> {
         if let Some(why) = self.at_run_time() {
             let rule = "offsets are computed from numbers";
             return Err(unsupported(why, rule).accepts("a static layout, with a number for every ?"));
         }
-        let bits = self.bits().ok_or_else(|| {
-            Error::new("a layout of CuTe alone does not say what its elements are")
-                .of_kind(ErrorKind::Unsupported)
-                .field("element type")
-                .rule("a type stands before it")
-                .accepts(format!("such as f32 {}", self.layout()))
-        })?;
+        let bits = self.bits().unwrap_or(UNTYPED);
         let Affine { layout, first, swizzles } = self.affine(bits)?;
         let lowered = place(&layout, self.sizes(), first, bits)?;
         swizzles.into_iter().try_fold(lowered, swizzled)

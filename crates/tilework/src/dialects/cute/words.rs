@@ -178,6 +178,13 @@ pub(super) fn facts(tensor: &Tensor) -> Facts {
 pub(super) fn notes(tensor: &Tensor) -> Vec<String> {
     let shape = tensor.layout().layout().shape();
     let mut notes = Vec::new();
+    if tensor.bits().is_none() {
+        notes.push(format!(
+            "The text says no type of elements, so each is counted as 1 byte. Places do not depend on it; with a type \
+             before it, as in f32 {}, bytes are right too.",
+            text(tensor.layout())
+        ));
+    }
     if shape.depth() > 1 {
         notes.push(
             "Each top-level mode is one dimension; the modes within it are the digits of its index, the first fastest."

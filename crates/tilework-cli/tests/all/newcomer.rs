@@ -1,0 +1,80 @@
+//! What somebody tries in the first hour, and what is said.
+
+use crate::common::{Ran, command, run, run_with};
+
+fn stdout(args: &[&str]) -> String {
+    let Ran { stdout, stderr, .. } = run(args);
+    assert!(stderr.is_empty(), "{args:?}: {stderr}");
+    // Lines are filled to the width, which says nothing here.
+    stdout.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+#[track_caller]
+fn says(args: &[&str], words: &str) {
+    let said = stdout(args);
+    assert!(said.contains(words), "{args:?}: {said}");
+}
+
+const CODE: &str = "UINT sizes[4] = {1, 64, 56, 56};\nUINT strides[4] = {200704, 1, 3584, 64};\n\
+    DML_BUFFER_TENSOR_DESC d = {DML_TENSOR_DATA_TYPE_FLOAT16, DML_TENSOR_FLAG_NONE, 4, sizes, strides, TOTAL, 0};\n";
+
+#[test]
+fn code_of_directml_is_read_wherever_a_layout_is() {
+    let right = CODE.replace("TOTAL", "401408");
+    says(&["show", &right], "FLOAT16 [1,64,56,56] strides [200704,1,3584,64] total 401408");
+    says(&["show", "--as", "directml", &right], "fits NHWC");
+    says(&["check", &right], "1 descriptor: nothing is broken");
+    for args in [&["check", "-"][..], &[]] {
+        let Ran { stdout, stderr, code } = run_with(command(args), CODE.replace("TOTAL", "12345").as_bytes());
+        assert!(stdout.contains("TotalTensorSizeTooSmall"), "{stdout}{stderr}");
+        assert_eq!(code, 1);
+    }
+    let Ran { stdout, .. } = run_with(command(&["find"]), right.as_bytes());
+    assert!(stdout.contains("fits NHWC"), "{stdout}");
+}
+
+#[test]
+fn descriptors_are_checked_as_arguments_too() {
+    says(&["check", "FLOAT16 NHWC [1,64,56,56]"], "1 descriptor: nothing is broken");
+    let said = stdout(&["check", r#"{"DataType": "FLOAT16", "Sizes": [5,55], "Strides": [9]}"#]);
+    assert!(said.contains("StridesCount"), "{said}");
+    says(&["show", "{'DataType': 'FLOAT16', 'Sizes': (2, 3), 'Strides': None}"], "FLOAT16 [2,3]");
+}
+
+#[test]
+fn layouts_of_cute_with_other_shapes_are_compared() {
+    for (a, b) in [("f16 (64):(1)", "f16 (8,8):(1,8)"), ("f16 (8,8):(1,8)", "f16 (4,16):(1,4)")] {
+        says(&["compare", a, b], "flat index yes: with the first mode fastest");
+    }
+    says(
+        &["compare", "f16[8,8] (8,8):(1,8)", "f16[64] 64:1"],
+        "nothing moves: the same buffer under other modes",
+    );
+    says(&["compare", "f16 (8,8):(8,1)", "f16 64:1"], "flat index no");
+    // What one side does not say, it has from the other.
+    says(&["compare", "f16[8,8]{0,1}", "(8,8):(1,8)"], "same buffer yes");
+    says(&["compare", "(8,8):(1,8)", "f16[8,8]{0,1}"], "same buffer yes");
+    says(&["compare", "f32[3,5]", "{0,1}"], "B f32[3,5]{0,1}");
+}
+
+#[test]
+fn a_layout_of_cute_needs_no_type() {
+    says(&["show", "(8,8):(1,8)"], "formula (i, j) is at i + 8·j");
+    says(&["show", "(8,8):(1,8)"], "as in f32 (8,8):(1,8), bytes are right too");
+    says(&["translate", "(8,8):(1,8)", "--to", "numpy"], "uint8 (8, 8) strides (1, 8)");
+    let swizzled = stdout(&["translate", "Sw<3,4,3> o smem_ptr[16b](0x7f) o (8,64):(64,1)"]);
+    assert!(swizzled.contains("u16 stands for it here. cute u16 S<3,3,3>"), "{swizzled}");
+}
+
+#[test]
+fn elements_of_another_width_are_said_to_be_converted() {
+    let said = stdout(&["compare", "f16[64,64]{1,0}", "f32[64,64]{1,0}"]);
+    assert!(said.contains("has to be converted from f16 to f32 (--convert)"), "{said}");
+    let said = stdout(&["compare", "f16[64,64]{1,0}", "f32[64,64]{0,1}"]);
+    assert!(said.ends_with("elements have to be converted from f16 to f32 (--convert)"), "{said}");
+}
+
+#[test]
+fn a_dimension_of_one_element_has_any_stride() {
+    says(&["show", "FLOAT32 NHWC [1,3,8,8]"], "strides any, 1, 24, 3; in bytes any, 4, 96, 12");
+}
