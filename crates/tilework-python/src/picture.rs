@@ -56,9 +56,9 @@ impl Wanted {
         Ok(Wanted(options))
     }
 
-    /// As notebooks show them: on the white of their paper, so that they are readable in any theme.
+    /// As notebooks show them: light, or dark where the notebook says that it is, and on a paper of their own.
     pub fn in_notebook() -> Wanted {
-        Wanted(FigureOptions { theme: Theme::Light, ..FigureOptions::default() })
+        Wanted(FigureOptions::default())
     }
 }
 

@@ -42,6 +42,8 @@ def test_what_a_picture_shows_can_be_chosen() -> None:
     assert ET.fromstring(svg).get("width") == "400" and not cells(svg, "memory")
     assert {index[0] for _, index in cells(svg, "array")} == {1}
     assert "prefers-color-scheme" in layout.svg() and "prefers-color-scheme" not in svg
+    # A notebook is dark by its own theme, and says so.
+    assert "[data-jp-theme-light=false] .tilework" in layout._repr_html_()
     assert cells(layout.svg(views="memory"), "memory")
     named = tw.Layout("f32[2,3]", names=["rows", "columns"]).svg()
     assert ">rows \\ columns<" in named

@@ -173,11 +173,13 @@ pub(crate) fn document(inside: &Canvas, (width, height): (f64, f64), label: &str
         Colour::Ink.paint(theme)
     );
     if theme == Theme::Auto {
-        // `:root` is this drawing only where it is a document of its own, so no page is touched.
+        // `:root` is this drawing only where it is a document of its own, so no page is touched. Notebooks say whether they are
+        // dark: Jupyter and what it exports, and Visual Studio Code.
+        let dark = super::colours(Theme::Dark);
         let _ = writeln!(
             out,
-            "<style>@media (prefers-color-scheme:dark){{:root.tilework{{{}}}}}</style>",
-            super::colours(Theme::Dark)
+            "<style>@media (prefers-color-scheme:dark){{:root.tilework{{{dark}}}}}\
+             [data-jp-theme-light=false] .tilework,.vscode-dark .tilework{{{dark}}}</style>"
         );
     }
     let _ = writeln!(
