@@ -6,14 +6,17 @@ export interface Piece {
   isNumber: boolean;
 }
 
-/**
- * Cuts a text into pieces. A number behind a letter is a part of a name (`bf16`, `nChw16c`), and the numbers that begin a
- * brace of XLA (`{1,0`) are an order of dimensions, where one more is none.
- */
+/** A number by itself, or a size of MLIR's before its `x`. One behind a letter is a part of a name (`bf16`, `nChw16c`). */
+const NUMBER = /(?<![\w.#%])\d{1,15}(?![\w.])|(?<=<(?:\d+x)*)\d{1,15}(?=x[\w?])/g;
+
+/** What stands before a list of dimensions, of which one more is none. */
+const ORDER = /(?:^|\W)(?:order|orders|major_to_minor|minor_to_major|transpose|permute|inner_dims_pos|outer_dims_perm)\s*=?\s*[[({][\d,\s]*$/;
+
+/** Cuts a text into pieces. Numbers that say an order of dimensions are none to drag, as in `{1,0`. */
 export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   let before = 0;
-  for (const match of text.matchAll(/(?<![\w.#%])\d{1,15}(?![\w.])/g)) {
+  for (const match of text.matchAll(NUMBER)) {
     const at = match.index;
     if (isOrder(text, at)) continue;
     if (at > before) found.push({ text: text.slice(before, at), isNumber: false });
@@ -25,6 +28,7 @@ export function pieces(text: string): Piece[] {
 }
 
 function isOrder(text: string, at: number): boolean {
+  if (ORDER.test(text.slice(0, at))) return true;
   const brace = text.lastIndexOf("{", at);
   return brace >= 0 && /^[\d,\s]*$/.test(text.slice(brace + 1, at));
 }

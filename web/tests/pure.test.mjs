@@ -17,6 +17,11 @@ test("sizes, tiles and strides are numbers to drag, and names and orders are not
   assert.deepEqual(numbers("f32[1,20,3,3] nChw16c"), ["1", "20", "3", "3"]);
   assert.deepEqual(numbers("float32 (3, 5) strides (4, 12)"), ["3", "5", "4", "12"]);
   assert.deepEqual(numbers("f32[2,3]{strides(5,1)}"), ["2", "3", "5", "1"]);
+  assert.deepEqual(numbers("memref<3x5xf32, strided<[8, 1], offset: 2>>"), ["3", "5", "8", "1", "2"]);
+  assert.deepEqual(numbers("bf16[4,8] Layout(major_to_minor=(0, 1), tiling=((2, 4), (2, 1)))"), ["4", "8", "2", "4", "2", "1"]);
+  assert.deepEqual(numbers("x.reshape(2, 2, 8).transpose(0, 2, 1).ravel()  # x: float32 (4, 8)"), ["2", "2", "8", "4", "8"]);
+  assert.deepEqual(numbers("tensor<64x32xf16, #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>>"), ["64", "32", "8", "1", "4"]);
+  assert.deepEqual(numbers("f32 ((2,2),(2,3)):((2,12),(1,4))").length, 8);
   for (const text of ["bf16[4,8]{1,0:T(2,4)(2,1)}", "", "x", "f32[3,5]{1,0}"]) {
     assert.equal(pieces(text).map((piece) => piece.text).join(""), text);
   }
