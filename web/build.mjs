@@ -1,10 +1,13 @@
-// Makes the page: one HTML file with its style, its script and the library in it. `cargo xtask page` calls it with the
-// folder to write to and the compiled library.
+// Makes the page from the compiled library. `cargo xtask page` calls it with the folder to write to and the library.
+//
+// There are two forms: `tilework.html` is one file that works from a disk, and `site/` is for a server, where what an audit
+// takes is a file of its own that is loaded when somebody wants one.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { cut } from "./parts.mjs";
 
 const [out, library] = process.argv.slice(2);
 if (!out || !library) throw new Error("node build.mjs FOLDER LIBRARY.wasm");
@@ -13,7 +16,7 @@ const here = import.meta.dirname;
 const options = {
   bundle: true,
   minify: true,
-  format: "esm",
+  format: "iife",
   target: "es2023",
   write: false,
   charset: "utf8",
@@ -30,7 +33,7 @@ const workers = {
       namespace: "worker",
     }));
     at.onLoad({ filter: /.*/, namespace: "worker" }, async (found) => {
-      const made = await build({ ...options, format: "iife", entryPoints: [found.path] });
+      const made = await build({ ...options, entryPoints: [found.path] });
       return { contents: made.outputFiles[0].text, loader: "text" };
     });
   },
@@ -38,30 +41,42 @@ const workers = {
 
 const script = (await build({ ...options, entryPoints: [join(here, "src/main.ts")], plugins: [workers] })).outputFiles[0].text;
 const style = (await build({ ...options, entryPoints: [join(here, "src/style.css")] })).outputFiles[0].text.trim();
-const module = deflateRawSync(readFileSync(library), { level: 9 }).toString("base64");
+const [first, rest, audit] = cut(library).map((module) => deflateRawSync(module, { level: 9 }));
 
 // The script can end nothing that it stands in.
 const inline = script.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--").trim();
 const hash = createHash("sha256").update(inline).digest("base64");
-const policy = [
-  "default-src 'none'",
-  `script-src 'sha256-${hash}' 'wasm-unsafe-eval'`,
-  "worker-src blob:",
-  // Drawings and audits have colours in attributes.
-  "style-src 'unsafe-inline'",
-  "img-src data: blob:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types tilework",
-].join(";");
+const source = readFileSync(join(here, "src/index.html"), "utf8");
 
-const parts = { CSP: policy, STYLE: style, MODULE: module, SCRIPT: inline };
-const page = readFileSync(join(here, "src/index.html"), "utf8").replace(/%(CSP|STYLE|MODULE|SCRIPT)%/g, (_, name) => parts[name]);
-mkdirSync(out, { recursive: true });
-writeFileSync(join(out, "tilework.html"), page);
+/** The page; `connect` is where it may load its last part from, and `audit` the element that says so. */
+function page(connect, audit) {
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${hash}' 'wasm-unsafe-eval'`,
+    "worker-src blob:",
+    ...connect,
+    // Drawings and audits have colours in attributes.
+    "style-src 'unsafe-inline'",
+    "img-src data: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types tilework",
+  ].join(";");
+  const values = { CSP: policy, STYLE: style, SCRIPT: inline, FIRST: first.toString("base64"), REST: rest.toString("base64"), AUDIT: audit };
+  return source.replace(/%(CSP|STYLE|SCRIPT|FIRST|REST|AUDIT)%/g, (_, name) => values[name]);
+}
+const part = (attribute, text) => `<script type="text/plain" id="audit-part"${attribute}>${text}</script>`;
+
+const site = join(out, "site");
+rmSync(site, { recursive: true, force: true });
+mkdirSync(site, { recursive: true });
+const file = `audit-${createHash("sha256").update(audit).digest("hex").slice(0, 12)}.bin`;
+const forms = { "tilework.html": page([], part("", audit.toString("base64"))), "site/index.html": page(["connect-src 'self'"], part(` data-file="${file}"`, "")) };
+for (const [name, text] of Object.entries(forms)) writeFileSync(join(out, name), text);
+writeFileSync(join(site, file), audit);
+
 const kib = (bytes) => `${(bytes / 1024).toFixed(0)} KiB`;
-console.log(
-  `tilework.html: ${kib(page.length)}, ${kib(gzipSync(page, { level: 9 }).length)} compressed ` +
-    `(library ${kib(module.length * 0.75)} compressed, script ${kib(gzipSync(inline, { level: 9 }).length)}, style ${kib(gzipSync(style, { level: 9 }).length)})`,
-);
+const packed = (text) => kib(gzipSync(text, { level: 9 }).length);
+for (const [name, text] of Object.entries(forms)) console.log(`${name}: ${kib(text.length)}, ${packed(text)} compressed`);
+console.log(`compressed: first picture ${kib(first.length)}, rest ${kib(rest.length)}, audit ${kib(audit.length)}, script ${packed(inline)}, style ${packed(style)}`);

@@ -22,6 +22,7 @@ export interface ArraySaid {
   padding_words: string | null;
   share: number | null;
   causes: string[];
+  filling: string | null;
   formula: string | null;
   strides: number[] | null;
   /** Of more than two dimensions: the index in those that are not shown. */
@@ -103,13 +104,12 @@ export interface Judged {
 export interface Audited {
   offers: { shape: string; instead: string; saves: string }[];
   html: string;
-  change: string | null;
   bytes_read: number;
 }
 
 /** What a link opens. */
 export type Link =
-  | { tab: "layout"; text: string; at?: string | null }
+  | { tab: "layout"; text: string; at?: string | null; slice?: (number | null)[]; axes?: string }
   | { tab: "two"; a: string; b: string }
   | { tab: "audit" }
   | { tab: "check"; text: string }

@@ -1,12 +1,12 @@
 /** Reads and judges dumps beside the page, so that it stays alive meanwhile. */
 
 import type { Audited } from "./answers";
-import { Refused, startEngine, type Engine, type Problem } from "./engine";
+import { Engine, Refused, type Problem } from "./engine";
 
 /** What the page asks of the worker. */
 export type Ask =
-  | { do: "start"; module: WebAssembly.Module }
-  | { do: "read"; files: File[] }
+  | { do: "start"; parts: WebAssembly.Module[] }
+  | { do: "read"; files: File[]; compare: boolean }
   | { do: "suppose"; instead: string[] }
   | { do: "words" }
   | { do: "file" };
@@ -29,7 +29,7 @@ const say = (message: Say) => (self as unknown as { postMessage(message: Say): v
 self.onmessage = (event: MessageEvent<Ask>) => {
   const asked = event.data;
   if (asked.do === "start") {
-    engine = startEngine(asked.module);
+    engine = Engine.of(...asked.parts);
     return;
   }
   void answer(asked).catch((error: unknown) => {
@@ -52,7 +52,7 @@ async function answer(asked: Exclude<Ask, { do: "start" }>): Promise<void> {
     return;
   }
   let instead: string[] = [];
-  if (asked.do === "read") await read(library, asked.files);
+  if (asked.do === "read") await read(library, asked.files, asked.compare);
   else instead = asked.instead;
   const start = performance.now();
   const found = library.ask<Audited>({ ask: "audit-page", top: TOP, instead });
@@ -60,9 +60,9 @@ async function answer(asked: Exclude<Ask, { do: "start" }>): Promise<void> {
   say({ is: "audited", audited: found, ...audited });
 }
 
-async function read(library: Engine, files: File[]): Promise<void> {
+async function read(library: Engine, files: File[], compare: boolean): Promise<void> {
   const names = files.map((file) => file.webkitRelativePath || file.name);
-  library.ask({ ask: "audit-new" });
+  library.ask({ ask: "audit-new", compare });
   const chosen = files.length === 1 ? [0] : library.ask<number[]>({ ask: "audit-select", names });
   const of = chosen.reduce((sum, place) => sum + (files[place]?.size ?? 0), 0);
   let bytes = 0;

@@ -2,17 +2,18 @@
 
 import sample from "../../samples/out_of_memory.txt";
 import code from "worker:./audit-worker.ts";
+import { enliven } from "../../crates/tilework-explain/src/audited/audit.js";
 import type { Audited, Link } from "./answers";
 import type { Ask, Say } from "./audit-worker";
 import { later, make, put, save, say } from "./dom";
 import { filesOf } from "./dropped";
 import { showProblem } from "./problem";
-import { searchable } from "./tables";
-import type { Page, Tab } from "./tab";
+import { part } from "./parts";
+import type { Tab } from "./tab";
 import { setMarkup, startWorker } from "./trusted";
 
-export function auditTab(page: Page): Tab {
-  return new AuditTab(page);
+export function auditTab(): Tab {
+  return new AuditTab();
 }
 
 class AuditTab implements Tab {
@@ -21,6 +22,7 @@ class AuditTab implements Tab {
   readonly panel: HTMLElement;
 
   private worker: Worker | null = null;
+  private started: Promise<void> = Promise.resolve();
   private readonly instead = new Set<string>();
 
   private readonly paste = make("textarea", {
@@ -35,13 +37,17 @@ class AuditTab implements Tab {
   private readonly state = make("p", { class: "state", role: "status" });
   private readonly busy = make("div", { class: "busy", hidden: true }, this.progress);
   private readonly problem = make("div", { class: "problem", hidden: true });
-  private readonly filter = make("input", { type: "search", id: "audit-filter", placeholder: "f32, fusion, conv…" });
+  /** Whether what is read next is compared with what was read. */
+  private compares = false;
+  /** Whether something was read since the smaller layouts were listed. */
+  private isNew = false;
+  private readonly comparing = make("p", { class: "comparing", hidden: true });
   private readonly tools = make("div", { class: "tools", hidden: true });
   private readonly offers = make("div", { class: "offers", hidden: true });
   private readonly page_ = make("div", { class: "audited" });
   private readonly readLater = later(250, () => this.readPasted());
 
-  constructor(private readonly page: Page) {
+  constructor() {
     this.paste.addEventListener("input", () => this.readLater());
     for (const input of [this.files, this.folder]) {
       input.addEventListener("change", () => {
@@ -68,12 +74,13 @@ class AuditTab implements Tab {
       this.folder,
       make("label", { for: "audit" }, "or paste"),
       this.paste,
+      this.comparing,
     );
     for (const input of [this.files, this.folder]) {
       input.tabIndex = -1;
       input.setAttribute("aria-hidden", "true");
     }
-    this.panel = make("section", { class: "audit" }, drop, this.busy, this.state, this.problem, this.offers, this.tools, this.page_);
+    this.panel = make("section", { class: "audit" }, drop, this.busy, this.state, this.problem, this.tools, this.offers, this.page_);
     this.panel.addEventListener("dragover", (event) => {
       event.preventDefault();
       drop.classList.add("over");
@@ -84,21 +91,34 @@ class AuditTab implements Tab {
       drop.classList.remove("over");
       if (event.dataTransfer) void filesOf(event.dataTransfer).then((files) => this.read(files));
     });
-    this.filter.addEventListener("input", () => searchable(this.page_, this.filter.value));
     const words = make("button", { type: "button", class: "quiet" }, "Save as text");
     words.addEventListener("click", () => this.ask({ do: "words" }));
     const whole = make("button", { type: "button", class: "quiet" }, "Save as a page");
     whole.addEventListener("click", () => this.ask({ do: "file" }));
-    put(
-      this.tools,
-      make("label", { for: "audit-filter" }, "Rows with"),
-      this.filter,
-      words,
-      whole,
-    );
+    const compare = make("button", { type: "button", class: "quiet" }, "Compare with another…");
+    compare.addEventListener("click", () => {
+      this.compare(true);
+      drop.scrollIntoView({ block: "nearest" });
+      drop.querySelector("button")?.focus();
+    });
+    const never = make("button", { type: "button", class: "quiet" }, "Do not compare");
+    never.addEventListener("click", () => this.compare(false));
+    put(this.comparing, "What you drop, choose or paste now is compared with what is below. ", never);
+    put(this.tools, compare, words, whole);
+    this.page_.addEventListener("click", (event) => this.suppose(event));
   }
 
-  open(): void {}
+  /** From now on, or no more, what is read is compared with what was read before. */
+  private compare(isWanted: boolean): void {
+    this.compares = isWanted;
+    this.comparing.hidden = !isWanted;
+    if (isWanted) this.paste.value = "";
+  }
+
+  open(): void {
+    // By the time a file is dropped, what reads it is there.
+    part("audit").catch(() => {});
+  }
 
   link(): Link {
     return { tab: "audit" };
@@ -112,10 +132,12 @@ class AuditTab implements Tab {
   private read(files: File[]): void {
     if (files.length === 0) return;
     this.instead.clear();
+    this.isNew = true;
     showProblem(this.problem, null);
     this.busy.hidden = false;
     this.state.textContent = "Reading…";
-    this.ask({ do: "read", files });
+    this.ask({ do: "read", files, compare: this.compares });
+    this.compare(false);
   }
 
   private ask(asked: Ask): void {
@@ -123,9 +145,19 @@ class AuditTab implements Tab {
       this.worker = startWorker(code);
       this.worker.onmessage = (event: MessageEvent<Say>) => this.hear(event.data);
       this.worker.onerror = (event) => this.stopped(event.message);
-      this.worker.postMessage({ do: "start", module: this.page.module } satisfies Ask);
+      this.started = this.startWorker(this.worker);
     }
-    this.worker.postMessage(asked);
+    const { worker } = this;
+    this.started.then(
+      () => worker.postMessage(asked),
+      (why: unknown) => this.stopped(why instanceof Error ? why.message : String(why)),
+    );
+  }
+
+  /** Hands the library over. What an audit takes is loaded when the first one is asked for. */
+  private async startWorker(worker: Worker): Promise<void> {
+    const parts = await Promise.all([part("first"), part("rest"), part("audit")]);
+    worker.postMessage({ do: "start", parts } satisfies Ask);
   }
 
   private stopped(why: string): void {
@@ -164,63 +196,61 @@ class AuditTab implements Tab {
     const rest = left > 0 ? `; ${left} more say the same or nothing of memory` : "";
     this.state.textContent = `${size}${of} read and judged in ${milliseconds.toFixed(0)} ms${rest}.`;
     say(this.state.textContent);
+    const sought = this.page_.querySelector<HTMLInputElement>("input[type=search]")?.value;
     setMarkup(this.page_, audited.html);
-    for (const text of this.page_.querySelectorAll("pre")) text.tabIndex = 0;
+    for (const part of this.page_.querySelectorAll(".tilework-audit")) enliven(part, sought);
     this.tools.hidden = false;
-    searchable(this.page_, this.filter.value);
-    this.link_();
     this.showOffers(audited);
   }
 
-  /** A click on a shape opens it. */
-  private link_(): void {
-    const button = (text: string, label: string) => {
-      const open = make("button", { type: "button", class: "text", title: "Show this layout" }, label);
-      open.addEventListener("click", () => this.page.open({ tab: "layout", text }));
-      return open;
-    };
-    const isLayout = (text: string) => /^\w+\[[^\]]*\]\{[^}]*\}$/.test(text);
-    for (const code of this.page_.querySelectorAll("td code")) {
-      const text = code.textContent ?? "";
-      if (isLayout(text)) code.replaceChildren(button(text, text));
-    }
-    for (const code of this.page_.querySelectorAll("summary code")) {
-      const text = code.textContent ?? "";
-      if (isLayout(text)) code.closest("summary")?.after(make("p", {}, button(text, "Show this layout")));
-    }
-  }
-
-  /** What if some arrays lay otherwise? */
+  /** What if some arrays lay otherwise? Those that could are ticked here, or beside what is said of their shape. */
   private showOffers(audited: Audited): void {
-    if (audited.change === null && this.instead.size === 0) {
+    if (this.isNew) {
+      this.isNew = false;
       this.offers.hidden = audited.offers.length === 0;
+      const offer = (one: Audited["offers"][number]) => {
+        const box = make("input", { type: "checkbox", "data-instead": one.instead });
+        box.addEventListener("change", () => this.tick(one.instead, box.checked));
+        return make(
+          "li",
+          {},
+          make("label", {}, box, " ", make("code", {}, one.shape), " as ", make("code", {}, one.instead), ` spares ${one.saves} each`),
+        );
+      };
       put(
         this.offers,
         make("h2", { class: "lead" }, "What if?"),
         make("p", { class: "note" }, "By size only: the compiler may need another order."),
-        make(
-          "ul",
-          {},
-          ...audited.offers.map((offer) => {
-            const box = make("input", { type: "checkbox" });
-            box.addEventListener("change", () => {
-              if (box.checked) this.instead.add(offer.instead);
-              else this.instead.delete(offer.instead);
-              this.ask({ do: "suppose", instead: [...this.instead] });
-            });
-            return make(
-              "li",
-              {},
-              make("label", {}, box, " ", make("code", {}, offer.shape), " as ", make("code", {}, offer.instead), ` spares ${offer.saves} each`),
-            );
-          }),
-        ),
-        make("pre", { class: "change", tabindex: 0, hidden: true }),
+        make("ul", {}, ...audited.offers.map(offer)),
       );
     }
-    const change = this.offers.querySelector("pre");
-    if (!change) return;
-    change.hidden = audited.change === null;
-    change.textContent = audited.change ?? "";
+    for (const place of this.page_.querySelectorAll<HTMLElement>("p[data-instead]")) {
+      if (!this.box(place.dataset["instead"])) continue;
+      place.append(" ", make("button", { type: "button", class: "quiet suppose" }, "What if it lay so?"));
+    }
+    const change = this.page_.querySelector("pre.change");
+    if (change) say(change.textContent ?? "");
+  }
+
+  private box(instead: string | undefined): HTMLInputElement | undefined {
+    const boxes = this.offers.querySelectorAll<HTMLInputElement>("input[data-instead]");
+    return [...boxes].find((box) => box.dataset["instead"] === instead);
+  }
+
+  private tick(instead: string, isWanted: boolean): void {
+    if (isWanted) this.instead.add(instead);
+    else this.instead.delete(instead);
+    this.ask({ do: "suppose", instead: [...this.instead] });
+  }
+
+  /** A click on the question beside a smaller layout. */
+  private suppose(event: Event): void {
+    const button = event.target instanceof Element ? event.target.closest("button.suppose") : null;
+    const box = this.box(button?.closest<HTMLElement>("p[data-instead]")?.dataset["instead"]);
+    if (!box || box.checked) return;
+    box.checked = true;
+    this.tick(box.dataset["instead"] ?? "", true);
+    this.offers.scrollIntoView({ block: "nearest" });
+    box.focus({ preventScroll: true });
   }
 }

@@ -82,7 +82,7 @@ class CheckTab implements Tab {
       judged = this.page.engine.ask<Judged[]>({
         ask: "check",
         text: this.field.value,
-        offset: number(this.offset),
+        begins: number(this.offset),
         buffer: number(this.buffer),
       });
       showProblem(this.problem, null);

@@ -49,9 +49,19 @@ class LayoutTab implements Tab {
     spellcheck: "false",
     "aria-describedby": "layout-problem",
   });
+  private readonly axes = make("input", {
+    id: "axes",
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    size: 14,
+    placeholder: "N,C,H,W",
+    "aria-describedby": "layout-problem",
+  });
   private readonly scrub = new Scrub((text) => this.set(text));
   private readonly problem = make("div", { class: "problem", id: "layout-problem", hidden: true });
   private readonly lead = make("h2", { class: "lead" });
+  private readonly filling = make("p", { class: "note filling" });
   private readonly figure = new Figure((offset) => {
     if (offset !== null) this.select(offset);
   });
@@ -62,10 +72,11 @@ class LayoutTab implements Tab {
   private readonly told = make("div", { class: "told" });
   private readonly more = make("div", { class: "told" });
   private readonly toldLater = afterPaint(() => this.showTold());
-  private readonly moreLater = later(120, () => this.showMore());
+  private readonly moreLater = later(120, () => void this.page.ready.then(() => this.showMore()));
 
   constructor(private readonly page: Page) {
     this.field.addEventListener("input", () => this.set(this.field.value));
+    this.axes.addEventListener("input", () => this.set(this.text, this.at));
     const examples = EXAMPLES.map(([label, text]) => {
       const button = make("button", { type: "button", title: text }, label);
       button.addEventListener("click", () => this.set(text));
@@ -82,13 +93,20 @@ class LayoutTab implements Tab {
         make("label", { for: "layout" }, "A layout, in any notation"),
         this.field,
         this.problem,
-        make("div", { class: "handles" }, this.scrub.element, make("p", { class: "hint" }, "drag a number")),
+        make(
+          "div",
+          { class: "handles" },
+          this.scrub.element,
+          make("p", { class: "hint" }, "drag a number"),
+          make("p", { class: "named" }, make("label", { for: "axes" }, "dimensions called"), this.axes),
+        ),
         make("div", { class: "examples", role: "group", "aria-label": "Examples" }, ...examples, tour),
       ),
       make(
         "div",
         { class: "shown" },
         this.lead,
+        this.filling,
         this.slices,
         make("div", { class: "stage" }, this.figure.element),
         this.walk.element,
@@ -101,12 +119,16 @@ class LayoutTab implements Tab {
 
   open(link: Link): void {
     if (link.tab !== "layout") return;
-    this.at = link.at ?? null;
-    this.set(link.text, this.at);
+    this.text = link.text;
+    this.slice = link.slice ?? [];
+    this.axes.value = link.axes ?? "";
+    this.set(link.text, link.at ?? null);
   }
 
   link(): Link {
-    return { tab: "layout", text: this.text, at: this.at };
+    // The first slice is what is shown without one.
+    const slice = this.slice.some((at) => at !== null && at > 0) ? this.slice : [];
+    return { tab: "layout", text: this.text, at: this.at, slice, axes: this.axes.value };
   }
 
   resized(): void {
@@ -124,7 +146,7 @@ class LayoutTab implements Tab {
     this.width = this.room();
     try {
       const look = { width: this.width, rows: ROWS, slice: this.slice, bare: true };
-      this.said = this.page.engine.ask<Explained>({ ask: "layout", text, look });
+      this.said = this.page.engine.ask<Explained>({ ask: "layout", text, axes: this.axes.value, look });
       this.field.removeAttribute("aria-invalid");
       showProblem(this.problem, null);
     } catch (error) {
@@ -157,6 +179,7 @@ class LayoutTab implements Tab {
 
   private showSaid(said: Explained, at: string | null): void {
     this.lead.textContent = said.lead;
+    this.filling.textContent = said.array?.filling ?? "";
     this.showSlices(said.array);
     this.figure.show(said.array?.svg ?? "", said.text);
     this.walk.reset();
@@ -198,7 +221,9 @@ class LayoutTab implements Tab {
     const slice = array?.slice ?? null;
     this.slices.hidden = !slice || !array;
     if (!slice || !array) return;
-    const isSame = this.slice.length === slice.length && this.slices.childElementCount > 0;
+    const names = array.letters.join();
+    const isSame = this.slice.length === slice.length && this.slices.dataset["names"] === names;
+    this.slices.dataset["names"] = names;
     this.slice = slice;
     // A field that is being used stays.
     if (isSame) return;
@@ -264,7 +289,7 @@ class LayoutTab implements Tab {
   /** What takes longer to find out. */
   private showMore(): void {
     try {
-      this.beside = this.page.engine.ask<Beside>({ ask: "beside", text: this.text });
+      this.beside = this.page.engine.ask<Beside>({ ask: "beside", text: this.text, axes: this.axes.value });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.beside = null;
@@ -326,7 +351,7 @@ class LayoutTab implements Tab {
   /** The figure as a file has it: with its title. */
   private whole(): string {
     const look = { width: this.width, rows: ROWS, slice: this.slice };
-    return this.page.engine.ask<Explained>({ ask: "layout", text: this.said?.text ?? "", look }).array?.svg ?? "";
+    return this.page.engine.ask<Explained>({ ask: "layout", text: this.said?.text ?? "", axes: this.axes.value, look }).array?.svg ?? "";
   }
 
   /** What can be pasted into an issue. */

@@ -77,7 +77,7 @@ class LearnTab implements Tab {
   }
 
   private show(number: number): void {
-    const step = this.page.engine.ask<Step>({ ask: "step", number });
+    const step = this.page.engine.ask<Step>({ ask: "step", step: number });
     this.step = step;
     this.heading.textContent = `${step.number}. ${step.title}`;
     put(

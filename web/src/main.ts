@@ -4,9 +4,10 @@ import type { Link } from "./answers";
 import { auditTab } from "./audit";
 import { checkTab } from "./check";
 import { later, make, put } from "./dom";
-import { readModule, startEngine, type Engine } from "./engine";
+import { Engine, Unready } from "./engine";
 import { layoutTab } from "./layout";
 import { learnTab } from "./learn";
+import { part } from "./parts";
 import type { Page, Tab } from "./tab";
 import { twoTab } from "./two";
 
@@ -27,11 +28,26 @@ class Whole implements Page {
   private current: Tab | null = null;
   private readonly main = document.getElementById("main") as HTMLElement;
   private readonly write = later(150, () => this.writeAddress());
+  /** What was asked for while a part was missing that it takes. */
+  private wanted: Link | null = null;
+  /** Whether the address could not be read without it. */
+  private isUnread = false;
 
   constructor(
     readonly engine: Engine,
-    readonly module: WebAssembly.Module,
+    readonly ready: Promise<void>,
   ) {
+    const missed = (event: Event, why: unknown) => {
+      if (!(why instanceof Unready)) return;
+      event.preventDefault();
+      this.wanted ??= this.current?.link() ?? FIRST;
+    };
+    addEventListener("error", (event) => missed(event, event.error));
+    addEventListener("unhandledrejection", (event) => missed(event, event.reason));
+    void ready.then(() => {
+      if (this.isUnread) this.follow();
+      else if (this.wanted) this.go(this.wanted);
+    });
     const list = document.getElementById("tabs") as HTMLElement;
     for (const { name, title } of MAKERS) {
       const button = make(
@@ -50,12 +66,17 @@ class Whole implements Page {
     this.follow();
   }
 
+  /** Whether something is asked for that takes what is not there yet. */
+  get lacks(): boolean {
+    return this.isUnread || this.wanted !== null;
+  }
+
   changed(): void {
     this.write();
   }
 
   open(link: Link): void {
-    this.show(link.tab).open(link);
+    this.go(link);
     this.writeAddress(true);
     this.main.scrollIntoView({ block: "nearest" });
   }
@@ -71,17 +92,32 @@ class Whole implements Page {
     if (location.hash.length > 1) {
       try {
         link = this.engine.ask<Link>({ ask: "open", fragment: location.hash });
-      } catch {
+      } catch (error) {
+        if (error instanceof Unready) {
+          this.isUnread = true;
+          return;
+        }
         // A link that says nothing to us is a page that begins at the beginning.
       }
     }
+    try {
+      this.go(link);
+    } catch (error) {
+      if (!(error instanceof Unready)) throw error;
+    }
+  }
+
+  /** Shows what a link says, now or as soon as it can be asked. */
+  private go(link: Link): void {
+    this.wanted = link;
     this.show(link.tab).open(link);
+    this.wanted = null;
   }
 
   private choose(name: Link["tab"]): void {
     const tab = this.tabs.get(name);
     if (tab) this.show(name);
-    else this.show(name).open(first(name));
+    else this.go(first(name));
     this.writeAddress(true);
   }
 
@@ -114,8 +150,8 @@ class Whole implements Page {
     if (!this.current) return;
     let fragment: string;
     try {
-      const link = this.current.link();
-      fragment = this.engine.ask<string>({ ask: "link", ...link });
+      const { slice = [], ...link } = { slice: undefined, ...this.current.link() };
+      fragment = this.engine.ask<string>({ ask: "link", ...link, look: { slice } });
     } catch {
       fragment = "#"; // Too long for a link.
     }
@@ -151,9 +187,17 @@ function first(name: Link["tab"]): Link {
 }
 
 async function start(): Promise<void> {
-  const module = await readModule();
-  new Whole(await startEngine(module), module);
+  const engine = await Engine.of(await part("first"));
+  // The rest waits for the first picture, or for nothing if there is none without it.
+  let painted = (): void => {};
+  const ready = new Promise<void>((done) => (painted = done))
+    .then(() => part("rest"))
+    .then((rest) => engine.add(rest));
+  const whole = new Whole(engine, ready);
   performance.mark("tilework-shown");
+  if (whole.lacks) painted();
+  else requestAnimationFrame(() => setTimeout(painted));
+  await ready;
 }
 
 void start().catch((error: unknown) => {

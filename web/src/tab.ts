@@ -5,8 +5,8 @@ import type { Engine } from "./engine";
 
 export interface Page {
   readonly engine: Engine;
-  /** The compiled library, for workers. */
-  readonly module: WebAssembly.Module;
+  /** When all but audits can be asked; before that a question may throw `Unready`, and is asked again then. */
+  readonly ready: Promise<void>;
   /** What is on the page has changed, and so has its link. */
   changed(): void;
   /** Shows what a link says. */

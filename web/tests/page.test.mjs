@@ -1,10 +1,11 @@
 // The page in a real browser. What is said of layouts is tested natively; here it is seen and used.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { FILE, launch, serve } from "./browser.mjs";
+import { FILE, SITE, launch, serve } from "./browser.mjs";
 
 const AXE = readFileSync(join(import.meta.dirname, "../node_modules/axe-core/axe.min.js"), "utf8");
 const SAMPLES = join(import.meta.dirname, "../../samples");
@@ -38,7 +39,7 @@ async function open(options, url = address) {
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("request", (request) => requests.push(request.url()));
   await page.goto(url);
-  await page.waitForSelector("[role=tabpanel]:not([hidden])");
+  await page.waitForSelector("[role=tabpanel]:not([hidden]), .tilework-audit");
 }
 
 const fill = (text) => page.fill("#layout", text);
@@ -115,6 +116,62 @@ test("a link shows what was seen", async () => {
   assert.match(await page.textContent(".reading"), /element \(2, 3\) is at 17/);
 });
 
+test("a link has the slice and the names of dimensions", async () => {
+  await fill("f32[4,2,3]");
+  await page.fill("#axes", "N,H,W");
+  await page.fill("#slice-0", "2");
+  await page.waitForURL(/&s=2,x,x&d=N,H,W$/);
+  assert.match(await page.textContent(".slices"), /N =/);
+  await open({}, page.url());
+  await page.waitForSelector('g.array g.cell[data-o="12"][data-i="2,0,0"]');
+  assert.equal(await page.inputValue("#axes"), "N,H,W");
+  await page.fill("#axes", "N,N,W");
+  assert.match(await page.textContent("#layout-problem"), /names of the dimensions/);
+});
+
+test("the first picture waits for one part, and a layout that takes another waits for that", async () => {
+  await context.addInitScript(() => {
+    let parts = 0;
+    const compile = WebAssembly.compileStreaming;
+    WebAssembly.compileStreaming = (source) => {
+      parts += 1;
+      return compile(source);
+    };
+    new MutationObserver((_, observer) => {
+      if (!document.querySelector("g.cell")) return;
+      observer.disconnect();
+      globalThis.partsAtFirst = parts;
+    }).observe(document, { childList: true, subtree: true });
+  });
+  const parts = async (fragment) => {
+    await page.goto("about:blank");
+    await page.goto(address + fragment);
+    await page.waitForSelector("g.cell");
+    return page.evaluate(() => globalThis.partsAtFirst);
+  };
+  assert.equal(await parts(""), 1);
+  assert.equal(await parts("#1l=f32+((2,2),(2,3)):((2,12),(1,4)%29"), 2);
+  assert.match(await page.textContent(".lead"), /elements take/);
+});
+
+test("on a server an audit is a file that is loaded when it is wanted", async () => {
+  const site = await serve(SITE);
+  try {
+    const asked = () => requests.filter((url) => url.endsWith(".bin")).length;
+    await open({}, site.address);
+    await page.waitForSelector("dl.notations .notation");
+    assert.equal(asked(), 0);
+    await tab("audit");
+    await page.fill("#audit", readFileSync(join(SAMPLES, "out_of_memory.txt"), "utf8"));
+    await page.waitForSelector(".audited section");
+    assert.equal(asked(), 1);
+    assert.ok(requests.every((url) => /^(blob:|data:)/.test(url) || url.startsWith(site.address)), String(requests));
+    requests = [];
+  } finally {
+    site.server.close();
+  }
+});
+
 test("whatever a link says, it is text", async () => {
   const text = '<img src=x onerror="document.title=1">';
   await open({}, `${address}#1l=${encodeURIComponent(text)}`);
@@ -151,12 +208,12 @@ test("a message is audited, sorted, filtered and supposed otherwise", async () =
   await page.waitForSelector(".audited section");
   assert.match(await page.textContent(".audit .state"), /read and judged in \d+ ms/);
   await page.locator(".offers input").first().check();
-  await page.waitForSelector(".change:not([hidden])");
-  assert.match(await page.textContent(".change"), /^What if /);
+  await page.waitForSelector("pre.change");
+  assert.match(await page.textContent("pre.change"), /^What if .*falls from 3[0-9.]+ GiB/s);
   const head = page.locator("th button").first();
   await head.click();
   assert.equal(await page.locator('th[aria-sort="descending"]').count(), 1);
-  await page.fill("#audit-filter", "no such word");
+  await page.fill(".audited input[type=search]", "no such word");
   assert.equal(await page.locator(".audited td:visible").count(), 0);
 });
 
@@ -171,6 +228,88 @@ test("the files of a dump are chosen and read", async () => {
     assert.ok(readFileSync(await file.path(), "utf8").startsWith(begins));
   }
 });
+
+/** Chooses the files of the sample dump. */
+async function chooseDump() {
+  await tab("audit");
+  const folder = join(SAMPLES, "dump");
+  await page.setInputFiles("#audit-files", readdirSync(folder).map((name) => join(folder, name)));
+  await page.waitForSelector(".audited svg");
+}
+
+/** That what is on a page of an audit leads to what it is about. */
+async function leads(at) {
+  // The largest rectangle is the largest buffer, whose row is the first.
+  await at.locator("svg a").first().click();
+  const row = await at.evaluate(() => document.activeElement?.id);
+  assert.match(row, /-buffer-0$/);
+  assert.equal(await at.locator(`[id="${row}"] ~ tr`).count() > 0, true);
+  await at.locator(`[id="${row}"] a:text-is("its padding")`).click();
+  assert.equal(await at.evaluate(() => document.activeElement?.parentElement?.open), true);
+  // Pointing at a row lights its rectangles.
+  await at.hover(`[id="${row}"]`);
+  assert.ok((await at.locator("svg a.lit").count()) > 0);
+  await at.locator("th button").first().focus();
+  await at.keyboard.press("Enter");
+  assert.equal(await at.locator('th[aria-sort="descending"]').count(), 1);
+  await at.fill("input[type=search]", "no such word");
+  assert.equal(await at.locator("td:visible").count(), 0);
+  await at.fill("input[type=search]", "");
+}
+
+test("a rectangle leads to its row, the row to its padding, and that to the picture of the layout", async () => {
+  await chooseDump();
+  await leads(page);
+  assert.match(page.url(), /#1a$/);
+  await page.locator('details[open] a[title="Show this layout"]').first().click();
+  await page.waitForSelector(".layout g.cell");
+  assert.match(page.url(), /#1l=/);
+  await page.goBack();
+  assert.equal(await page.isVisible(".audited svg >> nth=0"), true);
+});
+
+test("what if is asked beside the padding of a shape", async () => {
+  await chooseDump();
+  await page.locator("button.suppose").first().click();
+  await page.waitForSelector("pre.change");
+  assert.match(await page.textContent("pre.change"), /^What if /);
+  assert.equal(await page.locator(".offers input:checked").count(), 1);
+  await page.locator(".offers input:checked").uncheck();
+  await page.waitForSelector("pre.change", { state: "detached" });
+});
+
+test("two dumps are compared", async () => {
+  await tab("audit");
+  await page.fill("#audit", "f32[200,3]{1,0:T(8,128)}");
+  await page.waitForSelector(".audited section");
+  await page.click("text=Compare with another…");
+  await page.fill("#audit", "f32[200,3]{0,1:T(8,128)}");
+  await page.waitForSelector("pre.change");
+  assert.match(await page.textContent("pre.change"), /memory of all buffers falls from 100\sKiB to 8192\sB/);
+  // The next one stands alone.
+  await page.fill("#audit", "f32[200,3]{0,1:T(8,128)} and f32[3]");
+  await page.waitForSelector("pre.change", { state: "detached" });
+});
+
+test("a serialised dump is read", async () => {
+  await tab("audit");
+  await page.setInputFiles("#audit-files", join(SAMPLES, "../crates/tilework-audit/tests/twins/particles/particles.hlo.pb"));
+  await page.waitForSelector(".audited section");
+});
+
+test("the page that is written does what the tab does", async () => {
+  await chooseDump();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.click("text=Save as a page")]);
+  await open({ offline: true }, pathToFileURL(await saved(file)).href);
+  await leads(page);
+});
+
+/** Where a download is, under its name. */
+async function saved(file) {
+  const place = join(mkdtempSync(join(tmpdir(), "tilework-page-")), file.suggestedFilename());
+  await file.saveAs(place);
+  return place;
+}
 
 test("a dump is dropped", async () => {
   await tab("audit");
@@ -235,6 +374,7 @@ for (const [name, options] of Object.entries({
   "a phone": { viewport: { width: 390, height: 844 }, hasTouch: true },
   "a desk": { viewport: { width: 1600, height: 1000 } },
   "the dark": { colorScheme: "dark" },
+  "a wall": { viewport: { width: 3840, height: 2160 } },
 })) {
   test(`all parts are accessible, and nothing is wider than the page, on ${name}`, async () => {
     await open(options);

@@ -36,7 +36,7 @@ test("steps never reach 0, and large numbers move fast", async () => {
 });
 
 test("cells are sorted by the amount that they say", async () => {
-  const { amount } = await load("tables.ts");
+  const { amount } = await load("../../crates/tilework-explain/src/audited/audit.js");
   assert.equal(amount("1.5 KiB"), 1536);
   assert.equal(amount("12\u00a0%"), 12);
   assert.equal(amount("fusion.3"), null);

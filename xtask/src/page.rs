@@ -1,7 +1,7 @@
-//! `cargo xtask page`: the page in the browser, one HTML file in `target/page`.
+//! `cargo xtask page`: the page in the browser, in `target/page`: `tilework.html` alone, and `site/` for a server.
 //!
-//! The library is compiled to WebAssembly, and `web/` puts it into a file together with its script. Nothing else in the project
-//! needs any of the tools for that. A compiler for WebAssembly is the toolchain's own where rustup has that target, and
+//! The library is compiled to WebAssembly and cut into parts, and `web/` puts it into a file together with its script. Nothing else
+//! in the project needs any of the tools for that. A compiler for WebAssembly is the toolchain's own where rustup has that target, and
 //! else the one that Debian keeps for browsers.
 
 use std::io::{BufRead, BufReader, Write};
@@ -17,6 +17,9 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Debian's compiler for browsers, and the source of the standard library that goes with it.
 const COMPILER: [&str; 2] = ["rustc-web", "rust-web-src"];
 const RUSTC: &str = "/usr/bin/rustc";
+
+/// What cuts the library into parts, and the package of Debian's that has it.
+const CUTTER: &str = "wasm-split";
 
 /// Where Debian puts the browser that tests use.
 const CHROMIUM: &str = "/usr/bin/chromium";
@@ -40,6 +43,9 @@ fn folder() -> PathBuf {
 /// Makes the page and returns its file.
 fn build() -> Result<PathBuf, String> {
     let library = compile()?;
+    if !shell::succeeds(shell::command(CUTTER).arg("--version")) {
+        install("wasm-split of Binaryen", Path::new("/usr/bin"), CUTTER, &["binaryen"])?;
+    }
     packages()?;
     shell::run(node().arg("build.mjs").arg(folder()).arg(&library))?;
     Ok(folder().join("tilework.html"))
@@ -51,8 +57,10 @@ fn compile() -> Result<PathBuf, String> {
     let target = folder();
     cargo.args(["rustc", "--quiet", "--package", "tilework-web", "--lib", "--crate-type", "cdylib"]);
     cargo.args(["--profile", "page", "--target", TARGET]).env("CARGO_TARGET_DIR", &target);
-    // Every browser of the last years has it, and dumps are searched with it.
-    let mut flags = "-Ctarget-feature=+simd128".to_owned();
+    // Every browser of the last years has it, and dumps are searched with it. Names say where a function is from, whatever its
+    // type arguments are, so that it comes into the right part.
+    let mut flags =
+        "-Ctarget-feature=+simd128 -Csymbol-mangling-version=v0 -Clink-arg=--no-demangle".to_owned();
     let sysroot = shell::quietly(shell::command("rustc").args(["--print", "sysroot"]))?;
     let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
     if !libraries.join(TARGET).is_dir() {

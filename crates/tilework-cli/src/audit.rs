@@ -7,13 +7,13 @@ use std::path::Path;
 use tilework::{Error, printable};
 use tilework_audit::{Audit, Findings, is_same_program};
 use tilework_explain::{
-    ChangeObject, FindingsObject, audit_html, audit_table, explain_audit, explain_audit_change,
-    explain_what_if, have_logs_to_compare, log_table, size,
+    AuditPage, ChangeObject, FindingsObject, Line, audit_html, audit_table, explain_audit,
+    explain_audit_change, explain_what_if, have_logs_to_compare, log_table, size,
 };
 
 use crate::args::AuditArgs;
 use crate::output::{Output, Stop};
-use crate::{BAD, NO};
+use crate::{BAD, NO, link};
 
 /// How much of standard input is in memory at a time.
 const BUFFER: usize = 1 << 18;
@@ -45,7 +45,7 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
             let Some(after) = what_if(audit, args, top, output)? else { return Ok(()) };
             after
         }
-        [before, after] if !args.csv && !args.html && are_two_dumps(before, after) => {
+        [before, after] if !args.csv && are_two_dumps(before, after) => {
             // All shapes are compared, and few are told.
             let mut both = Vec::new();
             for path in [before, after] {
@@ -66,7 +66,7 @@ pub fn audit(args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
                 true => output.object(&ChangeObject::new(&before, &after))?,
                 false => {
                     let lines = explain_audit_change(&before, &after, top, output.width, output.look);
-                    output.lines(&lines)?;
+                    changed(&lines, &after, top, args, output)?;
                 }
             }
             after
@@ -174,7 +174,8 @@ fn what_if(
         match output.json {
             true => output.object(&ChangeObject::what_if(&instead, &before, &after))?,
             false => {
-                output.lines(&explain_what_if(&instead, &before, &after, top, output.width, output.look))?;
+                let lines = explain_what_if(&instead, &before, &after, top, output.width, output.look);
+                changed(&lines, &after, top, args, output)?;
             }
         }
     }
@@ -210,6 +211,26 @@ fn are_two_dumps(before: &OsString, after: &OsString) -> bool {
     both(Path::is_dir) || (both(Path::is_file) && !same)
 }
 
+/// How findings differ from others: in words, or above the page of what is found now.
+fn changed(
+    change: &[Line],
+    after: &Findings,
+    top: usize,
+    args: &AuditArgs,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    match args.html {
+        true => html(after, top, change, output),
+        false => output.lines(change),
+    }
+}
+
+/// The page of an audit. Its arrays lead to the page in the browser where the environment says where that is.
+fn html(findings: &Findings, top: usize, change: &[Line], output: &mut Output) -> Result<(), Stop> {
+    let base = link::page();
+    output.bytes(audit_html(findings, &AuditPage { top, base: base.as_deref(), change }).as_bytes())
+}
+
 fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) -> Result<(), Stop> {
     if args.csv && findings.programs.is_empty() && !findings.logs.is_empty() {
         return log_table(findings).iter().try_for_each(|line| output.text(line));
@@ -221,7 +242,7 @@ fn tell(findings: &Findings, top: usize, args: &AuditArgs, output: &mut Output) 
         return audit_table(findings).iter().try_for_each(|line| output.text(line));
     }
     if args.html {
-        return output.bytes(audit_html(findings, top).as_bytes());
+        return html(findings, top, &[], output);
     }
     if output.json {
         return output.object(&FindingsObject::new(findings));

@@ -14,9 +14,14 @@ use crate::subject;
 /// The variable that says where the page is.
 const PAGE: &str = "TILEWORK_PAGE";
 
+/// Where the page is, if the environment says so.
+pub fn page() -> Option<String> {
+    env::var(PAGE).ok().filter(|base| !base.is_empty())
+}
+
 /// Prints the address.
 pub fn write(asked: &LinkArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
-    let base = asked.base.clone().or_else(|| env::var(PAGE).ok().filter(|base| !base.is_empty()));
+    let base = asked.base.clone().or_else(page);
     let base = base.as_deref().unwrap_or(BASE);
     // A text that cannot be read would be an error on the page, too.
     let first = match read(&asked.shape, Known::default(), args) {
@@ -24,7 +29,10 @@ pub fn write(asked: &LinkArgs, args: &Args, output: &mut Output) -> Result<(), S
         Err((error, text)) => return output.bad(&error, &text, None),
     };
     let wanted = match &asked.other {
-        None => Link::Layout { text: first.0, at: asked.at.map(|at| at.to_string()) },
+        None => {
+            let at = asked.at.map(|at| at.to_string());
+            Link::Layout { text: first.0, at, slice: Vec::new(), axes: String::new() }
+        }
         Some(other) => {
             let layout = first.1.layout().ok();
             let known = Known {

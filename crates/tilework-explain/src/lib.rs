@@ -45,8 +45,8 @@ mod swizzled;
 mod translated;
 
 pub use audited::{
-    AuditedObject, ChangeObject, FindingsObject, audit_html, audit_html_part, audit_sentence, audit_table,
-    explain_audit, explain_audit_change, explain_what_if, space_name,
+    AuditPage, AuditedObject, ChangeObject, FindingsObject, audit_html, audit_html_part, audit_sentence,
+    audit_table, explain_audit, explain_audit_change, explain_what_if, space_name,
 };
 pub use blocked::{BlockSize, Blocked, Near, explain_block};
 pub use checked::{Broken, Checked, Checking};

@@ -5,7 +5,7 @@
 //! notations do not use; whatever else an address does not allow is percent-encoded. What people type by hand is
 //! read as well: brackets mean themselves. Fields are separated by `&`.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tilework::{Error, Result};
 
 /// The version of fragments.
@@ -17,11 +17,14 @@ pub const BASE: &str = "tilework.html";
 /// The longest fragment: longer ones are cut on their way by some programs.
 pub const LONGEST: usize = 8000;
 
+/// The most dimensions that a slice is of.
+const RANK: usize = 64;
+
 /// The signs that stand for those that an address does not allow.
 const SIGNS: [(char, char); 5] = [('[', '~'), (']', '$'), ('{', ';'), ('}', '@'), (' ', '+')];
 
 /// What a link opens.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "tab", rename_all = "lowercase")]
 pub enum Link {
     /// A layout, and the place that is pointed at.
@@ -29,8 +32,13 @@ pub enum Link {
         /// In any notation.
         text: String,
         /// An offset, in digits.
-        #[serde(default)]
         at: Option<String>,
+        /// Of an array of more dimensions than are drawn: the index in each of the others, and none for those that are.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        slice: Vec<Option<u64>>,
+        /// Names of the dimensions; empty without.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        axes: String,
     },
     /// Two layouts.
     Two {
@@ -53,12 +61,18 @@ pub enum Link {
     },
 }
 
+impl Link {
+    /// A layout, with nothing pointed at.
+    pub fn layout(text: impl Into<String>) -> Link {
+        Link::Layout { text: text.into(), at: None, slice: Vec::new(), axes: String::new() }
+    }
+}
+
 /// The address of a page at `base`.
 ///
 /// ```
 /// use tilework_explain::link::{Link, decode, link};
-/// let text = "bf16[4,8]{1,0:T(2,4)(2,1)}".to_owned();
-/// let layout = Link::Layout { text, at: None };
+/// let layout = Link::layout("bf16[4,8]{1,0:T(2,4)(2,1)}");
 /// let address = link("https://example.org/", &layout)?;
 /// assert_eq!(address, "https://example.org/#1l=bf16~4,8$;1,0:T(2,4)(2,1)@");
 /// assert_eq!(decode("#1l=bf16[4,8]{1,0:T(2,4)(2,1)}")?, layout);
@@ -79,11 +93,21 @@ pub fn link(base: &str, link: &Link) -> Result<String> {
 pub fn encode(link: &Link) -> Result<String> {
     let mut out = format!("#{VERSION}");
     match link {
-        Link::Layout { text, at } => {
+        Link::Layout { text, at, slice, axes } => {
             field(&mut out, 'l', text);
-            if let Some(at) = at {
+            let mut more = |name: char, text: &str| {
                 out.push('&');
-                field(&mut out, 'o', at);
+                field(&mut out, name, text);
+            };
+            if let Some(at) = at {
+                more('o', at);
+            }
+            if !slice.is_empty() {
+                let index = |at: &Option<u64>| at.map_or("x".to_owned(), |at| at.to_string());
+                more('s', &slice.iter().map(index).collect::<Vec<String>>().join(","));
+            }
+            if !axes.is_empty() {
+                more('d', axes);
             }
         }
         Link::Two { a, b } => {
@@ -146,15 +170,26 @@ pub fn decode(fragment: &str) -> Result<Link> {
     let mut fields = rest.split('&');
     let (name, first) = part(fields.next().unwrap_or_default());
     let first = text(first).ok_or_else(|| of("a link that is no text"))?;
-    let mut others = fields.map(part);
-    let mut other = |wanted: &str| others.find(|(name, _)| *name == wanted).map(|(_, value)| value);
+    let others: Vec<(&str, &str)> = fields.map(part).collect();
+    let other = |wanted: &str| others.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
     match name {
         "l" => {
             let at = other("o").map(|at| match at.parse::<u64>() {
                 Ok(at) => Ok(at.to_string()),
                 Err(_) => Err(of("an offset that is no number")),
             });
-            Ok(Link::Layout { text: first, at: at.transpose()? })
+            let index = |at: &str| match at {
+                "x" => Ok(None),
+                at => at.parse().map(Some).map_err(|_| of("a slice that is no index")),
+            };
+            let slice = other("s").map(|slice| slice.split(',').take(RANK).map(index).collect());
+            let axes = text(other("d").unwrap_or_default()).ok_or_else(|| of("a link that is no text"))?;
+            Ok(Link::Layout {
+                text: first,
+                at: at.transpose()?,
+                slice: slice.transpose()?.unwrap_or_default(),
+                axes,
+            })
         }
         "t" => {
             let b = text(other("b").unwrap_or_default()).ok_or_else(|| of("a link that is no text"))?;
@@ -203,8 +238,13 @@ mod tests {
         for text in texts {
             let text = text.to_owned();
             let links = [
-                Link::Layout { text: text.clone(), at: None },
-                Link::Layout { text: text.clone(), at: Some(u64::MAX.to_string()) },
+                Link::layout(text.clone()),
+                Link::Layout {
+                    text: text.clone(),
+                    at: Some(u64::MAX.to_string()),
+                    slice: vec![Some(3), None, None, Some(u64::MAX)],
+                    axes: text.clone(),
+                },
                 Link::Two { a: text.clone(), b: text.clone() },
                 Link::Check { text },
             ];
@@ -223,15 +263,25 @@ mod tests {
 
     #[test]
     fn a_link_in_a_sentence_ends_where_it_should() {
-        let layout = Link::Layout { text: "(4,8):(8,1)".to_owned(), at: None };
+        let layout = Link::layout("(4,8):(8,1)");
         assert_eq!(encode(&layout).expect("short"), "#1l=(4,8):(8,1%29");
     }
 
     #[test]
     fn what_is_no_link_is_refused() {
-        for fragment in
-            ["", "#", "#2l=x", "#1", "#1x=y", "#1l=%", "#1l=%zz", "#1l=%ff", "#1l=x&o=-1", "#1n=x"]
-        {
+        for fragment in [
+            "",
+            "#",
+            "#2l=x",
+            "#1",
+            "#1x=y",
+            "#1l=%",
+            "#1l=%zz",
+            "#1l=%ff",
+            "#1l=x&o=-1",
+            "#1l=x&s=,",
+            "#1n=x",
+        ] {
             assert!(decode(fragment).is_err(), "{fragment}");
         }
         let long = Link::Check { text: "{".repeat(LONGEST) };

@@ -43,6 +43,8 @@ pub enum Anchor {
 #[derive(Clone, Debug)]
 pub struct Drawing {
     svg: String,
+    /// Whether something in it leads somewhere.
+    leads: bool,
 }
 
 impl Drawing {
@@ -53,7 +55,7 @@ impl Drawing {
             "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\" \
              font-family=\"system-ui,sans-serif\">\n"
         );
-        Drawing { svg }
+        Drawing { svg, leads: false }
     }
 
     /// Things that belong together, with what is shown while a pointer rests on them.
@@ -61,6 +63,21 @@ impl Drawing {
         let _ = write!(self.svg, "<g><title>{}</title>", escaped(title));
         draw(self);
         self.svg.push_str("</g>\n");
+    }
+
+    /// The same as a link to a part of the page, or as a group where it leads nowhere. It is no stop of the keyboard: there can be
+    /// thousands, and what they lead to is on the page as text.
+    pub fn linked(&mut self, title: &str, part: Option<&str>, draw: impl FnOnce(&mut Drawing)) {
+        let Some(part) = part else { return self.group(title, draw) };
+        self.leads = true;
+        let _ = write!(
+            self.svg,
+            "<a href=\"#{}\" tabindex=\"-1\"><title>{}</title>",
+            escaped(part),
+            escaped(title)
+        );
+        draw(self);
+        self.svg.push_str("</a>\n");
     }
 
     /// A rectangle of a colour.
@@ -101,7 +118,8 @@ impl Drawing {
     /// The whole element.
     pub fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
-        self.svg
+        // What has links in it is no image to whoever does not see it.
+        if self.leads { self.svg.replacen("role=\"img\"", "role=\"group\"", 1) } else { self.svg }
     }
 }
 

@@ -26,6 +26,7 @@ impl PyLayout {
             // Views are said by no text of their own; XLA's notation says most of what comes of them.
             false => Target::named("xla")?.say(&self.layout, self.element)?.to_string(),
         };
-        Ok(link(base.as_deref().unwrap_or(BASE), &Link::Layout { text, at: None })?)
+        let shown = Link::Layout { text, at: None, slice: Vec::new(), axes: String::new() };
+        Ok(link(base.as_deref().unwrap_or(BASE), &shown)?)
     }
 }

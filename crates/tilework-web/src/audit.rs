@@ -1,4 +1,10 @@
-//! An audit of files that the page was given.
+//! An audit of files that the page was given: the questions that begin with `audit-`.
+//!
+//! * `audit-new`: forgets what was read, or keeps it to `compare` it with what is read next;
+//! * `audit-select`: which of the files of a dropped folder belong to an audit, in the order in which they are best read;
+//! * `audit-read`: reads a file, whose bytes come beside the request;
+//! * `audit-page`: what comes of all that was read, where arrays lie as `instead` says;
+//! * `audit-words`: the same in words; `audit-file`: the page that stands alone.
 
 use std::io::{BufReader, Cursor};
 
@@ -7,7 +13,11 @@ use tilework::words::short_bytes;
 use tilework::xla::Shape;
 use tilework::{Error, Result};
 use tilework_audit::{Audit, Findings, Footprint, Selection, Shared};
-use tilework_explain::{Look, audit_html, audit_html_part, explain_audit, explain_what_if};
+use tilework_explain::{
+    AuditPage, Line, Look, audit_html, audit_html_part, explain_audit, explain_audit_change, explain_what_if,
+};
+
+use crate::request::{Request, json};
 
 /// The memory that an audit may take in a page, where a browser gives a few gigabytes to all.
 const MEMORY: u64 = 1 << 30;
@@ -19,11 +29,32 @@ const DRAWN: usize = 500;
 /// What was read so far.
 pub struct Auditing {
     audit: Audit,
+    /// What it is compared with.
+    before: Option<Audit>,
 }
 
 impl Default for Auditing {
     fn default() -> Auditing {
-        Auditing { audit: Audit::with_memory(MEMORY) }
+        Auditing { audit: Audit::with_memory(MEMORY), before: None }
+    }
+}
+
+/// Answers a question.
+pub fn answer(held: &mut Option<Box<Auditing>>, about: &str, asked: &Request, bytes: &[u8]) -> String {
+    let auditing = held.get_or_insert_default();
+    match about {
+        "new" => {
+            let read = std::mem::take(&mut **auditing);
+            // Of three, the first two were compared.
+            auditing.before = asked.compare.then_some(read.audit);
+            json(Ok(()), "")
+        }
+        "select" => json(Ok(Selection::of(&asked.names).files), ""),
+        "read" => json(auditing.read(&asked.name, bytes), ""),
+        "page" => json(auditing.page(asked.top, &asked.instead), ""),
+        "words" => json(auditing.words(asked.top), ""),
+        "file" => json(auditing.html(asked.top), ""),
+        other => json::<()>(Err(Error::new(format!("no question of an audit is called `{other}`"))), ""),
     }
 }
 
@@ -34,8 +65,6 @@ pub struct Audited {
     offers: Vec<Offer>,
     /// The same as `tilework audit --html` makes, as a part of a page.
     html: String,
-    /// What would be if some arrays lay otherwise, where that was asked.
-    change: Option<String>,
     bytes_read: u64,
 }
 
@@ -52,55 +81,61 @@ struct Offer {
 const OFFERS: usize = 12;
 
 impl Auditing {
-    /// The places of the files that are read, of all names that were dropped.
-    pub fn select(names: &[String]) -> Vec<usize> {
-        Selection::of(names).files
-    }
-
     /// Reads a file.
-    pub fn read(&mut self, name: &str, bytes: &[u8]) -> Result<u64> {
+    fn read(&mut self, name: &str, bytes: &[u8]) -> Result<u64> {
         let input = BufReader::with_capacity(1 << 18, Cursor::new(bytes));
         self.audit.read(name, input).map_err(|error| Error::new(format!("{name}: {error}")))?;
         Ok(self.audit.bytes_read())
     }
 
     /// What comes of all that was read; `instead` are arrays as they would lie.
-    pub fn page(&mut self, top: usize, instead: &[String]) -> Result<Audited> {
-        let all = if instead.is_empty() { DRAWN } else { usize::MAX };
-        let findings = self.conclude(all.max(top))?;
+    fn page(&self, top: usize, instead: &[String]) -> Result<Audited> {
+        let is_compared = self.before.is_some() || !instead.is_empty();
+        let mut findings = conclude(&self.audit, if is_compared { usize::MAX } else { DRAWN.max(top) })?;
         if findings.programs.is_empty() && findings.logs.is_empty() {
             return Err(Error::new("nothing that was read says how arrays lie in memory").accepts(
-                "a folder that XLA dumped to, one of its text files, an out-of-memory message, or a log of oneDNN, TensorRT, \
-                 PyTorch or Triton",
+                "a folder that XLA dumped to, one of its text or .hlo.pb files, an out-of-memory message, or a log of oneDNN, \
+                 TensorRT, PyTorch or Triton",
             ));
         }
-        let (shown, change) = match instead {
-            [] => (findings, None),
-            instead => {
-                let (after, words) = self.suppose(instead, &findings, top)?;
-                (after, Some(words))
-            }
-        };
+        let mut change = self.change(&findings, top)?;
+        if !instead.is_empty() {
+            let (after, words) = self.suppose(instead, &findings, top)?;
+            (findings, change) = (after, words);
+        }
+        // The page itself draws layouts.
+        let page = AuditPage { top, base: Some(""), change: &change };
         Ok(Audited {
-            html: audit_html_part(&shown, top),
-            offers: offers(&shown),
-            change,
+            html: audit_html_part(&findings, &page),
+            offers: offers(&findings),
             bytes_read: self.audit.bytes_read(),
         })
     }
 
     /// The page that `tilework audit --html` makes.
-    pub fn html(&self, top: usize) -> Result<String> {
-        Ok(audit_html(&self.conclude(usize::MAX)?, top))
+    fn html(&self, top: usize) -> Result<String> {
+        let findings = conclude(&self.audit, usize::MAX)?;
+        let change = self.change(&findings, top)?;
+        Ok(audit_html(&findings, &AuditPage { top, base: None, change: &change }))
     }
 
     /// What `tilework audit` prints.
-    pub fn words(&self, top: usize) -> Result<String> {
-        Ok(text(explain_audit(&self.conclude(top)?, top, 100, Look::default())))
+    fn words(&self, top: usize) -> Result<String> {
+        let lines = match self.before {
+            Some(_) => self.change(&conclude(&self.audit, usize::MAX)?, top)?,
+            None => explain_audit(&conclude(&self.audit, top)?, top, 100, Look::default()),
+        };
+        Ok(lines.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n"))
+    }
+
+    /// How it differs from what was read before; nothing where that is not wanted.
+    fn change(&self, after: &Findings, top: usize) -> Result<Vec<Line>> {
+        let Some(before) = &self.before else { return Ok(Vec::new()) };
+        Ok(explain_audit_change(&conclude(before, usize::MAX)?, after, top, 100, Look::default()))
     }
 
     /// What would be if these arrays lay so. What was read stays as it is.
-    fn suppose(&self, instead: &[String], before: &Findings, top: usize) -> Result<(Findings, String)> {
+    fn suppose(&self, instead: &[String], before: &Findings, top: usize) -> Result<(Findings, Vec<Line>)> {
         let mut audit = self.audit.clone();
         let mut arrays = Vec::new();
         for text in instead {
@@ -110,18 +145,18 @@ impl Auditing {
             arrays.push(array);
         }
         let after = audit.findings(usize::MAX);
-        let words = text(explain_what_if(&arrays, before, &after, top, 100, Look::default()));
+        let words = explain_what_if(&arrays, before, &after, top, 100, Look::default());
         Ok((after, words))
     }
+}
 
-    /// All that was read, with at most `most` of each list.
-    fn conclude(&self, most: usize) -> Result<Findings> {
-        let findings = self.audit.findings(most);
-        match findings.cut || self.audit.lacks_memory() {
-            true => Err(Error::new("it takes more memory than a page may have")
-                .accepts("tilework audit on the command line, which takes as much as --memory allows")),
-            false => Ok(findings),
-        }
+/// What comes of an audit, with at most `most` of each list.
+fn conclude(audit: &Audit, most: usize) -> Result<Findings> {
+    let findings = audit.findings(most);
+    match findings.cut || audit.lacks_memory() {
+        true => Err(Error::new("it takes more memory than a page may have")
+            .accepts("tilework audit on the command line, which takes as much as --memory allows")),
+        false => Ok(findings),
     }
 }
 
@@ -140,8 +175,4 @@ fn offers(findings: &Findings) -> Vec<Offer> {
     let words = |saves: u64| short_bytes(saves.into());
     let offer = |(saves, shape, instead)| Offer { shape, instead, saves: words(saves) };
     found.into_iter().take(OFFERS).map(offer).collect()
-}
-
-fn text(lines: Vec<tilework_explain::Line>) -> String {
-    lines.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n")
 }

@@ -1,22 +1,12 @@
 //! The check of descriptors of DirectML.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tilework::Result;
 use tilework::directml::{Binding, FeatureLevel, FoundDesc, read_descs};
 use tilework_explain::{Checking, Row};
 
 use crate::problem::Problem;
-
-/// What is to be checked, and where it is bound.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Check {
-    pub text: String,
-    #[serde(default)]
-    offset: Option<u64>,
-    #[serde(default)]
-    buffer: Option<u64>,
-}
+use crate::request::Request;
 
 /// The answer for one descriptor.
 #[derive(Serialize)]
@@ -40,9 +30,9 @@ struct Violated {
 }
 
 /// Checks every descriptor that stands in JSON or code, or the one that a line says.
-pub fn answer(asked: &Check) -> Result<Vec<Judged>> {
-    let binding = (asked.offset.is_some() || asked.buffer.is_some()).then(|| Binding {
-        offset: asked.offset.unwrap_or(0),
+pub fn answer(asked: &Request) -> Result<Vec<Judged>> {
+    let binding = (asked.begins.is_some() || asked.buffer.is_some()).then(|| Binding {
+        offset: asked.begins.unwrap_or(0),
         range: None,
         buffer: asked.buffer,
     });

@@ -1,15 +1,15 @@
 //! A layout: its picture and its words.
 
 use serde::{Deserialize, Serialize};
-use tilework::dialect::{self, Described, Part, Said};
+use tilework::dialect::{self, Axes, Described, Part, Said, with_axes};
 use tilework::xla::{ArrayShape, Shape};
 use tilework::{Error, Layout, Result};
 use tilework_audit::Target;
 use tilework_explain::size::{Sizes, bytes, cause, times};
 use tilework_explain::{
-    FigureOptions, FigureView, Shown, Suggested, Suggesting, Translated, explain, figure, figure_of_layout,
+    FigureOptions, FigureView, Suggested, Suggesting, Translated, explain, figure, figure_of_layout,
 };
-use tilework_picture::figure::Theme;
+use tilework_picture::figure::{Theme, tile_sizes};
 use tilework_picture::{Grid, Room, letter};
 
 /// Columns of the text that can be copied.
@@ -29,7 +29,7 @@ pub struct Look {
     /// Without the title and the lines below it, which the page says itself.
     bare: bool,
     /// Which slice of an array of more than two dimensions.
-    slice: Vec<Option<u64>>,
+    pub slice: Vec<Option<u64>>,
 }
 
 impl Look {
@@ -111,6 +111,8 @@ struct Array {
     /// How much of the memory is padding, from 0 to 1; none if it is not decided.
     share: Option<f64>,
     causes: Vec<String>,
+    /// In which order memory is filled, where tiles say so.
+    filling: Option<String>,
     formula: Option<String>,
     strides: Option<Vec<i64>>,
     /// Of more than two dimensions: the index in those that are not shown.
@@ -123,19 +125,17 @@ struct Array {
 pub struct Beside {
     /// As `tilework show` prints it.
     words: String,
-    shown: Shown,
     translated: Vec<Translated>,
     /// None where no layout can be suggested, or none is smaller.
     suggested: Option<Suggested>,
 }
 
 /// The picture and the words of what a text says.
-pub fn answer(text: &str, look: &Look) -> Result<Explained> {
-    let said = read(text)?;
+pub fn answer(said: &dyn Described, look: &Look) -> Result<Explained> {
     let layout = match said.layout() {
         Ok(layout) => Some(layout),
         Err(_) if said.element().is_none() || said.open().is_some() => None,
-        Err(error) => return Err(error.or_at(0..text.len())),
+        Err(error) => return Err(error),
     };
     let piece = |part: Part| Piece { name: part.name, text: part.text, meaning: part.meaning };
     let mut notes = layout.as_ref().map_or_else(Vec::new, |layout| said.notes(layout));
@@ -145,7 +145,7 @@ pub fn answer(text: &str, look: &Look) -> Result<Explained> {
         size: leaf.said.layout().ok().map(|layout| bytes(layout.bytes().into())),
         text: leaf.said.to_string(),
     };
-    let array = layout.as_ref().map(|layout| Array::new(layout, &*said, look));
+    let array = layout.as_ref().map(|layout| Array::new(layout, said, look));
     Ok(Explained {
         text: said.to_string(),
         notation: [said.dialect().name, said.dialect().title],
@@ -161,22 +161,30 @@ pub fn answer(text: &str, look: &Look) -> Result<Explained> {
 }
 
 /// What else there is to say.
-pub fn beside(text: &str) -> Result<Beside> {
-    let said = read(text)?;
-    let lines = explain(&*said, WIDTH, tilework_explain::Look::default())?;
+pub fn beside(said: &dyn Described) -> Result<Beside> {
+    let lines = explain(said, WIDTH, tilework_explain::Look::default())?;
     let words: Vec<String> = lines.iter().map(ToString::to_string).collect();
     let targets: Vec<_> = dialect::targets().collect();
     Ok(Beside {
         words: words.join("\n"),
-        shown: Shown::new(&*said)?,
-        translated: Translated::of(&*said, None, &targets).unwrap_or_default(),
-        suggested: suggested(&*said).ok().flatten(),
+        translated: Translated::of(said, None, &targets).unwrap_or_default(),
+        suggested: suggested(said).ok().flatten(),
     })
 }
 
 /// The one thing that a text says.
 pub fn read(text: &str) -> Result<Said> {
     dialect::read_one(text)
+}
+
+/// The same with names of its dimensions; an error comes with the text that it is about.
+pub fn named<'a>(text: &'a str, axes: &'a str) -> std::result::Result<Said, (Error, &'a str)> {
+    let said = read(text).map_err(|error| (error, text))?;
+    if axes.trim().is_empty() {
+        return Ok(said);
+    }
+    let named = Axes::parse(axes).and_then(|axes| with_axes(said, axes));
+    named.map_err(|error| (error.field("names of the dimensions"), axes))
 }
 
 /// How many layouts of a text are offered.
@@ -211,7 +219,10 @@ impl Array {
     fn new(layout: &Layout, said: &dyn Described, look: &Look) -> Array {
         let sizes = Sizes::new(layout);
         let rank = layout.rank();
-        let letters: Vec<String> = (0..rank).map(|dim| letter(rank, dim)).collect();
+        let letters: Vec<String> = match said.axes() {
+            Some(axes) => axes.names().to_vec(),
+            None => (0..rank).map(|dim| letter(rank, dim)).collect(),
+        };
         let waste = sizes.waste_bytes.filter(|&waste| waste > 0);
         let share = sizes.padding.map(|padding| match layout.size() {
             0 => 0.0,
@@ -231,6 +242,7 @@ impl Array {
                 None => vec!["the strides overlap, so padding is not decided".to_owned()],
                 Some(_) => sizes.growths.iter().take(12).map(cause).collect(),
             },
+            filling: filling(layout, said),
             formula: is_short.then(|| format!("({}) is at {formula}", letters.join(", "))),
             strides: layout.canon().strides().filter(|_| layout.swizzle().is_none()),
             slice: Grid::slice(layout, Room { rows: 2, columns: 2 }, &look.slice).and_then(|grid| grid.slice),
@@ -252,6 +264,17 @@ impl Array {
             _ => format!("{takes}."),
         }
     }
+}
+
+/// The order of memory in a sentence, for somebody who has never seen tiles.
+fn filling(layout: &Layout, said: &dyn Described) -> Option<String> {
+    let names = said.axes().map_or(&[][..], |axes| axes.names());
+    let sizes = |level: u32| Some(tile_sizes(layout, level, names)).filter(|sizes| !sizes.is_empty());
+    let mut text = format!("Memory holds one coloured tile after the other ({})", sizes(1)?);
+    for sizes in (2..).map_while(sizes) {
+        text.push_str(&format!(", and in it one piece after the other ({sizes})"));
+    }
+    Some(text + ".")
 }
 
 /// `(2, 3)`, as a person writes an index.

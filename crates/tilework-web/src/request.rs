@@ -1,61 +1,49 @@
 //! What can be asked.
 
 use serde::{Deserialize, Serialize};
-use tilework::Error;
+use tilework::{Error, Result};
 use tilework_explain::link::{Link, decode, encode};
 
 use crate::audit::Auditing;
-use crate::check::Check;
 use crate::layout::Look;
 use crate::problem::Problem;
-use crate::{check, layout, point, tour, two};
+use crate::{audit, check, layout, point, tour, two};
 
-#[derive(Deserialize)]
-#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
-enum Request {
-    /// The picture and the words of a layout.
-    Layout {
-        text: String,
-        #[serde(default)]
-        look: Look,
-    },
-    /// What else there is to say of it, which takes longer: other notations, smaller layouts, all in words.
-    Beside { text: String },
-    /// The layouts that stand somewhere in a text.
-    Find { text: String },
-    /// An element by its offset or its index.
-    Point { text: String, offset: Option<String>, index: Option<Vec<u64>> },
-    /// How two layouts compare, and what moves.
-    Two {
-        a: String,
-        b: String,
-        #[serde(default)]
-        look: Look,
-    },
-    /// Which rules descriptors of DirectML break.
-    Check(Check),
-    /// Forgets what was read for an audit.
-    AuditNew {},
-    /// Which files of a dropped folder belong to an audit, in the order in which they are best read.
-    AuditSelect { names: Vec<String> },
-    /// Reads a file, whose bytes come beside the request.
-    AuditRead { name: String },
-    /// What comes of all that was read.
-    AuditPage {
-        top: usize,
-        #[serde(default)]
-        instead: Vec<String>,
-    },
-    /// What came of it, in words.
-    AuditWords { top: usize },
-    /// The page of all that was read, which stands alone.
-    AuditFile { top: usize },
-    /// A step of the tour.
-    Step { number: usize },
-    /// What a fragment of an address says.
-    Open { fragment: String },
-    /// The fragment for what is on the page.
-    Link(Link),
+/// A question, by its name in `ask`, with all that any question says. One flat form is a quarter of the code that a form for
+/// each is, and the page is loaded with it.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Request {
+    ask: String,
+    /// A layout, a descriptor, or a text in which layouts stand.
+    pub(crate) text: String,
+    /// Names of its dimensions, such as `N,C,H,W`; empty without.
+    pub(crate) axes: String,
+    /// How it is drawn.
+    look: Look,
+    /// A place, in digits, and an element.
+    offset: Option<String>,
+    index: Option<Vec<u64>>,
+    /// Two layouts.
+    a: String,
+    b: String,
+    /// Of a buffer to which a descriptor is bound: where, and how large it is.
+    pub(crate) begins: Option<u64>,
+    pub(crate) buffer: Option<u64>,
+    /// The names of files that were dropped, and the one that is read.
+    pub(crate) names: Vec<String>,
+    pub(crate) name: String,
+    /// Whether what was read is compared with what is read next.
+    pub(crate) compare: bool,
+    /// How many of each kind an audit lists.
+    pub(crate) top: usize,
+    /// Layouts that are supposed.
+    pub(crate) instead: Vec<String>,
+    /// A fragment of an address, or what is on the page.
+    fragment: String,
+    tab: String,
+    at: Option<String>,
+    step: usize,
 }
 
 /// An answer, or what is wrong with the request.
@@ -69,7 +57,7 @@ enum Answer<T> {
 /// What lasts from one request to the next: the files of an audit.
 #[derive(Default)]
 pub struct Session {
-    auditing: Auditing,
+    auditing: Option<Box<Auditing>>,
 }
 
 impl Session {
@@ -79,51 +67,68 @@ impl Session {
     }
 
     /// Answers a request: `{"ok": …}` or `{"error": …}`. Nothing that it may say panics.
+    ///
+    /// * `layout`: the picture and the words of `text`; `beside`: what else there is to say, which takes longer;
+    /// * `find`: the layouts that stand somewhere in `text`;
+    /// * `point`: an element by its `offset` or its `index`;
+    /// * `two`: how `a` and `b` compare, and what moves;
+    /// * `check`: which rules descriptors of DirectML in `text` break;
+    /// * `step`: a step of the tour;
+    /// * `open`: what `fragment` says; `link`: the fragment for what is on the page;
+    /// * `audit-…`: see [`audit`].
     pub fn answer(&mut self, request: &str, bytes: &[u8]) -> String {
-        let request = match serde_json::from_str(request) {
-            Ok(request) => request,
-            Err(error) => return json::<()>(Err((Error::new(error.to_string()), String::new()))),
+        let asked: Request = match serde_json::from_str(request) {
+            Ok(asked) => asked,
+            Err(error) => return json::<()>(Err(Error::new(error.to_string())), ""),
         };
-        match request {
-            Request::Layout { text, look } => {
-                json(layout::answer(&text, &look).map_err(|error| (error, text)))
-            }
-            Request::Beside { text } => json(layout::beside(&text).map_err(|error| (error, text))),
-            Request::Find { text } => json(Ok(layout::found(&text))),
-            Request::Point { text, offset, index } => {
-                json(point::answer(&text, offset.as_deref(), index.as_deref()).map_err(|error| (error, text)))
-            }
-            Request::Two { a, b, look } => json(two::answer(&a, &b, &look)),
-            Request::Check(asked) => json(check::answer(&asked).map_err(|error| (error, asked.text))),
-            Request::AuditNew {} => {
-                self.auditing = Auditing::default();
-                json(Ok(()))
-            }
-            Request::AuditSelect { names } => json(Ok(Auditing::select(&names))),
-            Request::AuditRead { name } => {
-                json(self.auditing.read(&name, bytes).map_err(|error| (error, name)))
-            }
-            Request::AuditPage { top, instead } => {
-                json(self.auditing.page(top, &instead).map_err(|error| (error, String::new())))
-            }
-            Request::AuditWords { top } => {
-                json(self.auditing.words(top).map_err(|error| (error, String::new())))
-            }
-            Request::AuditFile { top } => {
-                json(self.auditing.html(top).map_err(|error| (error, String::new())))
-            }
-            Request::Step { number } => json(tour::step(number).map_err(|error| (error, String::new()))),
-            Request::Open { fragment } => json(decode(&fragment).map_err(|error| (error, fragment))),
-            Request::Link(link) => json(encode(&link).map_err(|error| (error, String::new()))),
+        let text = &*asked.text;
+        match &*asked.ask {
+            "layout" => match layout::named(text, &asked.axes) {
+                Err((error, text)) => json::<()>(Err(error), text),
+                Ok(said) => json(layout::answer(&*said, &asked.look), text),
+            },
+            "beside" => match layout::named(text, &asked.axes) {
+                Err((error, text)) => json::<()>(Err(error), text),
+                Ok(said) => json(layout::beside(&*said), text),
+            },
+            "find" => json(Ok(layout::found(text)), text),
+            "point" => json(point::answer(text, asked.offset.as_deref(), asked.index.as_deref()), text),
+            "two" => match two::answer(&asked.a, &asked.b, &asked.look) {
+                Ok(two) => json(Ok(two), ""),
+                Err((error, text)) => json::<()>(Err(error), &text),
+            },
+            "check" => json(check::answer(&asked), text),
+            "step" => json(tour::step(asked.step), ""),
+            "open" => json(decode(&asked.fragment), &asked.fragment),
+            "link" => json(asked.link().and_then(|link| encode(&link)), ""),
+            other => match other.strip_prefix("audit-") {
+                Some(about) => audit::answer(&mut self.auditing, about, &asked, bytes),
+                None => json::<()>(Err(Error::new(format!("no question is called `{other}`"))), ""),
+            },
         }
     }
 }
 
-/// The answer as text; an error comes with the text that it is about.
-fn json<T: Serialize>(outcome: Result<T, (Error, String)>) -> String {
+impl Request {
+    /// What is on the page.
+    fn link(&self) -> Result<Link> {
+        let (text, at) = (self.text.clone(), self.at.clone());
+        Ok(match &*self.tab {
+            "layout" => Link::Layout { text, at, slice: self.look.slice.clone(), axes: self.axes.clone() },
+            "two" => Link::Two { a: self.a.clone(), b: self.b.clone() },
+            "audit" => Link::Audit {},
+            "check" => Link::Check { text },
+            "learn" => Link::Learn { step: u32::try_from(self.step).unwrap_or(u32::MAX) },
+            other => return Err(Error::new(format!("no part of the page is called `{other}`"))),
+        })
+    }
+}
+
+/// The answer as text; an error says where in `text` it is.
+pub(crate) fn json<T: Serialize>(outcome: Result<T>, text: &str) -> String {
     let answer = match outcome {
         Ok(answer) => Answer::Ok(answer),
-        Err((error, text)) => Answer::Error(Problem::new(&error, &text)),
+        Err(error) => Answer::Error(Problem::new(&error, text)),
     };
     // Only a map with keys that are no texts could fail, and there is none.
     serde_json::to_string(&answer).unwrap_or_else(|error| format!("{{\"error\":{{\"found\":\"{error}\"}}}}"))

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tilework::dialect::{Known, Reading, Said, beside};
 use tilework::{Error, Layout, Plan, PlanOptions};
-use tilework_explain::{Compared, Comparison, Planned, Sense, explain_plan};
+use tilework_explain::{Compared, Comparison, Sense, explain_plan};
 
 use crate::layout::Look;
 
@@ -21,7 +21,6 @@ pub struct Two {
     words: String,
     /// As `tilework plan` prints it; none where nothing can be moved.
     plan: Option<String>,
-    planned: Option<serde_json::Value>,
     /// Why nothing can be moved.
     no_plan: Option<String>,
     svgs: [String; 2],
@@ -49,9 +48,6 @@ pub fn answer(a: &str, b: &str, look: &Look) -> Outcome<Two> {
         words: lines(comparison.explain(WIDTH, tilework_explain::Look::default())),
         plan: made.as_ref().ok().map(|plan| {
             lines(explain_plan([text_a, text_b], plan, None, WIDTH, tilework_explain::Look::default()))
-        }),
-        planned: made.as_ref().ok().and_then(|plan| {
-            serde_json::to_value(Planned::new(text_a.to_owned(), text_b.to_owned(), plan)).ok()
         }),
         no_plan: made.err().map(|error| error.to_string()),
         svgs: [look.figure(&*said_a, &layout_a), look.figure(&*said_b, &layout_b)],

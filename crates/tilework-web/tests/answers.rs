@@ -23,6 +23,22 @@ fn a_layout_is_drawn_and_explained() {
 }
 
 #[test]
+fn the_order_of_memory_is_a_sentence() {
+    let said =
+        |text: &str, axes: &str| ok(json!({"ask": "layout", "text": text, "axes": axes}))["array"].take();
+    assert_eq!(
+        said("bf16[4,8]{1,0:T(2,4)(2,1)}", "")["filling"],
+        "Memory holds one coloured tile after the other (2 of i, 4 of j), and in it one piece after the other (2 of i)."
+    );
+    let named = said("f32[3,5]{1,0:T(2,2)}", "rows,columns");
+    assert_eq!(named["filling"], "Memory holds one coloured tile after the other (2 of rows, 2 of columns).");
+    assert_eq!(named["letters"], json!(["rows", "columns"]));
+    assert!(said("f32[3,5]", "")["filling"].is_null());
+    let wrong = &ask(json!({"ask": "layout", "text": "f32[3,5]", "axes": "a,a"}))["error"];
+    assert_eq!(wrong["field"], "names of the dimensions");
+}
+
+#[test]
 fn an_error_is_cut_at_its_place() {
     let error = &ask(json!({"ask": "layout", "text": "f32[3,5]{1,1}"}))["error"];
     assert_eq!(error["around"], json!(["f32[3,5]{1,", "1", "}"]));
@@ -65,9 +81,9 @@ fn a_descriptor_is_checked_from_a_line_and_from_json() {
     let line = ok(json!({"ask": "check", "text": "FLOAT16 [5,55] strides [9,3] total 123 alignment 5"}));
     assert!(line[0]["broken"].as_array().is_some_and(|broken| broken.len() >= 2));
     let text = r#"{"DataType": "FLOAT32", "Sizes": [2, 3]}"#;
-    let fits = ok(json!({"ask": "check", "text": text, "offset": 0, "buffer": 24}));
+    let fits = ok(json!({"ask": "check", "text": text, "begins": 0, "buffer": 24}));
     assert_eq!(fits[0]["ok"], true);
-    let short = ok(json!({"ask": "check", "text": text, "offset": 4, "buffer": 24}));
+    let short = ok(json!({"ask": "check", "text": text, "begins": 4, "buffer": 24}));
     assert!(short[0]["broken"][0]["legal"].is_string());
 }
 
@@ -93,7 +109,8 @@ fn a_dump_is_audited_as_the_command_audits_it() {
     let mut audit = tilework_audit::Audit::new();
     assert_eq!(audit.read_path(std::path::Path::new(folder)), []);
     let findings = audit.findings(usize::MAX);
-    assert_eq!(page["ok"]["html"], tilework_explain::audit_html_part(&findings, 5));
+    let shown = tilework_explain::AuditPage { top: 5, base: Some(""), change: &[] };
+    assert_eq!(page["ok"]["html"], tilework_explain::audit_html_part(&findings, &shown));
     let lines =
         tilework_explain::explain_audit(&audit.findings(5), 5, 100, tilework_explain::Look::default());
     let words: Vec<String> = lines.iter().map(ToString::to_string).collect();
@@ -102,7 +119,7 @@ fn a_dump_is_audited_as_the_command_audits_it() {
     let instead = offers[0]["instead"].as_str().expect("a shape");
     let supposed = ask(json!({"ask": "audit-page", "top": 5, "instead": [instead]}), &[]);
     assert!(
-        supposed["ok"]["change"].as_str().is_some_and(|words| words.starts_with("What if ")),
+        supposed["ok"]["html"].as_str().is_some_and(|html| html.contains("<pre class=\"change\">What if ")),
         "{supposed}"
     );
     // What was supposed is forgotten.
@@ -115,6 +132,10 @@ fn a_link_comes_back() {
     assert_eq!(fragment, "#1l=f32~3,5$;0,1@&o=7");
     let link = ok(json!({"ask": "open", "fragment": fragment}));
     assert_eq!(link, json!({"tab": "layout", "text": "f32[3,5]{0,1}", "at": "7"}));
+    let slice = json!([2, null, null]);
+    let asked = json!({"ask": "link", "tab": "layout", "text": "f32[4,2,3]", "axes": "N,H,W", "look": {"slice": slice}});
+    let link = ok(json!({"ask": "open", "fragment": ok(asked)}));
+    assert_eq!((&link["slice"], &link["axes"]), (&slice, &json!("N,H,W")));
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub struct AuditArgs {
     pub target: TargetArgs,
 
     /// Another layout for one array: for the worst of this rank, or for the SHAPE before it; may be repeated
-    #[arg(long, value_name = "[SHAPE]LAYOUT", conflicts_with_all = ["csv", "html"], value_parser = instead)]
+    #[arg(long, value_name = "[SHAPE]LAYOUT", conflicts_with = "csv", value_parser = instead)]
     pub what_if: Vec<Instead>,
 
     /// The most memory to take, such as 4GiB [default: 2GiB, or half of what a limit of the process leaves]; what would
@@ -81,7 +81,8 @@ pub struct AuditArgs {
     #[arg(long, conflicts_with_all = ["json", "html"])]
     pub csv: bool,
 
-    /// One page for a browser: memory at the peak, buffers over time, the worst layouts
+    /// One page for a browser: memory at the peak, buffers over time, the worst layouts, which lead to the page at
+    /// TILEWORK_PAGE if that is set
     #[arg(long, conflicts_with = "json")]
     pub html: bool,
 }

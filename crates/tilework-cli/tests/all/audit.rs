@@ -106,8 +106,11 @@ fn the_page_is_whole_and_loads_nothing() {
         let opened = stdout.split(&open).skip(1).filter(|rest| rest.starts_with([' ', '>'])).count();
         assert_eq!(opened, stdout.matches(&close).count(), "{tag}");
     }
-    assert!(!stdout.contains("http") && !stdout.contains("<script") && !stdout.contains(" src="));
-    assert!(!stdout.contains("NaN") && !stdout.contains("inf\""), "a number that is none");
+    assert!(!stdout.contains("http:") && !stdout.contains("https:") && !stdout.contains(" src="));
+    // One script, which is ours: names in the dump are text.
+    assert!(stdout.matches("<script").count() == 1 && stdout.contains("default-src 'none'"));
+    let said = stdout.split("<script").next().expect("what is before it");
+    assert!(!said.contains("NaN") && !said.contains("inf\""), "a number that is none");
     // Every buffer of the particles' main memory is in the picture over time, however few shapes are told.
     assert!(stdout.contains("slice-start.3{0}\n(f32[300000,3]{0,1:T(4,128)})"), "a small buffer is missing");
 }
@@ -147,6 +150,38 @@ fn files_are_told_by_what_is_in_them() {
     let said = |text: &str| text.split_once(": ").map(|(_, said)| said.to_owned());
     assert!(words.contains("all buffers together take 2.39 MiB for 1.82 MiB of data"), "{words}");
     assert_eq!(said(&words), said(&input));
+}
+
+#[test]
+fn a_page_says_what_would_be_and_what_a_change_did() {
+    let what_if = run(&["audit", "--html", &dump(""), "--what-if", "{0,1:T(8,128)}"]);
+    assert!(
+        what_if.code == 0 && what_if.stdout.contains("<pre class=\"change\">What if "),
+        "{}",
+        what_if.stdout
+    );
+    let two = run(&["audit", "--html", &dump(""), &dump("particles")]);
+    assert!(two.code == 0 && two.stdout.starts_with("<!doctype html>"));
+    assert_eq!(
+        (two.stdout.matches("<pre class=\"change\">").count(), two.stdout.matches("</html>").count()),
+        (1, 1)
+    );
+}
+
+#[test]
+fn every_link_of_a_page_leads_somewhere() {
+    let page = run(&["audit", "--html", &dump("")]).stdout;
+    let page = page.split("<script").next().expect("what is before it");
+    let names: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        assert_eq!(page.matches(&format!("id=\"{name}\"")).count(), 1, "{name}");
+    }
+    assert!(!page.contains("tilework.html"), "nobody said where the page in the browser is");
+    let mut asked = command(&["audit", "--html", &dump("")]);
+    asked.env("TILEWORK_PAGE", "https://example.org/");
+    let page = run_with(asked, b"").stdout;
+    assert!(page.contains("<a href=\"https://example.org/#1l="), "{page}");
 }
 
 #[test]

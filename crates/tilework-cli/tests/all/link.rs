@@ -14,7 +14,10 @@ fn a_link_opens_what_it_was_made_for() {
     assert_eq!(stdout, "https://example.org/page#1l=f32~3,5$;1,0:T(2,2)@&o=17\n");
     let (_, fragment) = stdout.trim().split_once('#').expect("a fragment");
     let at = Some("17".to_owned());
-    assert_eq!(decode(fragment).expect("our own"), Link::Layout { text: SHAPE.to_owned(), at });
+    assert_eq!(
+        decode(fragment).expect("our own"),
+        Link::Layout { text: SHAPE.to_owned(), at, slice: Vec::new(), axes: String::new() }
+    );
 }
 
 #[test]

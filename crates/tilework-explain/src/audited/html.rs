@@ -1,8 +1,9 @@
-//! An audit as one page for a browser: nothing is loaded, nothing runs.
+//! An audit as one page for a browser: nothing is loaded. What runs in it sorts tables and finds rows, and all is said without.
 
 use std::fmt::Write;
 
-use tilework_audit::{Audited, Buffer, Findings, Keyed, Move};
+use tilework::dialect;
+use tilework_audit::{Audited, Buffer, Findings, Keyed, Move, Shared};
 use tilework_picture::svg::escaped;
 
 use super::buffers::{buffer_words, what};
@@ -14,83 +15,160 @@ use super::pictures::{map, time};
 use super::report::{assumption, told_of, where_unread};
 use super::sentence::{audit_sentence, name_of, percent, place, short, space_name};
 use super::tile_picture::tile_picture;
+use crate::link::{Link, link};
 use crate::logged::log_section;
-use crate::{Look, explain};
+use crate::{Line, Look, explain};
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;--text:#1b1f24;--faint:#5d6670;--page:#fff;--line:#d5dae0;--data:#8ab8e6;--waste:#f6cf9f;--mark:#b3261e}\
-@media(prefers-color-scheme:dark){:root{--text:#e6e9ec;--faint:#9aa4ae;--page:#15181c;--line:#343b43;--data:#3a6ea5;--waste:#7a4d22;--mark:#ff8a80}}\
-body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--page);max-width:62rem;margin:2rem auto;padding:0 1rem}\
-h1{font-size:1.1rem;color:var(--faint);font-weight:500}h2{font-size:1.5rem;margin:2rem 0 .5rem}h3{font-size:1.05rem;margin:2rem 0 .4rem}\
-.lead{font-size:1.15rem}svg{width:100%;height:auto;display:block}table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
-td,th{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}td:first-child,th:first-child,.left{text-align:left}\
-th{color:var(--faint);font-weight:500}pre{overflow-x:auto;font:13px/1.35 ui-monospace,monospace}code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}\
-summary{cursor:pointer}.key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;vertical-align:-.05em}.faint{color:var(--faint)}";
+/// The styles of an audit wherever it is: nothing outside it changes. What it is a part of may say the colours.
+const STYLE: &str = include_str!("audit.css");
 
-/// The styles of a part of somebody else's page: nothing outside it changes, and its colours do on light pages and on dark ones.
-const PART: &str = "\
-.tilework-audit{--text:currentColor;--faint:#7d8792;--page:rgba(255,255,255,.6);--line:rgba(128,128,128,.35);--data:#5b93cc;--waste:#c98f4e;--mark:#e03030;max-width:62rem}\
-.tilework-audit h2{font-size:1.2em;margin:1em 0 .3em}.tilework-audit h3{font-size:1.05em;margin:1.5em 0 .4em}\
-.tilework-audit svg{--text:#14181c;width:100%;height:auto;display:block}.tilework-audit table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
-.tilework-audit td,.tilework-audit th{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}\
-.tilework-audit td:first-child,.tilework-audit th:first-child,.tilework-audit .left{text-align:left}.tilework-audit th{color:var(--faint);font-weight:500}\
-.tilework-audit pre{overflow-x:auto;font:13px/1.35 ui-monospace,monospace}.tilework-audit code{overflow-wrap:anywhere}.tilework-audit summary{cursor:pointer}\
-.tilework-audit .key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;vertical-align:-.05em}.tilework-audit .faint{color:var(--faint)}";
+/// How a page begins that is nothing else: it loads nothing, and says the colours.
+const HEAD: &str = include_str!("audit.html");
 
-/// The same as a part of another page, such as that of a notebook: one element with its styles. `top` is also how many
-/// programs are told.
-pub fn audit_html_part(findings: &Findings, top: usize) -> String {
-    let mut page = format!("<div class=\"tilework-audit\"><style>{PART}</style>\n");
-    body(&mut page, findings, top.max(1), top);
-    page.push_str("</div>\n");
-    page
+/// What a page does that may run a script: sort, find, and lead from a picture to its row. It runs in the browser's page, too.
+const SCRIPT: &str = include_str!("audit.js");
+
+/// How an audit is shown in a browser.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AuditPage<'a> {
+    /// How many shapes and moves are listed.
+    pub top: usize,
+    /// Where the page is that draws a layout (see [`link`]): each array leads there. Of none, arrays are not linked.
+    pub base: Option<&'a str>,
+    /// What is said first: how these findings differ from others.
+    pub change: &'a [Line],
 }
 
-/// The page of an audit; `top` is how many shapes and moves are told. Lists of the findings should be complete, as buffers
-/// that are not listed are missing in the pictures.
-pub fn audit_html(findings: &Findings, top: usize) -> String {
-    let mut page = String::new();
+/// The same as a part of another page, such as that of a notebook: one element with its styles. `top` is also how many
+/// programs are listed.
+pub fn audit_html_part(findings: &Findings, page: &AuditPage<'_>) -> String {
+    let mut html = format!("<div class=\"tilework-audit\"><style>{STYLE}</style>\n");
+    // Several parts may be in one page, and what one leads to must not be in another.
+    let words = findings
+        .programs
+        .iter()
+        .flat_map(|program| program.name.bytes().chain(program.total.allocated.to_le_bytes()));
+    let mark = words.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    body(&mut html, findings, page.top.max(1), &format!("audit-{mark:x}"), page);
+    html.push_str("</div>\n");
+    html
+}
+
+/// The page of an audit. Lists of the findings should be complete, as buffers that are not listed are missing in the pictures.
+pub fn audit_html(findings: &Findings, page: &AuditPage<'_>) -> String {
+    let mut html = format!("{HEAD}<div class=\"tilework-audit\"><style>{STYLE}</style>\n");
+    body(&mut html, findings, usize::MAX, "audit", page);
     let _ = write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width,initial-scale=1\"><title>tilework audit</title><style>{STYLE}</style></head><body>\n\
-         <h1>tilework audit: what the layouts cost</h1>\n"
+        html,
+        "</div>\n<script type=\"module\">\n{SCRIPT}\nenliven(document.querySelector(\".tilework-audit\"));\n</script>\n\
+         </body></html>\n"
     );
-    body(&mut page, findings, usize::MAX, top);
-    page.push_str("</body></html>\n");
-    page
+    html
+}
+
+/// A program with what is listed of it, so that things can lead to each other.
+pub(super) struct Listed<'a> {
+    program: &'a Audited,
+    page: &'a AuditPage<'a>,
+    /// What names of its parts begin with.
+    mark: String,
+}
+
+impl Listed<'_> {
+    /// Where a buffer is in the lists, its own row before the section of its shape.
+    pub(super) fn of_buffer(&self, buffer: &Buffer) -> Option<String> {
+        let largest = self.program.largest.iter().take(self.page.top);
+        let key = |buffer: &Buffer| (buffer.line, buffer.at, buffer.live, buffer.allocated);
+        let same = |other: &Buffer| key(other) == key(buffer) && other.name == buffer.name;
+        match largest.into_iter().position(same) {
+            Some(row) => Some(self.row(row)),
+            None => self.of_shape(&buffer.shape, buffer.space),
+        }
+    }
+
+    /// The section of a shape.
+    fn of_shape(&self, shape: &tilework::xla::Shape, space: i64) -> Option<String> {
+        let listed = &self.program.shapes;
+        let is = |shared: &Shared| shared.space == space && *shared.shape == *shape;
+        listed.iter().take(self.page.top).position(is).map(|place| self.section(place))
+    }
+
+    fn row(&self, place: usize) -> String {
+        format!("{}-buffer-{place}", self.mark)
+    }
+
+    fn section(&self, place: usize) -> String {
+        format!("{}-shape-{place}", self.mark)
+    }
+}
+
+/// A text that may be a layout, with a link to its picture where there is one.
+pub(crate) fn array_html(text: &str, page: &AuditPage<'_>) -> String {
+    let code = escaped(text);
+    // A text that is no layout would be an error there.
+    let drawn = || dialect::read_one(text).ok().is_some_and(|said| said.layout().is_ok());
+    let address = page.base.filter(|_| drawn()).and_then(|base| link(base, &Link::layout(text)).ok());
+    match address {
+        Some(address) => {
+            format!("<code><a href=\"{}\" title=\"Show this layout\">{code}</a></code>", escaped(&address))
+        }
+        None => format!("<code>{code}</code>"),
+    }
+}
+
+/// A table with what is in it, which scrolls where it is wider than the page.
+pub(crate) fn table(html: &mut String, heads: &[&str], rows: impl FnOnce(&mut String)) {
+    html.push_str("<div class=\"wide\"><table><tr>");
+    for head in heads {
+        // What is read from the left has a `<` before it.
+        let _ = match head.strip_prefix('<') {
+            Some(head) => write!(html, "<th class=\"left\">{head}</th>"),
+            None => write!(html, "<th>{head}</th>"),
+        };
+    }
+    html.push_str("</tr>\n");
+    rows(html);
+    html.push_str("</table></div>\n");
 }
 
 /// What was found, of the first programs.
-fn body(page: &mut String, findings: &Findings, programs: usize, top: usize) {
+fn body(html: &mut String, findings: &Findings, programs: usize, mark: &str, page: &AuditPage<'_>) {
+    if !page.change.is_empty() {
+        let lines: Vec<String> = page.change.iter().map(ToString::to_string).collect();
+        let _ = writeln!(html, "<pre class=\"change\">{}</pre>", escaped(&lines.join("\n")));
+    }
     if let Some(assumed) = &findings.assumed {
-        let _ = writeln!(page, "<p>{}</p>", escaped(&assumption(assumed)));
+        let _ = writeln!(html, "<p>{}</p>", escaped(&assumption(assumed)));
     }
     for log in findings.logs.iter().take(programs) {
-        log_section(page, log, top);
+        log_section(html, log, page);
     }
-    for program in findings.programs.iter().take(programs) {
-        section(page, program, top);
+    for (number, program) in findings.programs.iter().take(programs).enumerate() {
+        section(html, &Listed { program, page, mark: format!("{mark}-{number}") });
     }
     let rest = findings.programs.len().saturating_sub(programs);
     if rest > 0 {
         let word = if rest == 1 { "program" } else { "programs" };
-        let _ = writeln!(page, "<p>{rest} more {word} with less memory.</p>");
+        let _ = writeln!(html, "<p>{rest} more {word} with less memory.</p>");
     }
     if !findings.unread.is_empty() {
-        page.push_str("<h3>What could not be read</h3>\n<ul>\n");
+        html.push_str("<h3>What could not be read</h3>\n<ul>\n");
         for unread in findings.unread.iter().take(20) {
             let (file, places) = (escaped(&unread.file), where_unread(unread, 10));
-            let _ = writeln!(page, "<li>{file}: {places}: {}</li>", unread.reason);
+            let _ = writeln!(html, "<li>{file}: {places}: {}</li>", unread.reason);
         }
-        page.push_str("</ul>\n");
+        html.push_str("</ul>\n");
     }
 }
 
-fn section(page: &mut String, program: &Audited, top: usize) {
-    let _ = writeln!(page, "<section>\n<h2>{}</h2>", escaped(&program.name));
-    let _ = writeln!(page, "<p class=\"lead\">{}</p>", escaped(&audit_sentence(program)));
-    spaces(page, program);
+fn section(html: &mut String, listed: &Listed<'_>) {
+    let (program, page) = (listed.program, listed.page);
+    let top = page.top;
+    let _ = writeln!(html, "<section>\n<h2>{}</h2>", escaped(&program.name));
+    let _ = writeln!(html, "<p class=\"lead\">{}</p>", escaped(&audit_sentence(program)));
+    spaces(html, program);
     let key = "<span class=\"key\" style=\"background:var(--data)\"></span>elements\
                <span class=\"key\" style=\"background:var(--waste)\"></span>padding";
     match &program.peak {
@@ -98,215 +176,235 @@ fn section(page: &mut String, program: &Audited, top: usize) {
             let space = escaped(&space_name(program, peak.space));
             let at = escaped(&peak.instruction);
             let _ = writeln!(
-                page,
+                html,
                 "<h3>{space} at the peak <span class=\"faint\">while {at} runs</span>{key}</h3>"
             );
             let there = |buffer: &&Buffer| {
                 buffer.space == peak.space && buffer.at_peak == Some(true) && buffer.in_place_of.is_none()
             };
-            map(page, program.buffers.iter().filter(there));
+            map(html, program.buffers.iter().filter(there), listed);
             for sum in &program.spaces {
                 let name = escaped(&space_name(program, sum.number));
                 if sum.total.allocated >= 4096 {
-                    let _ = writeln!(page, "<h3>{name} over time{key}</h3>");
-                    time(page, program, sum.number);
+                    let _ = writeln!(html, "<h3>{name} over time{key}</h3>");
+                    time(html, listed, program, sum.number);
                 }
             }
         }
         None => {
-            let _ = writeln!(page, "<h3>All buffers{key}</h3>");
-            map(page, program.buffers.iter());
+            let _ = writeln!(html, "<h3>All buffers{key}</h3>");
+            map(html, program.buffers.iter(), listed);
         }
     }
-    largest(page, program, top);
-    worst(page, program, top);
-    moves(page, "Instructions that change a layout, and copies of the same", &program.moves, top);
+    largest(html, listed);
+    worst(html, listed);
+    moves(html, "Instructions that change a layout, and copies of the same", &program.moves, page);
     if let Some(words) = sorted_by(program) {
-        let _ = writeln!(page, "<p>{}</p>", escaped(&words));
+        let _ = writeln!(html, "<p>{}</p>", escaped(&words));
     }
-    moves(page, "Arguments that are moved because of their layouts", &program.arguments, top);
-    advice(page, program, top);
+    moves(html, "Arguments that are moved because of their layouts", &program.arguments, page);
+    advice(html, program, top);
     let smaller = smaller_words(program);
     if !smaller.is_empty() {
-        page.push_str("<h3>What would make the peak smaller</h3>\n<ul>\n");
+        html.push_str("<h3>What would make the peak smaller</h3>\n<ul>\n");
         for words in smaller {
-            let _ = writeln!(page, "<li>{}</li>", escaped(&words));
+            let _ = writeln!(html, "<li>{}</li>", escaped(&words));
         }
-        page.push_str("</ul>\n");
+        html.push_str("</ul>\n");
     }
-    replicas(page, program, top);
-    sums(page, "Padding by line of the program", &program.sources, name_of, top);
-    sums(page, "Padding by computation", &program.computations, String::clone, top);
-    page.push_str("</section>\n");
+    replicas(html, program, top);
+    sums(html, "Padding by line of the program", &program.sources, name_of, top);
+    sums(html, "Padding by computation", &program.computations, String::clone, top);
+    html.push_str("</section>\n");
 }
 
-fn spaces(page: &mut String, program: &Audited) {
-    page.push_str("<table><tr><th>memory</th><th>at the peak</th><th>padding</th><th>share</th><th>all buffers</th><th>padding</th><th>share</th></tr>\n");
-    for space in &program.spaces {
-        let _ = write!(page, "<tr><td>{}</td>", escaped(&space_name(program, space.number)));
-        for sum in [space.peak, Some(space.total)] {
-            let cells = sum.map(|sum| [short(sum.allocated), short(sum.waste()), percent(sum.share())]);
-            for cell in cells.unwrap_or_default() {
-                let _ = write!(page, "<td>{cell}</td>");
+fn spaces(html: &mut String, program: &Audited) {
+    let heads = ["memory", "at the peak", "padding", "share", "all buffers", "padding", "share"];
+    table(html, &heads, |html| {
+        for space in &program.spaces {
+            let _ = write!(html, "<tr><td>{}</td>", escaped(&space_name(program, space.number)));
+            for sum in [space.peak, Some(space.total)] {
+                let cells = sum.map(|sum| [short(sum.allocated), short(sum.waste()), percent(sum.share())]);
+                for cell in cells.unwrap_or_default() {
+                    let _ = write!(html, "<td>{cell}</td>");
+                }
             }
+            html.push_str("</tr>\n");
         }
-        page.push_str("</tr>\n");
-    }
-    page.push_str("</table>\n");
+    });
 }
 
 /// The largest buffers, padded or not.
-fn largest(page: &mut String, program: &Audited, top: usize) {
+fn largest(html: &mut String, listed: &Listed<'_>) {
+    let program = listed.program;
     if program.largest.is_empty() {
         return;
     }
     let when = if program.peak.is_some() { " at the peak" } else { "" };
-    let _ = writeln!(
-        page,
-        "<h3>Largest buffers{when}</h3>\n<table><tr><th>bytes</th><th class=\"left\">buffer</th></tr>"
-    );
-    for buffer in program.largest.iter().take(top) {
-        let size = short(buffer.allocated.saturating_mul(buffer.count));
-        let (what, words) = (escaped(&what(buffer)), escaped(&buffer_words(buffer)));
-        let _ = writeln!(
-            page,
-            "<tr><td>{size}</td><td class=\"left\"><code>{what}</code><br><span class=\"faint\">{words}</span></td></tr>"
-        );
-    }
-    page.push_str("</table>\n");
+    let _ = writeln!(html, "<h3>Largest buffers{when}</h3>");
+    table(html, &["bytes", "<buffer"], |html| {
+        for (place, buffer) in program.largest.iter().take(listed.page.top).enumerate() {
+            let size = short(buffer.allocated.saturating_mul(buffer.count));
+            let (what, mut words) = (array_html(&what(buffer), listed.page), escaped(&buffer_words(buffer)));
+            if buffer.line > 0 {
+                let _ = write!(words, "; line {} of the dump", buffer.line);
+            }
+            if let Some(section) = listed.of_shape(&buffer.shape, buffer.space) {
+                let _ = write!(words, "; <a href=\"#{section}\">its padding</a>");
+            }
+            let row = listed.row(place);
+            let _ = writeln!(
+                html,
+                "<tr id=\"{row}\"><td>{size}</td><td class=\"left\">{what}<br><span class=\"faint\">{words}</span></td></tr>"
+            );
+        }
+    });
 }
 
 /// Layouts that could be asked for.
-fn advice(page: &mut String, program: &Audited, top: usize) {
+fn advice(html: &mut String, program: &Audited, top: usize) {
     if program.advice.is_empty() {
         return;
     }
-    page.push_str("<h3>Layouts that arguments and results could have instead</h3>\n");
-    items(page, program.advice.iter().take(top).map(advice_words));
+    html.push_str("<h3>Layouts that arguments and results could have instead</h3>\n");
+    items(html, program.advice.iter().take(top).map(advice_words));
 }
 
 /// A list of two lines each, the second of less weight.
-fn items(page: &mut String, all: impl Iterator<Item = (String, String)>) {
-    page.push_str("<ul>\n");
+fn items(html: &mut String, all: impl Iterator<Item = (String, String)>) {
+    html.push_str("<ul>\n");
     for (first, second) in all {
         let _ = writeln!(
-            page,
+            html,
             "<li>{}<br><span class=\"faint\">{}</span></li>",
             escaped(&first),
             escaped(&second)
         );
     }
-    page.push_str("</ul>\n");
+    html.push_str("</ul>\n");
 }
 
 /// Arguments that several devices have alike.
-fn replicas(page: &mut String, program: &Audited, top: usize) {
+fn replicas(html: &mut String, program: &Audited, top: usize) {
     let Some(devices) = program.devices else { return };
     if program.replicas.is_empty() {
         return;
     }
     let spared = short(program.replica_bytes);
     let _ = writeln!(
-        page,
+        html,
         "<h3>Arguments that several of the {devices} devices have <span class=\"faint\">parts of their own would spare each up \
          to {spared}</span></h3>"
     );
-    items(page, program.replicas.iter().take(top).map(|each| replica_words(each, devices)));
+    items(html, program.replicas.iter().take(top).map(|each| replica_words(each, devices)));
 }
 
 /// The shapes that waste the most, each explained and drawn.
-fn worst(page: &mut String, program: &Audited, top: usize) {
+fn worst(html: &mut String, listed: &Listed<'_>) {
+    let program = listed.program;
     if program.shapes.is_empty() {
         return;
     }
-    page.push_str("<h3>Padding by shape</h3>\n");
-    for (number, shape) in program.shapes.iter().take(top).enumerate() {
+    html.push_str("<h3>Padding by shape</h3>\n");
+    for (number, shape) in program.shapes.iter().take(listed.page.top).enumerate() {
         let (sum, about) = told_of(program, shape);
         let (waste, allocated) = (short(sum.waste()), short(sum.allocated));
         let open = if number == 0 { " open" } else { "" };
+        let (section, text) = (listed.section(number), shape.shape.to_string());
         let _ = writeln!(
-            page,
-            "<details{open}><summary>{waste} of {allocated}: <code>{}</code></summary>",
-            escaped(&shape.shape.to_string())
+            html,
+            "<details id=\"{section}\"{open}><summary>{waste} of {allocated}: <code>{}</code></summary>",
+            escaped(&text)
         );
+        if listed.page.base.is_some() {
+            let _ = writeln!(html, "<p>Drawn: {}</p>", array_html(&text, listed.page));
+        }
         if let Some(about) = about {
-            let _ = writeln!(page, "<p>{}</p>", escaped(&about));
+            let _ = writeln!(html, "<p>{}</p>", escaped(&about));
         }
         if let Some(smallest) = &shape.smallest {
+            let instead = smallest.shape.to_string();
             let _ = writeln!(
-                page,
-                "<p>Smallest, by footprint only, as the compiler may need this order: {} in <code>{}</code></p>",
+                html,
+                "<p data-instead=\"{}\">Smallest, by footprint only, as the compiler may need this order: {} in {}</p>",
+                escaped(&instead),
                 short(smallest.bytes),
-                escaped(&smallest.shape.to_string())
+                array_html(&instead, listed.page)
             );
         }
         if let Some(picture) = shape.shape.as_array().and_then(tile_picture) {
-            page.push_str(&picture);
+            html.push_str(&picture);
         }
         if let Ok(lines) = explain(&*shape.shape, 100, Look::default()) {
             let text: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            let _ = writeln!(page, "<pre>{}</pre>", escaped(&text.join("\n")));
+            let _ = writeln!(html, "<pre tabindex=\"0\">{}</pre>", escaped(&text.join("\n")));
         }
-        page.push_str("</details>\n");
+        html.push_str("</details>\n");
     }
 }
 
 /// Instructions, with what they move and how.
-fn moves(page: &mut String, heading: &str, moves: &[Move], top: usize) {
+fn moves(html: &mut String, heading: &str, moves: &[Move], page: &AuditPage<'_>) {
     if moves.is_empty() {
         return;
     }
-    let _ = writeln!(
-        page,
-        "<h3>{heading}</h3>\n<table><tr><th>bytes</th><th class=\"left\">instruction</th>\
-         <th class=\"left\">from, to</th></tr>"
-    );
-    for change in moves.iter().take(top) {
-        let mut about = vec![escaped(&change.name)];
-        about.extend(change.argument.iter().map(|argument| format!("the argument {}", escaped(argument))));
-        about.extend((change.count > 1).then(|| format!("{} like it", change.count)));
-        about.extend(
-            Some(runs_words(change)).filter(|runs| !runs.is_empty()).map(|runs| runs[2..].to_owned()),
-        );
-        about.extend(change.fused.then(|| "within a fusion".to_owned()));
-        let from = place(&change.place).unwrap_or_default() + &near_words(change);
-        let how = match donation_words(change) {
-            _ if change.changes_layout => change.how.as_ref().map_or(String::new(), how_words),
-            Some(words) => format!("the same layout in the same memory; {words}"),
-            None => "the same layout in the same memory".to_owned(),
-        };
-        let _ = writeln!(
-            page,
-            "<tr><td>{}</td><td class=\"left\">{}<br><span class=\"faint\">{}</span></td>\
-             <td class=\"left\"><code>{}</code><br><code>{}</code><br><span class=\"faint\">{}</span></td></tr>",
-            escaped(&cost(change)),
-            about.join(", "),
-            escaped(&from),
-            escaped(&change.from.to_string()),
-            escaped(&change.to.to_string()),
-            escaped(&how)
-        );
-    }
-    page.push_str("</table>\n");
+    let _ = writeln!(html, "<h3>{heading}</h3>");
+    table(html, &["bytes", "<instruction", "<from, to"], |html| {
+        for change in moves.iter().take(page.top) {
+            let mut about = vec![escaped(&change.name)];
+            about
+                .extend(change.argument.iter().map(|argument| format!("the argument {}", escaped(argument))));
+            about.extend((change.count > 1).then(|| format!("{} like it", change.count)));
+            about.extend(
+                Some(runs_words(change)).filter(|runs| !runs.is_empty()).map(|runs| runs[2..].to_owned()),
+            );
+            about.extend(change.fused.then(|| "within a fusion".to_owned()));
+            let mut from = place(&change.place).unwrap_or_default() + &near_words(change);
+            if change.line > 0 {
+                let _ = write!(
+                    from,
+                    "{}line {} of the dump",
+                    if from.is_empty() { "" } else { "; " },
+                    change.line
+                );
+            }
+            let how = match donation_words(change) {
+                _ if change.changes_layout => change.how.as_ref().map_or(String::new(), how_words),
+                Some(words) => format!("the same layout in the same memory; {words}"),
+                None => "the same layout in the same memory".to_owned(),
+            };
+            let _ = writeln!(
+                html,
+                "<tr><td>{}</td><td class=\"left\">{}<br><span class=\"faint\">{}</span></td>\
+             <td class=\"left\">{}<br>{}<br><span class=\"faint\">{}</span></td></tr>",
+                escaped(&cost(change)),
+                about.join(", "),
+                escaped(&from),
+                array_html(&change.from.to_string(), page),
+                array_html(&change.to.to_string(), page),
+                escaped(&how)
+            );
+        }
+    });
 }
 
 /// Sums by something that has a name.
-fn sums<K>(page: &mut String, heading: &str, sums: &[Keyed<K>], name: fn(&K) -> String, top: usize) {
+fn sums<K>(html: &mut String, heading: &str, sums: &[Keyed<K>], name: fn(&K) -> String, top: usize) {
     let wasting: Vec<&Keyed<K>> = sums.iter().filter(|keyed| keyed.sum.waste() > 0).take(top).collect();
     if wasting.is_empty() {
         return;
     }
-    let _ = writeln!(
-        page,
-        "<h3>{heading}</h3>\n<table><tr><th>where</th><th>padding</th><th>share</th><th>allocated</th></tr>"
-    );
-    for Keyed { key, sum } in wasting {
-        let (waste, share, allocated) = (short(sum.waste()), percent(sum.share()), short(sum.allocated));
-        let name = escaped(&name(key));
-        let _ =
-            writeln!(page, "<tr><td>{name}</td><td>{waste}</td><td>{share}</td><td>{allocated}</td></tr>");
-    }
-    page.push_str("</table>\n");
+    let _ = writeln!(html, "<h3>{heading}</h3>");
+    table(html, &["where", "padding", "share", "allocated"], |html| {
+        for Keyed { key, sum } in wasting {
+            let (waste, share, allocated) = (short(sum.waste()), percent(sum.share()), short(sum.allocated));
+            let name = escaped(&name(key));
+            let _ = writeln!(
+                html,
+                "<tr><td>{name}</td><td>{waste}</td><td>{share}</td><td>{allocated}</td></tr>"
+            );
+        }
+    });
 }
 
 #[cfg(test)]
@@ -319,17 +417,19 @@ mod tests {
         for name in ["a", "b", "c"] {
             audit.read(name, "f32[200,3]{1,0:T(8,128)}".as_bytes()).expect("memory is read");
         }
-        let part = audit_html_part(&audit.findings(usize::MAX), 2);
+        let part =
+            audit_html_part(&audit.findings(usize::MAX), &AuditPage { top: 2, ..AuditPage::default() });
         assert!(part.starts_with("<div class=\"tilework-audit\">") && part.ends_with("</div>\n"), "{part}");
         assert_eq!(part.matches("<section>").count(), 2);
         assert!(part.contains("1 more program with less memory"), "{part}");
-        let rules = PART.split('}').flat_map(|rule| rule.split('{').next().unwrap_or("").split(','));
-        for selector in rules.filter(|selector| !selector.is_empty()) {
+        let rules = STYLE.split('}').flat_map(|rule| rule.split('{').next().unwrap_or("").split(','));
+        for selector in rules.map(str::trim).filter(|selector| !selector.is_empty()) {
             assert!(selector.starts_with(".tilework-audit"), "{selector}");
         }
-        let used = part.split("var(--").skip(1).filter_map(|rest| rest.split(')').next());
-        for name in used {
-            assert!(PART.contains(&format!("--{name}:")), "{name}");
+        // What begins with `audit-` has a colour where nobody says one.
+        let used = part.split("var(--").skip(1).filter_map(|rest| rest.split([')', ',']).next());
+        for name in used.filter(|name| !name.starts_with("audit-")) {
+            assert!(STYLE.contains(&format!("--{name}:")), "{name}");
         }
     }
 
@@ -339,8 +439,8 @@ mod tests {
                     %x\"><img = f32[200,3]{1,0:T(8,128)} add(%a)\n}\n";
         let mut audit = tilework_audit::Audit::new();
         audit.read("a.txt", text.as_bytes()).expect("memory is read");
-        let page = audit_html(&audit.findings(usize::MAX), 5);
-        assert!(!page.contains("<script") && !page.contains("<img"), "{page}");
+        let page = audit_html(&audit.findings(usize::MAX), &AuditPage { top: 5, ..AuditPage::default() });
+        assert!(page.matches("<script").count() == 1 && !page.contains("<img"), "{page}");
         assert!(page.contains("&lt;script&gt;") && page.contains("&lt;img"), "{page}");
     }
 }

@@ -13,7 +13,8 @@ mod table;
 mod tile_picture;
 
 pub use change::{ChangeObject, explain_audit_change, explain_what_if};
-pub use html::{audit_html, audit_html_part};
+pub use html::{AuditPage, audit_html, audit_html_part};
+pub(crate) use html::{array_html, table};
 pub use object::{AuditedObject, FindingsObject};
 pub use report::explain_audit;
 pub(crate) use sentence::percent;

@@ -4,6 +4,7 @@ use tilework_audit::{Audited, Buffer};
 use tilework_picture::svg::{Anchor, Drawing, Rect};
 use tilework_picture::treemap;
 
+use super::html::Listed;
 use super::sentence::{place, short};
 
 /// The most rectangles of one picture; smaller buffers would be less than a point.
@@ -23,13 +24,14 @@ fn title(buffer: &Buffer) -> String {
 }
 
 /// A buffer: its padding, and over it its elements.
-fn rect(drawing: &mut Drawing, buffer: &Buffer, at: Rect, upright: bool) {
+fn rect(drawing: &mut Drawing, buffer: &Buffer, at: Rect, upright: bool, listed: &Listed<'_>) {
     let share = buffer.data as f64 / buffer.allocated.max(1) as f64;
     let data = match upright {
         true => Rect { y: at.y + at.height * (1.0 - share), height: at.height * share, ..at },
         false => Rect { width: at.width * share, ..at },
     };
-    drawing.group(&title(buffer), |drawing| {
+    let link = listed.of_buffer(buffer);
+    drawing.linked(&title(buffer), link.as_deref(), |drawing| {
         drawing.fill(at, "waste");
         drawing.fill(data, "data");
         drawing.outline(at, "page", 1.0);
@@ -52,8 +54,15 @@ fn rect(drawing: &mut Drawing, buffer: &Buffer, at: Rect, upright: bool) {
     });
 }
 
+/// A picture, which scrolls where it would be too small to be read.
+fn put(page: &mut String, drawing: Drawing) {
+    page.push_str("<div class=\"wide picture\" tabindex=\"0\">");
+    page.push_str(&drawing.finish());
+    page.push_str("</div>\n");
+}
+
 /// Buffers as areas.
-pub(super) fn map<'a>(page: &mut String, buffers: impl Iterator<Item = &'a Buffer>) {
+pub(super) fn map<'a>(page: &mut String, buffers: impl Iterator<Item = &'a Buffer>, listed: &Listed<'_>) {
     let size = |buffer: &Buffer| buffer.allocated.saturating_mul(buffer.count);
     let mut buffers: Vec<&Buffer> = buffers.filter(|buffer| size(buffer) > 0).collect();
     buffers.sort_by_key(|buffer| std::cmp::Reverse(size(buffer)));
@@ -62,13 +71,13 @@ pub(super) fn map<'a>(page: &mut String, buffers: impl Iterator<Item = &'a Buffe
     let mut drawing = Drawing::new(WIDTH, HEIGHT, "the area of each rectangle is the size of a buffer");
     let all = Rect { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
     for (buffer, at) in buffers.iter().zip(treemap(&sizes, all)) {
-        rect(&mut drawing, buffer, at, at.width < at.height);
+        rect(&mut drawing, buffer, at, at.width < at.height, listed);
     }
-    page.push_str(&drawing.finish());
+    put(page, drawing);
 }
 
 /// Buffers where they are in memory, from the instruction that makes them to the last that reads them.
-pub(super) fn time(page: &mut String, program: &Audited, space: i64) {
+pub(super) fn time(page: &mut String, listed: &Listed<'_>, program: &Audited, space: i64) {
     let mut own: Vec<&Buffer> = program.buffers.iter().filter(|buffer| buffer.space == space).collect();
     own.retain(|buffer| buffer.at.is_some() && buffer.allocated > 0);
     own.sort_by_key(|buffer| std::cmp::Reverse(buffer.allocated));
@@ -89,7 +98,7 @@ pub(super) fn time(page: &mut String, program: &Audited, space: i64) {
         let x = left + f64::from(start) * step;
         let y = height - (at / top * height) - tall;
         let width = (f64::from(end.min(last)) + 1.0 - f64::from(start)) * step;
-        rect(&mut drawing, buffer, Rect { x, y, width, height: tall }, true);
+        rect(&mut drawing, buffer, Rect { x, y, width, height: tall }, true, listed);
     }
     if let Some(peak) = program.peak.as_ref().filter(|peak| peak.space == space) {
         let x = left + (f64::from(peak.time.min(last)) + 0.5) * step;
@@ -100,5 +109,5 @@ pub(super) fn time(page: &mut String, program: &Audited, space: i64) {
     let scale = format!("instruction 0; {size} from bottom to top");
     drawing.text((left, y), &scale, "faint", Anchor::Start);
     drawing.text((right, y), &format!("instruction {last}"), "faint", Anchor::End);
-    page.push_str(&drawing.finish());
+    put(page, drawing);
 }

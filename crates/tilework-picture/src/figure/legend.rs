@@ -14,7 +14,7 @@ use crate::tiles::tile_levels;
 pub(crate) fn of_tiles(layout: &Layout, seen: &[Grid], options: &Options) -> Canvas {
     let mut legend = Legend::new(options);
     for level in levels(seen) {
-        let size = sizes(layout, level, &options.names);
+        let size = tile_sizes(layout, level, &options.names);
         let size = if size.is_empty() { size } else { format!(": {size}") };
         legend.line(level, &format!("border of tile {level}{size}"));
     }
@@ -42,8 +42,8 @@ fn levels(seen: &[Grid]) -> Vec<u32> {
     levels
 }
 
-/// `8 of i, 128 of j`: by what the tiles of a number cut each dimension.
-fn sizes(layout: &Layout, level: u32, names: &[String]) -> String {
+/// `8 of i, 128 of j`: by what the tiles of a number cut each dimension; empty where they cut too many to say.
+pub fn tile_sizes(layout: &Layout, level: u32, names: &[String]) -> String {
     let parts = layout.index_parts();
     let name = |dim: usize| names.get(dim).cloned().unwrap_or_else(|| letter(layout.rank(), dim));
     let cut = |part: &Part| match part.kind {

@@ -32,6 +32,7 @@ mod pair;
 mod registers;
 mod rest;
 
+pub use legend::tile_sizes;
 pub use paint::{Theme, colours};
 pub use pair::{of_plan, of_two};
 

@@ -14,7 +14,9 @@ use pyo3::prelude::*;
 use tilework::Error;
 use tilework::xla::ArrayShape;
 use tilework_audit::{Audit, Findings, Refused};
-use tilework_explain::{FindingsObject, Look, audit_html_part, audit_sentence, explain_audit, log_sentence};
+use tilework_explain::{
+    AuditPage, FindingsObject, Look, audit_html_part, audit_sentence, explain_audit, log_sentence,
+};
 
 use crate::error::Result;
 use crate::plain;
@@ -272,6 +274,6 @@ impl PyAudit {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> String {
-        py.detach(|| audit_html_part(&self.findings, self.top))
+        py.detach(|| audit_html_part(&self.findings, &AuditPage { top: self.top, ..AuditPage::default() }))
     }
 }

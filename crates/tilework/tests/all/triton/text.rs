@@ -259,7 +259,10 @@ fn words_say_what_a_lane_holds_and_which_banks_meet() {
         blocked.contains("Registers 0 to 7 of a lane hold neighbours along axis 0 of the tensor: 16 B."),
         "{blocked}"
     );
-    assert!(blocked.contains("Lane 1 begins 8 elements after lane 0 along axis 0 of the tensor."), "{blocked}");
+    assert!(
+        blocked.contains("Lane 1 begins 8 elements after lane 0 along axis 0 of the tensor."),
+        "{blocked}"
+    );
     let shared = |max_phase: u64| {
         notes(&format!(
             "tensor<64x64xf16, #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = {max_phase}, order = [1, 0]}}>>"
