@@ -45,12 +45,12 @@ pub struct Array<'a> {
 
 impl<'a> Array<'a> {
     /// Bytes of a mapped file of this name.
-    pub(crate) fn mapped(bytes: &'a [u8], map: &'a Mapped, name: &'a str) -> Array<'a> {
+    pub fn mapped(bytes: &'a [u8], map: &'a Mapped, name: &'a str) -> Array<'a> {
         Array { bytes, file: Some((map, name)) }
     }
 
     /// Gives back the memory that holds what was read of the file they are mapped from.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         if let Some((map, _)) = self.file {
             map.forget();
         }

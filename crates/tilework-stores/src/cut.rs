@@ -1,0 +1,287 @@
+//! How one dimension is cut.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use tilework::arithmetic::lcm;
+use tilework::{Error, Result};
+
+/// How one dimension is cut into pieces, one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
+pub struct Cut(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    /// So many elements each, and the rest in the last.
+    Every { size: u64, piece: u64 },
+    /// From each edge to the next. The first is 0, the last the size, and each is larger than the one before.
+    At(Vec<u64>),
+}
+
+/// A cut in a file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Every { size: u64, piece: u64 },
+    At { edges: Vec<u64> },
+}
+
+impl From<Cut> for Written {
+    fn from(cut: Cut) -> Written {
+        match cut.0 {
+            Kind::Every { size, piece } => Written::Every { size, piece },
+            Kind::At(edges) => Written::At { edges },
+        }
+    }
+}
+
+impl TryFrom<Written> for Cut {
+    type Error = Error;
+
+    fn try_from(written: Written) -> Result<Cut> {
+        match written {
+            Written::Every { size, piece } => Cut::every(size, piece),
+            Written::At { edges } => Cut::at(edges),
+        }
+    }
+}
+
+/// The largest size of a dimension, as of a layout.
+const LARGEST: u64 = i64::MAX as u64;
+
+impl Cut {
+    /// Pieces of as many elements each; the last has the rest.
+    ///
+    /// # Errors
+    /// Pieces of no elements, and sizes above 63 bits.
+    pub fn every(size: u64, piece: u64) -> Result<Cut> {
+        if size > LARGEST || piece > LARGEST {
+            return Err(Error::new(format!("pieces of {piece} in a dimension of size {size}"))
+                .field("size")
+                .accepts(format!("sizes up to {LARGEST}")));
+        }
+        if piece == 0 {
+            return Err(Error::new(format!("pieces of 0 elements in a dimension of size {size}"))
+                .field("pieces")
+                .rule("a piece has elements")
+                .accepts("1 or more"));
+        }
+        Ok(Cut(Kind::Every { size, piece }))
+    }
+
+    /// Pieces from each edge to the next, from 0 to the size of the dimension.
+    ///
+    /// # Errors
+    /// Edges that do not begin at 0, or do not grow.
+    pub fn at(edges: Vec<u64>) -> Result<Cut> {
+        let fail = |found: String| Error::new(found).field("edges");
+        match edges[..] {
+            [0, ..] => {}
+            _ => return Err(fail("edges that do not begin at 0".into()).accepts("such as 0, 3, 10")),
+        }
+        if let Some(pair) = edges.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(fail(format!("{} after {}", pair[1], pair[0])).rule("a piece has elements"));
+        }
+        if let Some(&size) = edges.last().filter(|&&size| size > LARGEST) {
+            return Err(fail(format!("a size of {size}")).accepts(format!("up to {LARGEST}")));
+        }
+        // Equal pieces are the regular cut, so that equal cuts are equal values.
+        let piece = edges.get(1).copied().unwrap_or(1);
+        let (size, count) = (edges[edges.len() - 1], edges.len() as u64 - 1);
+        let is_regular = size.div_ceil(piece) == count
+            && edges.iter().enumerate().all(|(at, &edge)| edge == size.min(piece.saturating_mul(at as u64)));
+        Ok(Cut(if is_regular { Kind::Every { size, piece } } else { Kind::At(edges) }))
+    }
+
+    /// The size of the dimension.
+    pub fn size(&self) -> u64 {
+        match &self.0 {
+            Kind::Every { size, .. } => *size,
+            Kind::At(edges) => edges[edges.len() - 1], // there is one: the first is 0
+        }
+    }
+
+    /// How many pieces there are.
+    pub fn count(&self) -> u64 {
+        match &self.0 {
+            Kind::Every { size, piece } => size.div_ceil(*piece),
+            Kind::At(edges) => edges.len() as u64 - 1,
+        }
+    }
+
+    /// The size of a piece, if all have it but for the last.
+    pub fn regular(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Every { piece, .. } => Some(*piece),
+            Kind::At(_) => None,
+        }
+    }
+
+    /// The largest piece, without what hangs over.
+    pub fn largest(&self) -> u64 {
+        match &self.0 {
+            Kind::Every { size, piece } => *size.min(piece),
+            Kind::At(edges) => edges.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0),
+        }
+    }
+
+    /// The elements of a piece. It must be one of them.
+    pub fn range(&self, number: u64) -> Range<u64> {
+        match &self.0 {
+            Kind::Every { size, piece } => {
+                let start = number.saturating_mul(*piece).min(*size);
+                start..start.saturating_add(*piece).min(*size)
+            }
+            Kind::At(edges) => {
+                let last = edges.len() - 1;
+                let at = usize::try_from(number).unwrap_or(last).min(last);
+                edges[at]..edges[last.min(at + 1)]
+            }
+        }
+    }
+
+    /// The pieces that have some of these elements.
+    pub fn touching(&self, range: &Range<u64>) -> Range<u64> {
+        let range = range.start..range.end.min(self.size());
+        if range.is_empty() {
+            return 0..0;
+        }
+        match &self.0 {
+            Kind::Every { piece, .. } => range.start / piece..range.end.div_ceil(*piece),
+            Kind::At(edges) => {
+                // The last edge that is not behind the start, and the first that is not before the end.
+                let first = edges.partition_point(|&edge| edge <= range.start) - 1; // 0 is not behind
+                let end = edges.partition_point(|&edge| edge < range.end);
+                first as u64..end as u64
+            }
+        }
+    }
+
+    /// How many pairs of a piece of this and a piece of `other` share elements, of one dimension in two cuts.
+    ///
+    /// ```
+    /// use tilework_stores::Cut;
+    /// // 4 4 2 against 3 3 3 1: the edges 0 3 4 6 8 9 10
+    /// assert_eq!(Cut::every(10, 4)?.pairs(&Cut::every(10, 3)?), 6);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    pub fn pairs(&self, other: &Cut) -> u128 {
+        let (a, b) = (u128::from(self.count()), u128::from(other.count()));
+        if a == 0 || b == 0 {
+            return 0;
+        }
+        // Each edge within begins another pair, and one that both have begins one, not two.
+        a + b - 1 - u128::from(self.common_edges(other))
+    }
+
+    /// The edges within the dimension that both have.
+    fn common_edges(&self, other: &Cut) -> u64 {
+        let inner = self.size().min(other.size()).saturating_sub(1);
+        match (&self.0, &other.0) {
+            (Kind::Every { piece: a, .. }, Kind::Every { piece: b, .. }) => {
+                // Without an overflow: a common multiple that large is beyond the dimension.
+                match u128::from(*a / tilework::arithmetic::gcd(*a, *b)) * u128::from(*b) {
+                    beyond if beyond > u128::from(inner) => 0,
+                    _ => inner / lcm(*a, *b),
+                }
+            }
+            (Kind::At(edges), _) => {
+                edges[1..].iter().filter(|&&edge| edge <= inner && other.has_edge(edge)).count() as u64
+            }
+            (_, Kind::At(_)) => other.common_edges(self),
+        }
+    }
+
+    fn has_edge(&self, at: u64) -> bool {
+        match &self.0 {
+            Kind::Every { piece, .. } => at.is_multiple_of(*piece),
+            Kind::At(edges) => edges.binary_search(&at).is_ok(),
+        }
+    }
+
+    /// Every so many pieces as one.
+    pub fn grouped(&self, pieces: u64) -> Cut {
+        let pieces = pieces.max(1);
+        match &self.0 {
+            Kind::Every { size, piece } => {
+                Cut(Kind::Every { size: *size, piece: piece.saturating_mul(pieces).min(LARGEST) })
+            }
+            Kind::At(edges) => {
+                let step = usize::try_from(pieces).unwrap_or(usize::MAX);
+                let mut kept: Vec<u64> = edges.iter().copied().step_by(step).collect();
+                if kept.last() != edges.last() {
+                    kept.extend(edges.last());
+                }
+                Cut::at(kept).unwrap_or_else(|_| self.clone()) // it begins at 0 and grows, as the edges do
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cuts(size: u64) -> Vec<Cut> {
+        let mut cuts: Vec<Cut> = (1..=size + 2).filter_map(|piece| Cut::every(size, piece).ok()).collect();
+        let edges =
+            |mask: u64| (0..=size).filter(|&at| at == 0 || at == size || mask >> at & 1 == 1).collect();
+        cuts.extend((0..1 << size).step_by(2).filter_map(|mask| Cut::at(edges(mask)).ok()));
+        cuts
+    }
+
+    #[test]
+    fn pieces_pairs_and_what_is_touched_are_those_of_a_count_of_elements() {
+        for size in 0..7_u64 {
+            for cut in cuts(size) {
+                let piece_of: Vec<u64> = (0..size)
+                    .map(|at| {
+                        (0..cut.count()).find(|&piece| cut.range(piece).contains(&at)).expect("in a piece")
+                    })
+                    .collect();
+                assert_eq!(
+                    (0..cut.count()).map(|piece| cut.range(piece).end - cut.range(piece).start).sum::<u64>(),
+                    size
+                );
+                for start in 0..=size {
+                    for end in start..=size {
+                        let mut naive = piece_of[start as usize..end as usize].to_vec();
+                        naive.dedup();
+                        assert_eq!(
+                            cut.touching(&(start..end)).collect::<Vec<u64>>(),
+                            naive,
+                            "{cut:?} {start}..{end}"
+                        );
+                    }
+                }
+                for other in cuts(size) {
+                    let pieces = |piece| other.touching(&cut.range(piece)).count() as u128;
+                    assert_eq!(
+                        cut.pairs(&other),
+                        (0..cut.count()).map(pieces).sum::<u128>(),
+                        "{cut:?} {other:?}"
+                    );
+                }
+                for group in 1..4 {
+                    let grouped = cut.grouped(group);
+                    assert_eq!(grouped.count(), cut.count().div_ceil(group), "{cut:?} by {group}");
+                    for piece in 0..grouped.count() {
+                        assert_eq!(grouped.range(piece).start, cut.range(piece * group).start);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_cut_is_refused() {
+        assert!(Cut::every(4, 0).is_err() && Cut::every(u64::MAX, 1).is_err());
+        for edges in [vec![], vec![1, 2], vec![0, 2, 2], vec![0, 3, 2], vec![0, u64::MAX]] {
+            assert!(Cut::at(edges.clone()).is_err(), "{edges:?}");
+        }
+        assert_eq!(Cut::at(vec![0, 4, 8, 10]), Cut::every(10, 4));
+        let far = Cut::every(LARGEST, 3).and_then(|a| Ok(a.pairs(&Cut::every(LARGEST, LARGEST - 1)?)));
+        assert!(far.is_ok_and(|pairs| pairs > 1 << 61));
+    }
+}

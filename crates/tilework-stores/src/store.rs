@@ -1,0 +1,159 @@
+//! What a store of pieces does.
+
+use std::ops::{Deref, Range};
+
+use tilework::{Error, Result};
+use tilework_copy::Mapped;
+use tilework_files::Array;
+
+use crate::shards::Shards;
+
+/// What reading or writing a piece takes, as the planner counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Bytes of memory that are held meanwhile, the piece's own among them. 0 where it is mapped: then the system gives its
+    /// pages back when they are wanted elsewhere.
+    pub memory: u64,
+    /// Bytes that go to or come from the store.
+    pub bytes: u64,
+    /// Requests to it.
+    pub requests: u64,
+    /// Whether less is read where only a part is wanted, as of a mapped piece.
+    pub partial: bool,
+}
+
+/// An array that is read piece by piece, by several threads at once.
+///
+/// The pieces are the smallest things that can be read alone: of a sharded Zarr array its inner chunks.
+pub trait Read: Send + Sync {
+    /// The array.
+    fn shards(&self) -> &Shards;
+
+    /// The bytes of a piece, in its layout.
+    ///
+    /// # Errors
+    /// What cannot be read, and what is not as the store says.
+    fn get(&self, piece: u64) -> Result<Held<'_>>;
+
+    /// What a piece of the largest size takes. Asked before anything is read.
+    ///
+    /// # Errors
+    /// Sizes that no layout has.
+    fn cost(&self) -> Result<Cost> {
+        let bytes = self.shards().largest()?.bytes();
+        Ok(Cost { memory: bytes, bytes, requests: 1, partial: false })
+    }
+}
+
+/// Fills the bytes of a piece, all of which are 0 before.
+pub type Make<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<()>;
+
+/// An array that is written piece by piece, by several threads and processes at once, each piece by one.
+///
+/// The pieces are the smallest things that can be written alone: of a sharded Zarr array its shards.
+pub trait Write: Send + Sync {
+    /// The array.
+    fn shards(&self) -> &Shards;
+
+    /// Writes a piece: gives `make` zeros for the bytes of its layout, and stores what it made of them. The piece gets its name
+    /// when all of it is there, and what was there before stays until then.
+    ///
+    /// # Errors
+    /// What `make` returns, and what the store refuses. Then the piece is not there, or what was there before.
+    fn put(&self, piece: u64, make: Make) -> Result<()>;
+
+    /// Whether a piece is there, and is what an earlier run wrote.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn has(&self, piece: u64) -> Result<bool>;
+
+    /// What a piece of the largest size takes.
+    ///
+    /// # Errors
+    /// Sizes that no layout has.
+    fn cost(&self) -> Result<Cost> {
+        let bytes = self.shards().largest()?.bytes();
+        Ok(Cost { memory: bytes, bytes, requests: 1, partial: false })
+    }
+
+    /// Ends the writing, when every piece is there: what was unfinished gets its name.
+    ///
+    /// # Errors
+    /// What the store refuses.
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The bytes of a piece that was read.
+pub struct Held<'a>(Bytes<'a>);
+
+enum Bytes<'a> {
+    Missing,
+    Owned(Vec<u8>),
+    Borrowed(Array<'a>),
+    Mapped { map: Mapped, range: Range<usize>, name: String },
+}
+
+impl<'a> Held<'a> {
+    /// A piece that was never written: every element of it is the fill.
+    pub fn missing() -> Held<'static> {
+        Held(Bytes::Missing)
+    }
+
+    /// Bytes that were decoded.
+    pub fn owned(bytes: Vec<u8>) -> Held<'static> {
+        Held(Bytes::Owned(bytes))
+    }
+
+    /// Bytes that the store has: nothing is copied.
+    pub fn borrowed(bytes: Array<'a>) -> Held<'a> {
+        Held(Bytes::Borrowed(bytes))
+    }
+
+    /// A part of a file that was mapped for this piece.
+    ///
+    /// # Errors
+    /// A file that ends before.
+    pub fn mapped(map: Mapped, range: Range<usize>, name: String) -> Result<Held<'static>> {
+        if range.start > range.end || range.end > map.len() {
+            return Err(Error::new(format!("{name} has {} bytes", map.len()))
+                .rule(format!("a piece takes the bytes {} to {}", range.start, range.end)));
+        }
+        Ok(Held(Bytes::Mapped { map, range, name }))
+    }
+
+    /// The bytes; none if the piece is missing.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match &self.0 {
+            Bytes::Missing => None,
+            Bytes::Owned(bytes) => Some(bytes),
+            Bytes::Borrowed(array) => Some(array.deref()),
+            Bytes::Mapped { map, range, .. } => Some(&map[range.clone()]),
+        }
+    }
+
+    /// Whether what was read is what the file held.
+    ///
+    /// # Errors
+    /// A file that was cut short meanwhile, or whose disk could not be read.
+    pub fn intact(&self) -> Result<()> {
+        match &self.0 {
+            Bytes::Missing | Bytes::Owned(_) => Ok(()),
+            Bytes::Borrowed(array) => array.intact(),
+            Bytes::Mapped { map, name, .. } => {
+                map.intact().map_err(|error| Error::new(format!("{name}: {error}")))
+            }
+        }
+    }
+
+    /// Gives back the memory that holds what was read of a file.
+    pub fn forget(&self) {
+        match &self.0 {
+            Bytes::Missing | Bytes::Owned(_) => {}
+            Bytes::Borrowed(array) => array.forget(),
+            Bytes::Mapped { map, .. } => map.forget(),
+        }
+    }
+}
