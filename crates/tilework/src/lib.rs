@@ -143,6 +143,7 @@
 
 pub mod dialect;
 mod dialects;
+pub mod sharding;
 pub mod words;
 
 pub use dialects::{cute, directml, ggml, mlir, triton, xla};

@@ -32,6 +32,7 @@ mod plan_xla_cases;
 mod recipes;
 mod refusals;
 mod rules;
+mod shardings;
 mod swizzles;
 mod targets;
 mod terms;

@@ -1,0 +1,134 @@
+//! `PartitionSpec` and `NamedSharding`, as JAX prints them and people write them.
+
+use super::{Mesh, Sharding};
+use crate::dialect::python::{self, Item, Kind, Value, attribute};
+use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::layout::MAX_RANK;
+
+const EXAMPLE: &str = "P('x', None, ('y', 'z')), or XLA's {devices=[2,4]<=[8]}";
+
+/// Which arguments are read.
+fn looks(key: &str) -> bool {
+    key.len() == 1 || !["memory_kind", "axis_types", "device_ids", "logical_device_ids"].contains(&key)
+}
+
+pub(super) fn read(text: &str, mesh: Option<&Mesh>) -> Result<Sharding> {
+    let items = python::values(text, looks)?;
+    let [Item { key: None, value }] = &items[..] else {
+        let at = items.get(1).map_or(0..text.len(), |item| item.value.span.clone());
+        return Err(Error::new("this is no sharding").of_kind(ErrorKind::Syntax).at(at).accepts(EXAMPLE));
+    };
+    match &value.kind {
+        Kind::Call(name, items) if attribute(name) == "NamedSharding" => named(value, items),
+        Kind::Call(name, items) if matches!(attribute(name), "P" | "PartitionSpec") => of(value, items, mesh),
+        Kind::Name("replicated") => Ok(Sharding::replicated(mesh.map(Mesh::devices))),
+        _ => Err(value.error("this is no sharding").of_kind(ErrorKind::Syntax).accepts(EXAMPLE)),
+    }
+}
+
+/// `NamedSharding(mesh=Mesh('x': 2, 'y': 4), spec=P('x'))`
+fn named(whole: &Value, items: &[Item]) -> Result<Sharding> {
+    let argument = |name: &str, place: usize| {
+        let named = items.iter().find(|item| item.key.as_ref().and_then(Value::word) == Some(name));
+        named.or_else(|| items.get(place).filter(|item| item.key.is_none())).map(|item| &item.value)
+    };
+    let missing = |what: &str| whole.error(format!("no {what} is said")).accepts(NAMED);
+    let at = argument("mesh", 0).ok_or_else(|| missing("mesh"))?;
+    let spec = argument("spec", 1).ok_or_else(|| missing("spec"))?;
+    let mesh = mesh_of(at)?;
+    match &spec.kind {
+        Kind::Call(name, items) if matches!(attribute(name), "P" | "PartitionSpec") => {
+            of(spec, items, Some(&mesh))
+        }
+        _ => Err(spec.error("this is no PartitionSpec").accepts("P('x', None)")),
+    }
+}
+
+const NAMED: &str = "NamedSharding(mesh=Mesh('x': 2, 'y': 4), spec=P('x', 'y'))";
+
+/// `Mesh('x': 2, 'y': 4, axis_types=(Auto, Auto))`
+fn mesh_of(value: &Value) -> Result<Mesh> {
+    let fail = || value.error("this is no mesh of names and sizes").accepts("Mesh('x': 2, 'y': 4)");
+    let Kind::Call(_, items) = &value.kind else { return Err(fail()) };
+    let mut axes = Vec::new();
+    for item in items {
+        let name = match item.key.as_ref().map(|key| &key.kind) {
+            Some(Kind::Text(name)) => *name,
+            Some(Kind::Name("axis_types")) => continue,
+            _ => return Err(fail()),
+        };
+        match item.value.kind {
+            Kind::Number(size) if (1..=i64::MAX.into()).contains(&size) => {
+                axes.push((name.to_owned(), size as u64))
+            }
+            _ => return Err(item.value.error("this is no size of an axis").accepts("1 or more")),
+        }
+    }
+    Mesh::new(axes).map_err(|error| error.at(value.span.clone()))
+}
+
+/// The entries of a spec over a mesh.
+fn of(whole: &Value, items: &[Item], mesh: Option<&Mesh>) -> Result<Sharding> {
+    let Some(mesh) = mesh else {
+        return Err(whole
+            .error("a PartitionSpec without a mesh")
+            .rule("it names axes of a mesh, whose sizes say how many parts there are")
+            .accepts("a mesh beside it, such as x=2,y=4"));
+    };
+    let axes = mesh.axes();
+    // The axes in the order in which they are used, and then all others.
+    let (mut order, mut parts) = (Vec::new(), Vec::new());
+    let mut take = |value: &Value| {
+        let (Kind::Text(name) | Kind::Name(name)) = value.kind else {
+            return Err(value.error("this is no axis").accepts("None, 'x', or ('x', 'y')"));
+        };
+        let Some(found) = axes.iter().position(|(axis, _)| axis == name) else {
+            let names: Vec<String> = axes.iter().map(|(name, _)| quoted(name)).collect();
+            return Err(value
+                .error(format!("there is no axis {} in the mesh {mesh}", quoted(name)))
+                .accepts(format!("{}, or None", names.join(", "))));
+        };
+        if order.contains(&found) {
+            return Err(value
+                .error(format!("axis {} a second time", quoted(name)))
+                .rule("an axis cuts one dimension, once"));
+        }
+        order.push(found);
+        Ok(axes[found].1)
+    };
+    for item in items {
+        if item.key.is_some() {
+            return Err(item
+                .value
+                .error("an argument that is no dimension")
+                .of_kind(ErrorKind::Unsupported)
+                .rule("sums that are not made yet (unreduced, reduced) are no parts of an array")
+                .accepts("axes for the dimensions alone"));
+        }
+        let value = &item.value;
+        parts.push(match &value.kind {
+            Kind::Name("None") => 1,
+            Kind::Name(name) if name.ends_with("UNCONSTRAINED") => {
+                return Err(value
+                    .error("a dimension that the compiler may cut as it likes")
+                    .of_kind(ErrorKind::Unsupported)
+                    .accepts("None, 'x', or ('x', 'y')"));
+            }
+            Kind::List(several) => {
+                several.iter().try_fold(1, |all, item| Ok(all * take(&item.value)?))? // no more than the mesh has
+            }
+            _ => take(value)?,
+        });
+    }
+    if parts.len() >= MAX_RANK {
+        return Err(whole.error("more dimensions than an array has").of_kind(ErrorKind::Limit));
+    }
+    if parts.iter().all(|&parts| parts == 1) {
+        return Ok(Sharding::replicated(Some(mesh.devices())));
+    }
+    let rest: Vec<usize> = (0..axes.len()).filter(|axis| !order.contains(axis)).collect();
+    let copies = rest.iter().map(|&axis| axes[axis].1).product();
+    order.extend(rest);
+    let sizes: Vec<u64> = axes.iter().map(|(_, size)| *size).collect();
+    Sharding::counted(parts, copies, &sizes, &order)
+}
