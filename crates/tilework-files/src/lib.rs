@@ -77,4 +77,5 @@ pub use destination::{Destination, NewFile};
 pub use element::{descr_of, element_of, little_endian, numpy_reads};
 pub use memory::available_memory;
 pub use source::{Array, Part, Source};
+pub use window::parts;
 pub use write::{Move, StreamError};

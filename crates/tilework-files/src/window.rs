@@ -33,8 +33,12 @@ pub(crate) fn pieces(
     parts(plan.from(), plan.to(), bytes, &mut |from, to| visit(&part(relayout, from, to)?))
 }
 
-/// Calls `visit` with parts of two layouts of one array, each within about as many bytes of both.
-pub(crate) fn parts(
+/// Calls `visit` with parts of two layouts of one array, each within about as many bytes of both, in the order of the second.
+/// Whoever moves an array that is larger than memory moves it so.
+///
+/// # Errors
+/// What `visit` returns.
+pub fn parts(
     a: &Layout,
     b: &Layout,
     bytes: u64,

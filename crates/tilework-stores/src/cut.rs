@@ -200,6 +200,47 @@ impl Cut {
         }
     }
 
+    /// The elements of this cut's pieces, each counted once for each piece of `other` that it shares elements with.
+    pub(crate) fn shared_elements(&self, other: &Cut) -> u128 {
+        let times = |piece: u64| {
+            let range = self.range(piece);
+            let touched = other.touching(&range);
+            (u128::from(range.end - range.start), u128::from(touched.end - touched.start))
+        };
+        match &self.0 {
+            // All pieces have the same size but for the last.
+            Kind::Every { piece, size } if *size > 0 => {
+                let (size, last) = times(self.count() - 1);
+                (self.pairs(other) - last) * u128::from(*piece) + last * size
+            }
+            Kind::Every { .. } => 0,
+            Kind::At(_) => (0..self.count()).map(times).map(|(size, times)| size * times).sum(),
+        }
+    }
+
+    /// The most pieces of this cut that a piece of `other` shares elements with.
+    pub(crate) fn most_touched(&self, other: &Cut) -> u64 {
+        match (&self.0, &other.0) {
+            (Kind::Every { piece: a, .. }, Kind::Every { piece: b, .. }) => {
+                // A piece of `other` begins at a multiple of both sizes' common divisor, at worst one before an edge.
+                let reach = b.saturating_sub(tilework::arithmetic::gcd(*a, *b)).div_ceil(*a);
+                reach.saturating_add(1).min(self.count())
+            }
+            (Kind::At(_), Kind::Every { piece, .. }) => {
+                // At worst one begins at the last element of a piece.
+                let touched = (0..self.count()).map(|at| {
+                    let last = self.range(at).end - 1;
+                    self.touching(&(last..last.saturating_add(*piece)))
+                });
+                touched.map(|touched| touched.end - touched.start).max().unwrap_or(0)
+            }
+            (_, Kind::At(_)) => {
+                let touched = (0..other.count()).map(|piece| self.touching(&other.range(piece)));
+                touched.map(|touched| touched.end - touched.start).max().unwrap_or(0)
+            }
+        }
+    }
+
     /// Every so many pieces as one.
     pub fn grouped(&self, pieces: u64) -> Cut {
         let pieces = pieces.max(1);
@@ -262,6 +303,20 @@ mod tests {
                         (0..cut.count()).map(pieces).sum::<u128>(),
                         "{cut:?} {other:?}"
                     );
+                }
+                for other in cuts(size) {
+                    let touched = |piece| other.touching(&cut.range(piece)).count() as u128;
+                    let elements = |piece: u64| u128::from(cut.range(piece).end - cut.range(piece).start);
+                    let naive = (0..cut.count()).map(|piece| touched(piece) * elements(piece)).sum::<u128>();
+                    assert_eq!(cut.shared_elements(&other), naive, "{cut:?} {other:?}");
+                    let most = (0..cut.count()).map(touched).max().unwrap_or(0);
+                    let bound = u128::from(other.most_touched(&cut));
+                    assert!(
+                        bound >= most && bound <= u128::from(other.count()),
+                        "{cut:?} {other:?}: {bound} for {most}"
+                    );
+                    let is_exact = other.regular().is_some() == cut.regular().is_some();
+                    assert!(!is_exact || bound <= most + 1, "{cut:?} {other:?}: {bound} for {most}");
                 }
                 for group in 1..4 {
                     let grouped = cut.grouped(group);

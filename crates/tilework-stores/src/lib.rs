@@ -19,14 +19,18 @@
 
 mod cut;
 mod grid;
+mod memory;
+pub mod plan;
 mod region;
+pub mod run;
 mod shards;
 mod store;
 mod transfer;
 
 pub use cut::Cut;
 pub use grid::Grid;
+pub use memory::Memory;
 pub use region::Region;
 pub use shards::{Form, Shards};
-pub use store::{Cost, Held, Make, Read, Write};
+pub use store::{Cost, Held, Make, Read, Space, Write};
 pub use transfer::{Side, Transfers};

@@ -129,6 +129,11 @@ impl Shards {
         }
     }
 
+    /// Whether the last pieces are as large as all others, and hang over the end of the array.
+    pub fn hangs_over(&self) -> bool {
+        matches!(self.form.0, Lie::Whole(_))
+    }
+
     /// The bytes of all elements, without padding.
     pub fn element_bytes(&self) -> u128 {
         let elements: u128 = self.grid.sizes().iter().map(|&size| u128::from(size)).product();

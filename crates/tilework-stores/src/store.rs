@@ -3,13 +3,13 @@
 use std::ops::{Deref, Range};
 
 use tilework::{Error, Result};
-use tilework_copy::Mapped;
+use tilework_copy::{Mapped, MappedMut};
 use tilework_files::Array;
 
 use crate::shards::Shards;
 
 /// What reading or writing a piece takes, as the planner counts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Cost {
     /// Bytes of memory that are held meanwhile, the piece's own among them. 0 where it is mapped: then the system gives its
     /// pages back when they are wanted elsewhere.
@@ -48,6 +48,31 @@ pub trait Read: Send + Sync {
 /// Fills the bytes of a piece, all of which are 0 before.
 pub type Make<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<()>;
 
+/// Where a piece is made: memory, or a new file that is mapped.
+pub trait Space {
+    /// All bytes of the piece.
+    fn bytes(&mut self) -> &mut [u8];
+
+    /// Gives back the memory that holds what was written so far, if something else keeps it.
+    fn forget(&mut self) {}
+}
+
+impl Space for &mut [u8] {
+    fn bytes(&mut self) -> &mut [u8] {
+        self
+    }
+}
+
+impl Space for MappedMut {
+    fn bytes(&mut self) -> &mut [u8] {
+        self
+    }
+
+    fn forget(&mut self) {
+        MappedMut::forget(self);
+    }
+}
+
 /// An array that is written piece by piece, by several threads and processes at once, each piece by one.
 ///
 /// The pieces are the smallest things that can be written alone: of a sharded Zarr array its shards.
@@ -61,6 +86,14 @@ pub trait Write: Send + Sync {
     /// # Errors
     /// What `make` returns, and what the store refuses. Then the piece is not there, or what was there before.
     fn put(&self, piece: u64, make: Make) -> Result<()>;
+
+    /// The same for a piece that may be larger than memory: what was written into its space can be let go meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`Write::put`].
+    fn put_space(&self, piece: u64, make: &mut dyn FnMut(&mut dyn Space) -> Result<()>) -> Result<()> {
+        self.put(piece, &mut |mut bytes| make(&mut bytes))
+    }
 
     /// Whether a piece is there, and is what an earlier run wrote.
     ///
@@ -92,6 +125,7 @@ pub struct Held<'a>(Bytes<'a>);
 enum Bytes<'a> {
     Missing,
     Owned(Vec<u8>),
+    Kept(Box<dyn AsRef<[u8]> + Send + 'a>),
     Borrowed(Array<'a>),
     Mapped { map: Mapped, range: Range<usize>, name: String },
 }
@@ -107,7 +141,12 @@ impl<'a> Held<'a> {
         Held(Bytes::Owned(bytes))
     }
 
-    /// Bytes that the store has: nothing is copied.
+    /// Bytes that something keeps as long as this lives, such as a counted reference.
+    pub fn kept(bytes: impl AsRef<[u8]> + Send + 'a) -> Held<'a> {
+        Held(Bytes::Kept(Box::new(bytes)))
+    }
+
+    /// Bytes of a file that the store has mapped: nothing is copied.
     pub fn borrowed(bytes: Array<'a>) -> Held<'a> {
         Held(Bytes::Borrowed(bytes))
     }
@@ -129,6 +168,7 @@ impl<'a> Held<'a> {
         match &self.0 {
             Bytes::Missing => None,
             Bytes::Owned(bytes) => Some(bytes),
+            Bytes::Kept(bytes) => Some((**bytes).as_ref()),
             Bytes::Borrowed(array) => Some(array.deref()),
             Bytes::Mapped { map, range, .. } => Some(&map[range.clone()]),
         }
@@ -140,7 +180,7 @@ impl<'a> Held<'a> {
     /// A file that was cut short meanwhile, or whose disk could not be read.
     pub fn intact(&self) -> Result<()> {
         match &self.0 {
-            Bytes::Missing | Bytes::Owned(_) => Ok(()),
+            Bytes::Missing | Bytes::Owned(_) | Bytes::Kept(_) => Ok(()),
             Bytes::Borrowed(array) => array.intact(),
             Bytes::Mapped { map, name, .. } => {
                 map.intact().map_err(|error| Error::new(format!("{name}: {error}")))
@@ -148,10 +188,15 @@ impl<'a> Held<'a> {
         }
     }
 
+    /// Whether the bytes are those of a file, which the system reads when they are wanted.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.0, Bytes::Borrowed(_) | Bytes::Mapped { .. })
+    }
+
     /// Gives back the memory that holds what was read of a file.
     pub fn forget(&self) {
         match &self.0 {
-            Bytes::Missing | Bytes::Owned(_) => {}
+            Bytes::Missing | Bytes::Owned(_) | Bytes::Kept(_) => {}
             Bytes::Borrowed(array) => array.forget(),
             Bytes::Mapped { map, .. } => map.forget(),
         }

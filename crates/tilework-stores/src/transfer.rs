@@ -49,10 +49,23 @@ impl Transfers {
         (from, source): (Side, &[u8]),
         (to, destination): (Side, &mut [u8]),
     ) -> Result<()> {
-        let ((from, read), (to, written)) = (view(from, size)?, view(to, size)?);
+        self.run_views(pool, (&from.view(size)?, source), (&to.view(size)?, destination))
+    }
+
+    /// The same for views of the layouts of two pieces, with the bytes of these.
+    ///
+    /// # Errors
+    /// Bytes that are fewer than those of the layouts.
+    pub fn run_views(
+        &self,
+        pool: &dyn Pool,
+        (from, source): (&Layout, &[u8]),
+        (to, destination): (&Layout, &mut [u8]),
+    ) -> Result<()> {
+        let ((from, read), (to, written)) = (settled(from)?, settled(to)?);
         let relayout = self.relayout(from, to)?;
-        let source = part("source", source, &read)?;
-        let len = destination.len();
+        let (all, len) = (source.len(), destination.len());
+        let source = source.get(read.clone()).ok_or_else(|| short("source", all, &read))?;
         let destination =
             destination.get_mut(written.clone()).ok_or_else(|| short("destination", len, &written))?;
         relayout.run_on(pool, source, destination)
@@ -91,17 +104,17 @@ impl Transfers {
     }
 }
 
-/// A region of a piece as a layout, and the bytes of the piece that it is a layout of.
-fn view(side: Side, size: &[u64]) -> Result<(Layout, Range<usize>)> {
-    let view = cut(side.layout, side.start, size)?;
-    let all = usize::try_from(side.layout.bytes()).map_err(|_| {
+/// A view as a layout of its own places as far as strides say it, and which bytes of the piece these are.
+fn settled(view: &Layout) -> Result<(Layout, Range<usize>)> {
+    let all = usize::try_from(view.bytes()).map_err(|_| {
         Error::new("a piece larger than the memory of this machine counts").of_kind(ErrorKind::Limit)
     })?;
-    let whole = |view| Ok((view, 0..all));
-    let Ok(strided) = view.to_strides() else { return whole(view) };
+    let whole = || Ok((view.clone(), 0..all));
+    let Ok(strided) = view.to_strides() else { return whole() };
     if view.is_empty() {
-        return whole(view);
+        return whole();
     }
+    let size = view.dims();
     // None wraps around: every place is one of the layout's.
     let reach = |pick: fn(i64) -> bool| {
         let steps = strided.strides.iter().zip(size).filter(|(stride, _)| pick(**stride));
@@ -111,34 +124,39 @@ fn view(side: Side, size: &[u64]) -> Result<(Layout, Range<usize>)> {
     let bits = u128::from(view.bits());
     let first = u128::from(strided.first - below) * bits;
     if !first.is_multiple_of(8) {
-        return whole(view); // a region that begins within a byte
+        return whole(); // a region that begins within a byte
     }
     let end = (u128::from(strided.first + above + 1) * bits).div_ceil(8);
-    let view = Layout::strided(size, view.bits(), &strided.strides, Some(below), None)?;
+    // Of a dimension of one element the stride is never taken, and would only tell equal regions apart.
+    let strides: Vec<i64> =
+        strided.strides.iter().zip(size).map(|(&stride, &size)| if size == 1 { 0 } else { stride }).collect();
+    let view = Layout::strided(size, view.bits(), &strides, Some(below), None)?;
     Ok((view, (first / 8) as usize..end as usize))
 }
 
-/// The view of a region.
-fn cut(layout: &Layout, start: &[u64], size: &[u64]) -> Result<Layout> {
-    let mut view = layout.clone();
-    if start.len() != layout.rank() || size.len() != layout.rank() {
-        return Err(Error::new(format!(
-            "a region of {} dimensions in a piece of {}",
-            start.len(),
-            layout.rank()
-        ))
-        .of_kind(ErrorKind::Mismatch));
-    }
-    for (dim, (&start, &size)) in start.iter().zip(size).enumerate() {
-        if start > 0 || size != layout.dims()[dim] {
-            view = view.slice(dim, start..start.saturating_add(size), 1)?;
+impl Side<'_> {
+    /// A region of this size as a view of the piece's layout.
+    ///
+    /// # Errors
+    /// A region that is not within the piece.
+    pub fn view(&self, size: &[u64]) -> Result<Layout> {
+        let (start, dims) = (self.start, self.layout.dims());
+        if start.len() != dims.len() || size.len() != dims.len() {
+            return Err(Error::new(format!(
+                "a region of {} dimensions in a piece of {}",
+                start.len(),
+                dims.len()
+            ))
+            .of_kind(ErrorKind::Mismatch));
         }
+        let mut view = self.layout.clone();
+        for (dim, (&start, &size)) in start.iter().zip(size).enumerate() {
+            if start > 0 || size != dims[dim] {
+                view = view.slice(dim, start..start.saturating_add(size), 1)?;
+            }
+        }
+        Ok(view)
     }
-    Ok(view)
-}
-
-fn part<'a>(name: &str, bytes: &'a [u8], range: &Range<usize>) -> Result<&'a [u8]> {
-    bytes.get(range.clone()).ok_or_else(|| short(name, bytes.len(), range))
 }
 
 fn short(name: &str, found: usize, range: &Range<usize>) -> Error {

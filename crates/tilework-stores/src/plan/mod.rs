@@ -1,0 +1,204 @@
+//! Plans: an array in pieces becomes the same array in other pieces.
+//!
+//! # Tasks
+//!
+//! A task writes a block of target pieces that stand side by side, and nobody else writes them. It reads each source piece that
+//! has elements of the block once, and holds it as long as a piece of the block still needs it. With blocks of one piece a source
+//! piece is read, used and let go; larger blocks read less and hold more. Tasks are computed from their number: a plan of 10^9
+//! takes as much memory as one of two.
+//!
+//! # Passes
+//!
+//! Where blocks within the memory read too much, an intermediate array is written first, and the target is made of that one. Its
+//! pieces are parts of what a block of source pieces and a block of target pieces share, as in Rechunker's algorithm. What is
+//! better is decided by the time that the numbers of [`Assumed`] give.
+
+mod choose;
+mod price;
+
+use serde::{Deserialize, Serialize};
+use tilework::{Error, Result};
+
+pub use price::{Assumed, Price};
+
+use crate::grid::Grid;
+use crate::region::Region;
+use crate::shards::Shards;
+use crate::store::Cost;
+
+/// What a plan knows of a store: the grid and what its pieces take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// How the array is cut.
+    pub grid: Grid,
+    /// What a piece of the largest size takes.
+    pub cost: Cost,
+    /// Whether the last pieces are as large as all others.
+    pub hangs_over: bool,
+    /// Bits of an element.
+    pub bits: u32,
+    /// The dimensions from the most minor to the most major in a piece, if its elements are side by side in some order.
+    pub order: Option<Vec<usize>>,
+}
+
+impl End {
+    /// What a plan knows of these shards, of a store whose pieces take `cost`.
+    ///
+    /// # Errors
+    /// Sizes that no layout has.
+    pub fn new(shards: &Shards, cost: Cost) -> Result<End> {
+        let layout = shards.largest()?;
+        let order = layout.to_strides().ok().map(|strided| {
+            let mut order: Vec<usize> = (0..layout.rank()).collect();
+            order.sort_by_key(|&dim| (strided.strides[dim].unsigned_abs(), std::cmp::Reverse(dim)));
+            order
+        });
+        Ok(End {
+            grid: shards.grid().clone(),
+            cost,
+            hangs_over: shards.hangs_over(),
+            bits: layout.bits(),
+            order: order.filter(|_| u128::from(layout.size()) == u128::from(layout.len())),
+        })
+    }
+}
+
+/// One pass: every piece of an array, from the pieces of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pass {
+    /// What is read.
+    pub from: End,
+    /// What is written.
+    pub to: End,
+    /// How many target pieces a task writes, along each dimension.
+    pub block: Vec<u64>,
+}
+
+/// What a task writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// All of its elements.
+    pub region: Region,
+    /// The number of the task.
+    pub number: u64,
+}
+
+/// A plan: one pass, or two with an array between.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The passes, in their order: the next begins when all tasks of the one before are done.
+    pub passes: Vec<Pass>,
+    /// Bytes of memory that a task may hold.
+    pub memory: u64,
+    /// What the price stands on.
+    pub assumed: Assumed,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Bytes of memory that a task may hold.
+    pub memory: u64,
+    /// What the choice stands on.
+    pub assumed: Assumed,
+    /// What a store for an array between takes for each byte of a piece; none where there is no place for one.
+    pub between: Option<Between>,
+}
+
+/// How an array between is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Between {
+    /// Whether its pieces are mapped files, which hold no memory and of which parts are read.
+    pub mapped: bool,
+}
+
+impl Pass {
+    /// The blocks, as a grid: each of its pieces is a task.
+    ///
+    /// # Errors
+    /// A block without pieces, or with another number of dimensions.
+    pub fn tasks(&self) -> Result<Grid> {
+        if self.block.len() != self.to.grid.cuts().len() || self.block.contains(&0) {
+            return Err(Error::new(format!("blocks of {:?} pieces", self.block))
+                .field("block")
+                .accepts(format!("{} numbers of 1 or more", self.to.grid.cuts().len())));
+        }
+        self.to.grid.grouped(&self.block)
+    }
+
+    /// A task by its number.
+    ///
+    /// # Errors
+    /// A number that no task has.
+    pub fn task(&self, number: u64) -> Result<Task> {
+        Ok(Task { region: self.tasks()?.region(number)?, number })
+    }
+
+    /// The target pieces that a task writes.
+    pub fn pieces(&self, task: &Task) -> impl Iterator<Item = u64> + use<> {
+        self.to.grid.touching(&task.region)
+    }
+
+    /// The source pieces that a region of the target is made of, each with the region that they share.
+    pub fn sources(&self, region: &Region) -> impl Iterator<Item = (u64, Region)> + use<'_> {
+        let region = region.clone();
+        let pieces = self.from.grid.touching(&region);
+        pieces.filter_map(move |piece| Some((piece, self.from.grid.region(piece).ok()?.shared(&region)?)))
+    }
+
+    /// The last target piece of a task that needs a source piece.
+    pub(crate) fn last_use(&self, task: &Task, source: &Region) -> Option<u64> {
+        let shared = source.shared(&task.region)?;
+        let last = shared.start.iter().zip(&shared.size).map(|(start, size)| start + size - 1).collect();
+        self.to.grid.touching(&Region { start: last, size: vec![1; shared.size.len()] }).next()
+    }
+
+    /// Bytes of memory that a task holds at most: a target piece, and the source pieces that it still needs.
+    pub fn memory(&self) -> Result<u128> {
+        let tasks = self.tasks()?;
+        let held: u128 = match self.block.iter().all(|&pieces| pieces == 1) {
+            true => 1,
+            false => {
+                let dims = self.from.grid.cuts().iter().zip(tasks.cuts());
+                dims.map(|(source, task)| u128::from(source.most_touched(task))).fold(1, u128::saturating_mul)
+            }
+        };
+        Ok(u128::from(self.to.cost.memory).saturating_add(held.saturating_mul(self.from.cost.memory.into())))
+    }
+}
+
+impl Plan {
+    /// The plan from one array in pieces to another.
+    ///
+    /// # Errors
+    /// Arrays of other sizes; and pieces that no task can hold within the memory.
+    pub fn new(from: &End, to: &End, wanted: &Wanted) -> Result<Plan> {
+        let (a, b) = (from.grid.sizes(), to.grid.sizes());
+        if a != b {
+            return Err(Error::new(format!("an array of {b:?} from one of {a:?}"))
+                .field("sizes")
+                .rule("the elements stay the same, so both arrays have the same sizes"));
+        }
+        choose::plan(from, to, wanted)
+    }
+
+    /// What the plan costs.
+    ///
+    /// # Errors
+    /// None that [`Plan::new`] had not.
+    pub fn price(&self) -> Result<Price> {
+        let mut total = Price::default();
+        for pass in &self.passes {
+            total.add(&price::of(pass, &self.assumed)?);
+        }
+        Ok(total)
+    }
+
+    /// What one of its passes costs.
+    ///
+    /// # Errors
+    /// None that [`Plan::new`] had not.
+    pub fn price_of(&self, pass: &Pass) -> Result<Price> {
+        price::of(pass, &self.assumed)
+    }
+}

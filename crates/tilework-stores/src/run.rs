@@ -1,0 +1,197 @@
+//! Running the tasks of a pass, on threads of this process.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tilework::{Element, Layout, Result};
+use tilework_copy::{Inline, Pool, Threads};
+use tilework_files::parts;
+
+use crate::plan::{Pass, Task};
+use crate::store::{Held, Read, Space, Write};
+use crate::transfer::{Side, Transfers};
+
+/// A pass with its stores.
+pub struct Run<'a> {
+    /// What is done.
+    pub pass: &'a Pass,
+    /// What is read.
+    pub from: &'a dyn Read,
+    /// What is written.
+    pub to: &'a dyn Write,
+    /// Whether pieces that are there and are what an earlier run wrote are left alone.
+    pub resume: bool,
+    /// How many bytes of a mapped file are moved before their memory is given back.
+    pub window: u64,
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Pieces that were written.
+    pub written: u64,
+    /// Pieces that an earlier run had written.
+    pub kept: u64,
+}
+
+/// One of so many parts of a pass: the tasks of those numbers.
+///
+/// ```
+/// use tilework_stores::run::share;
+/// assert_eq!([share(10, 0, 3), share(10, 1, 3), share(10, 2, 3)], [0..3, 3..6, 6..10]);
+/// ```
+pub fn share(tasks: u64, part: u64, parts: u64) -> Range<u64> {
+    let parts = u128::from(parts.max(1));
+    let at = |part: u64| (u128::from(tasks) * u128::from(part) / parts).min(tasks.into()) as u64;
+    at(part)..at(part.saturating_add(1))
+}
+
+impl Run<'_> {
+    /// Runs these tasks on so many threads, and calls `progress` with the elements done so far.
+    ///
+    /// # Errors
+    /// The first that a store or a task has; tasks that are not begun then are not.
+    pub fn tasks(&self, tasks: Range<u64>, threads: usize, progress: &(dyn Fn(u128) + Sync)) -> Result<Done> {
+        let transfers = Transfers::new(self.from.shards().element(), self.to.shards().element())?;
+        let count = tasks.end.saturating_sub(tasks.start);
+        // With fewer tasks than threads the others help within a task.
+        let at_a_time = usize::try_from(count).unwrap_or(usize::MAX).min(threads).max(1);
+        let within: &dyn Pool = &Threads::new(threads / at_a_time);
+        let (next, stop) = (AtomicU64::new(tasks.start), AtomicBool::new(false));
+        let all = Mutex::new((Done::default(), 0_u128, None));
+        Threads::new(at_a_time).run(at_a_time, &|_| {
+            while !stop.load(Ordering::Relaxed) {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= tasks.end {
+                    return;
+                }
+                let pool = if threads > at_a_time { within } else { &Inline };
+                let outcome =
+                    self.pass.task(number).and_then(|task| Ok((self.task(&task, &transfers, pool)?, task)));
+                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                match outcome {
+                    Ok((done, task)) => {
+                        all.0.written += done.written;
+                        all.0.kept += done.kept;
+                        all.1 += task.region.len();
+                        progress(all.1);
+                    }
+                    Err(error) => {
+                        all.2.get_or_insert(error);
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        });
+        match all.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            (done, _, None) => Ok(done),
+            (_, _, Some(error)) => Err(error),
+        }
+    }
+
+    /// Runs one task. Done twice, it writes the same.
+    ///
+    /// # Errors
+    /// Those of the stores, and a source that is not what it says.
+    pub fn task(&self, task: &Task, transfers: &Transfers, pool: &dyn Pool) -> Result<Done> {
+        let mut done = Done::default();
+        // Source pieces that another piece of the block needs.
+        let mut kept: HashMap<u64, Held> = HashMap::new();
+        for piece in self.pass.pieces(task) {
+            if self.resume && self.to.has(piece)? {
+                done.kept += 1;
+                continue;
+            }
+            self.to
+                .put_space(piece, &mut |space| self.make((task, piece), space, &mut kept, transfers, pool))?;
+            done.written += 1;
+        }
+        Ok(done)
+    }
+
+    /// Makes a target piece.
+    fn make<'a>(
+        &'a self,
+        (task, piece): (&Task, u64),
+        space: &mut dyn Space,
+        kept: &mut HashMap<u64, Held<'a>>,
+        transfers: &Transfers,
+        pool: &dyn Pool,
+    ) -> Result<()> {
+        let (from, to) = (self.from.shards(), self.to.shards());
+        let region = to.grid().region(piece)?;
+        let layout = to.layout_of(&region)?;
+        if to.fill() != 0 && u128::from(layout.size()) != region.len() {
+            fill(space.bytes(), &layout, to.fill())?;
+        }
+        let mut moved = 0;
+        for (number, shared) in self.pass.sources(&region) {
+            let whole = from.grid().region(number)?;
+            // It goes when no later piece of the block needs it.
+            let is_needed = self.pass.last_use(task, &whole).is_some_and(|last| last > piece);
+            let held = match kept.remove(&number) {
+                Some(held) => held,
+                None => self.from.get(number)?,
+            };
+            let (start, at) = (shared.within(&whole.start).start, shared.within(&region.start).start);
+            let side = Side { layout: &layout, start: &at };
+            let source = from.layout_of(&whole)?;
+            match held.bytes() {
+                None => {
+                    let fill = (from.fill(), source.bits());
+                    transfers.fill(pool, &shared.size, fill, (side, space.bytes()))?;
+                }
+                Some(bytes) => {
+                    let views = (
+                        Side { layout: &source, start: &start }.view(&shared.size)?,
+                        side.view(&shared.size)?,
+                    );
+                    let take = |from: &Layout, to: &Layout| {
+                        transfers.run_views(pool, (from, bytes), (to, space.bytes()))?;
+                        moved += from.element_bytes() as u64;
+                        if moved >= self.window {
+                            moved = 0;
+                            held.forget();
+                            space.forget();
+                        }
+                        Ok(())
+                    };
+                    cut(&views.0, &views.1, self.window, take)?;
+                    held.intact()?;
+                }
+            }
+            if is_needed {
+                kept.insert(number, held);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Moves a region at once, or part by part where it is larger than a window.
+fn cut(
+    from: &Layout,
+    to: &Layout,
+    window: u64,
+    mut take: impl FnMut(&Layout, &Layout) -> Result<()>,
+) -> Result<()> {
+    match from.element_bytes() <= u128::from(window) {
+        true => take(from, to),
+        false => parts(from, to, window, &mut take),
+    }
+}
+
+/// Writes an element to all places of a piece.
+fn fill(bytes: &mut [u8], layout: &Layout, fill: u128) -> Result<()> {
+    let places = Layout::row_major(&[layout.size()], layout.bits())?;
+    let side = Side { layout: &places, start: &[0] };
+    // Elements that stay what they are may be of any type.
+    Transfers::new(Element::U8, Element::U8)?.fill(
+        &Inline,
+        places.dims(),
+        (fill, layout.bits()),
+        (side, bytes),
+    )
+}
