@@ -146,7 +146,7 @@ mod dialects;
 pub mod sharding;
 pub mod words;
 
-pub use dialects::{cute, directml, ggml, mlir, triton, xla};
+pub use dialects::{cute, directml, ggml, mlir, triton, xla, zarr};
 #[doc(inline)]
 pub use tilework_core::{
     Axis, Builder, Canon, Class, Difference, Digit, Digits, Element, Entries, Error, ErrorKind, Few, Figures,

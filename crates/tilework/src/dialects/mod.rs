@@ -17,7 +17,7 @@ mod texture;
 pub mod triton;
 mod tvm;
 pub mod xla;
-mod zarr;
+pub mod zarr;
 
 use crate::dialect::Dialect;
 

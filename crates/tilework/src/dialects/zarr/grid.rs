@@ -7,8 +7,16 @@ use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::{Layout, check_order};
 
 /// An array of Zarr.
+///
+/// ```
+/// use tilework::{Element, dialect::Described, zarr::Array};
+/// let array = Array::new(Element::F32, &[3, 5], &[2, 2], None, None)?;
+/// assert_eq!(array.to_string(), "f32[3,5] chunks (2, 2)");
+/// assert_eq!(array.layout()?.offset(&[2, 3])?, 17);
+/// # Ok::<(), tilework::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Array {
+pub struct Array {
     pub(super) element: Element,
     pub(super) dims: Vec<u64>,
     /// The sizes of a shard, where chunks are kept in shards.
@@ -20,6 +28,37 @@ pub(super) struct Array {
 }
 
 impl Array {
+    /// An array of these sizes in chunks, in shards of whole chunks if need be; `order` has the dimensions of a chunk from major
+    /// to minor.
+    ///
+    /// # Errors
+    /// Another number of sizes than dimensions, a size of 0, a shard that is no number of chunks, an order that is none.
+    pub fn new(
+        element: Element,
+        dims: &[u64],
+        chunks: &[u64],
+        shards: Option<&[u64]>,
+        order: Option<&[usize]>,
+    ) -> Result<Array> {
+        let (shards, order) = (shards.map(<[u64]>::to_vec), order.map(<[usize]>::to_vec));
+        Array { element, dims: dims.to_vec(), shards, chunks: chunks.to_vec(), order }.checked()
+    }
+
+    /// The sizes of a chunk.
+    pub fn chunks(&self) -> &[u64] {
+        &self.chunks
+    }
+
+    /// The sizes of a shard, where chunks are kept in shards.
+    pub fn shards(&self) -> Option<&[u64]> {
+        self.shards.as_deref()
+    }
+
+    /// The dimensions of a chunk from major to minor, where that is not their own order.
+    pub fn order(&self) -> Option<&[usize]> {
+        self.order.as_deref()
+    }
+
     /// Checks the sizes against each other.
     ///
     /// # Errors

@@ -6,3 +6,4 @@ mod read;
 mod say;
 
 pub use dialect::DIALECT;
+pub use grid::Array;
