@@ -42,6 +42,8 @@ pub struct NewFile {
     temporary: Option<Temporary>,
     /// Those of the file that it replaces.
     old: Option<Rights>,
+    /// Whether it is named before it stands on the disk.
+    is_hasty: bool,
 }
 
 impl Destination {
@@ -88,7 +90,7 @@ impl Destination {
 impl NewFile {
     fn create(path: PathBuf, old: Option<Rights>) -> Result<NewFile> {
         match unnamed(&folder_of(&path), mode(old.as_ref())) {
-            Some(file) => Ok(NewFile { file, path, temporary: None, old }),
+            Some(file) => Ok(NewFile { file, path, temporary: None, old, is_hasty: false }),
             None => NewFile::named(path, old),
         }
     }
@@ -110,7 +112,7 @@ impl NewFile {
                 .rule("a new file is made in the folder of its name")
                 .accepts("a folder that exists and may be written")
         })?;
-        Ok(NewFile { file, path, temporary: Some(temporary), old })
+        Ok(NewFile { file, path, temporary: Some(temporary), old, is_hasty: false })
     }
 
     /// The file, empty at first.
@@ -124,12 +126,15 @@ impl NewFile {
     }
 
     /// Whether the file can become so long, before any room is taken.
-    pub(crate) fn fits(&self, len: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// A disk with less room, and a limit on the size of files.
+    pub fn fits(&self, len: u64) -> Result<()> {
         fits(&self.file, len, &self.path.display().to_string())
     }
 
     /// An error of the system about this file.
-    pub(crate) fn failed(&self, error: &io::Error) -> Error {
+    pub fn failed(&self, error: &io::Error) -> Error {
         let named = failed(&self.path.display().to_string(), error);
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => named
@@ -138,6 +143,16 @@ impl NewFile {
             io::ErrorKind::FileTooLarge => named.rule("file systems have a limit on the size of files"),
             _ => named,
         }
+    }
+
+    /// Gives the file its name without waiting for the disk. Of many files that belong together nobody reads one before all are
+    /// there, and waiting once for all of them takes a thirtieth of the time.
+    ///
+    /// # Errors
+    /// What the system refuses; then no file has the name, or the old one.
+    pub fn commit_hastily(mut self) -> Result<()> {
+        self.is_hasty = true;
+        self.name().map_err(|error| self.failed(&error))
     }
 
     /// Gives the complete file its name, once all of it stands on the disk.
@@ -181,7 +196,9 @@ impl NewFile {
         if let Some(old) = &self.old {
             old.give(&self.file)?;
         }
-        self.file.sync_all()?;
+        if !self.is_hasty {
+            self.file.sync_all()?;
+        }
         Ok(taken)
     }
 }

@@ -79,3 +79,11 @@ pub use memory::available_memory;
 pub use source::{Array, Part, Source};
 pub use window::parts;
 pub use write::{Move, StreamError};
+
+/// A file without a name in a folder, for what is needed for a while.
+///
+/// # Errors
+/// A folder in which no file is made.
+pub fn scratch_file(folder: &std::path::Path) -> tilework::Result<std::fs::File> {
+    destination::scratch(folder).map_err(|error| source::failed(&folder.display().to_string(), &error))
+}

@@ -216,7 +216,14 @@ impl Header {
 
 /// The minor-to-major order of a layout that is such an order and nothing else. The one that somebody wrote down comes first,
 /// and then row-major and column-major, as sizes of 1 leave a choice.
-pub(crate) fn compact_order(layout: &Layout, written: Option<&[usize]>) -> Option<Vec<usize>> {
+///
+/// ```
+/// use tilework::Layout;
+/// use tilework_files::npy::compact_order;
+/// assert_eq!(compact_order(&Layout::row_major(&[2, 3], 32)?, None), Some(vec![1, 0]));
+/// # Ok::<(), tilework::Error>(())
+/// ```
+pub fn compact_order(layout: &Layout, written: Option<&[usize]>) -> Option<Vec<usize>> {
     let dims = layout.dims();
     let ascending: Vec<usize> = (0..dims.len()).collect();
     let descending: Vec<usize> = (0..dims.len()).rev().collect();

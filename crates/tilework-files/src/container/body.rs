@@ -9,18 +9,19 @@ use crate::npy::compact_order;
 
 /// An array as a format has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Body {
+pub struct Body {
     /// The format's word for the type.
-    pub(crate) word: String,
-    /// The most minor last, but for `fortran`.
-    pub(crate) dims: Vec<u64>,
+    pub word: String,
+    /// The sizes, the most minor last, but for `fortran`.
+    pub dims: Vec<u64>,
     /// Whether the first is the most minor.
-    pub(crate) fortran: bool,
+    pub fortran: bool,
     /// What the metadata says of it.
-    pub(crate) note: Option<String>,
-    pub(crate) bytes: u64,
+    pub note: Option<String>,
+    /// How many bytes it takes.
+    pub bytes: u64,
     /// The bytes of an element, where it should begin at a multiple of them.
-    pub(crate) align: u64,
+    pub align: u64,
 }
 
 /// How an array is stored; `transposed`: one that lies in another order of its dimensions is stored with its sizes in that
@@ -28,7 +29,7 @@ pub(crate) struct Body {
 ///
 /// # Errors
 /// What was not read, and what a format cannot hold at all.
-pub(crate) fn body(format: Format, name: &str, content: &Content, transposed: bool) -> Result<Body> {
+pub fn body(format: Format, name: &str, content: &Content, transposed: bool) -> Result<Body> {
     let body = match content {
         Content::Array(array) => of_array(format, array, transposed),
         Content::Blocks(blocks) => of_blocks(format, blocks),
@@ -50,6 +51,8 @@ fn word(format: Format, element: Element) -> Option<String> {
         Format::Gguf => name(System::Gguf),
         // Of types that NumPy has not, the bytes of an element.
         Format::Npy | Format::Npz => Some(descr_of(element)),
+        // Its names are NumPy's, those of ml_dtypes among them; in an array of Zarr every element has whole bytes.
+        Format::Zarr => name(System::Numpy),
     }
 }
 
@@ -59,6 +62,7 @@ fn bytes_word(format: Format) -> &'static str {
         Format::Safetensors => "U8",
         Format::Gguf => "I8",
         Format::Npy | Format::Npz => "|u1",
+        Format::Zarr => "uint8",
     }
 }
 
@@ -66,7 +70,7 @@ fn of_array(format: Format, array: &Placed, transposed: bool) -> Body {
     let (layout, said) = (&array.layout, || Some(array.said.to_string()));
     let is_npy = matches!(format, Format::Npy | Format::Npz);
     let bytes = layout.bytes();
-    let own = Placed::dense(array.element, layout.dims(), !is_npy).ok();
+    let own = Placed::dense(array.element, layout.dims(), !is_npy && format != Format::Zarr).ok();
     // What a format's own array of this type and these sizes is.
     let is_own = |own: &Placed| own.layout.same_buffer(layout).is_yes();
     let list = || Body {

@@ -7,10 +7,10 @@ use std::path::Path;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use tilework::{Error, Result};
-use tilework_copy::Mapped;
+use tilework_copy::{Mapped, MappedMut, Threads};
 
 use super::json::shown;
-use super::{Container, Stored, Tensor};
+use super::{Container, Content, Pieces, Stored, Tensor};
 use crate::destination;
 use crate::source::{Array, failed};
 
@@ -42,12 +42,15 @@ impl Data<'_> {
 }
 
 impl Container {
-    /// The bytes of one of its arrays. One that is deflated is unpacked, into a file without a name in the folder `scratch` if
+    /// The bytes of one of its arrays. One that is deflated, or in pieces, is unpacked, into a file without a name in the folder `scratch` if
     /// it is large.
     ///
     /// # Errors
     /// A file that was cut short since it was opened; deflated bytes that are not what the list says, in number or checksum.
     pub fn data(&self, tensor: &Tensor, scratch: &Path) -> Result<Data<'_>> {
+        if let Some(pieces) = self.pieces(tensor) {
+            return gather(tensor, pieces, scratch).map(Data);
+        }
         let Stored { file, at, bytes, packed, crc } = &tensor.stored;
         let held = &self.files[*file];
         let of_tensor =
@@ -94,6 +97,32 @@ impl Container {
         source.intact()?;
         unpacked.map(Data).map_err(of_tensor)
     }
+}
+
+/// Brings the pieces of an array together, in the layout that it says.
+fn gather(tensor: &Tensor, pieces: &dyn Pieces, scratch: &Path) -> Result<Bytes<'static>> {
+    let Content::Array(array) = &tensor.content else { return Ok(Bytes::Unpacked(Vec::new())) };
+    let list = pieces.list().transpose()?;
+    let to = list.as_ref().map_or((&array.layout, array.element), |(layout, element)| (layout, *element));
+    let bytes = to.0.bytes();
+    let step = pieces.within(SMALL);
+    let mut all = (0..pieces.count()).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+    let end = |start: u64| start.saturating_add(step).min(pieces.count());
+    if bytes <= SMALL {
+        let mut memory = vec![0; bytes as usize];
+        all.try_for_each(|start| pieces.put(start..end(start), to, &mut memory, &Threads::all()))?;
+        return Ok(Bytes::Unpacked(memory));
+    }
+    let name = scratch.display().to_string();
+    let fail = |error: io::Error| failed(&name, &error);
+    let file = destination::scratch(scratch).map_err(fail)?;
+    destination::fits(&file, bytes, &name)?;
+    let mut out = MappedMut::create(&file, bytes).map_err(fail)?;
+    for start in all {
+        pieces.put(start..end(start), to, &mut out, &Threads::all())?;
+        out.forget();
+    }
+    Ok(Bytes::Scratch(map(&file).map_err(fail)?, format!("what was gathered in {name}")))
 }
 
 fn map(file: &File) -> io::Result<Mapped> {

@@ -61,6 +61,7 @@ pub(crate) fn open(folder: &Path, paths: &[PathBuf], known: Option<Element>) -> 
         metadata: Vec::new(),
         raw: Vec::new(),
         lists: Vec::new(),
+        pieces: Vec::new(),
     })
 }
 

@@ -157,6 +157,10 @@ fn list(format: Format, jobs: &[Job], bodies: &[Body], files: &[Planned]) -> Opt
 fn fingerprint(from: &Container, jobs: &[Job], files: &[Planned]) -> String {
     let mut text = format!("tilework {}\n", env!("CARGO_PKG_VERSION"));
     from.files.iter().for_each(|held| text.push_str(&format!("{} {:?}\n", held.name, held.stamp)));
+    // What stands in chunks may have changed in any of them, so such a job is never the same again.
+    if from.format() == Format::Zarr {
+        text.push_str(&format!("{:?}\n", std::time::SystemTime::now()));
+    }
     for file in files {
         text.push_str(&format!("{} {}\n", file.name, file.frame.bytes));
         if let Around::Fixed(pieces) = &file.frame.around {

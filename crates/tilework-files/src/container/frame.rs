@@ -59,6 +59,7 @@ impl Frame {
                     .rule("an npy file holds one array")
                     .accepts("--only with the name of one, or a folder: OUT/ and --format npy")),
             },
+            Format::Zarr => Err(super::zarr()),
         }
     }
 }

@@ -30,8 +30,10 @@ use tilework::{Element, Error, Result};
 use tilework_copy::Mapped;
 
 pub use array::{Blocks, Content, Placed};
+pub use body::{Body, body};
 pub use compare::{Compared, Different, Place, compare};
 pub use data::Data;
+pub use note::as_noted;
 pub use pattern::{Pattern, Rename};
 pub use repack::Mix;
 pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
@@ -49,6 +51,8 @@ pub enum Format {
     Safetensors,
     /// The format of ggml and llama.cpp.
     Gguf,
+    /// A folder of arrays in chunks, which the crate `tilework-stores` reads and writes.
+    Zarr,
 }
 
 impl Format {
@@ -59,9 +63,43 @@ impl Format {
             Format::Npz => "npz",
             Format::Safetensors => "safetensors",
             Format::Gguf => "GGUF",
+            Format::Zarr => "Zarr",
         }
     }
 }
+
+/// The bytes of an array that are not in one place of a file: chunks, each of which may be compressed.
+///
+/// They are moved piece by piece, so no more than a few are in memory, and whatever is mapped is moved straight to where it belongs.
+pub trait Pieces: std::fmt::Debug + Send + Sync {
+    /// How many pieces there are.
+    fn count(&self) -> u64;
+
+    /// How many of them may be moved at a time within so many bytes of memory, at least one.
+    fn within(&self, memory: u64) -> u64;
+
+    /// What the pieces are brought together as, where that is not the array itself: a note says how an array lies, and what is in
+    /// pieces is the list of its places, or of its bytes.
+    fn list(&self) -> Option<Result<(tilework::Layout, Element)>> {
+        None
+    }
+
+    /// Moves the elements of some pieces to their places in `to`, a layout of the array's sizes in all of `bytes`, as elements of
+    /// this type.
+    ///
+    /// # Errors
+    /// What cannot be read, or is not as the store says.
+    fn put(
+        &self,
+        pieces: std::ops::Range<u64>,
+        to: (&tilework::Layout, Element),
+        bytes: &mut [u8],
+        pool: &dyn tilework_copy::Pool,
+    ) -> Result<()>;
+}
+
+/// An array in pieces: its name, what it is, and its pieces; none for what is not read.
+pub type Gathered = (String, Content, Option<Box<dyn Pieces>>);
 
 /// An array in a container.
 #[derive(Debug)]
@@ -114,6 +152,8 @@ pub struct Container {
     raw: Vec<std::ops::Range<usize>>,
     /// The keys of those that are lists, and text here only to be shown.
     lists: Vec<String>,
+    /// Of arrays in pieces, those of each.
+    pieces: Vec<Option<Box<dyn Pieces>>>,
 }
 
 /// A mapped file.
@@ -227,8 +267,29 @@ impl Container {
                 npz::read_npy(bytes, 0, &stem, None, known)
             }
             Format::Gguf => gguf::read(bytes, 0),
+            Format::Zarr => Err(zarr()),
         })?;
-        Ok(Container { name, format, files: vec![held], tensors, metadata, raw, lists })
+        Ok(Container { name, format, files: vec![held], tensors, metadata, raw, lists, pieces: Vec::new() })
+    }
+
+    /// Arrays in pieces, with what else the store says.
+    pub fn gathered(name: String, arrays: Vec<Gathered>, metadata: Vec<(String, String)>) -> Container {
+        let (mut tensors, mut pieces) = (Vec::with_capacity(arrays.len()), Vec::with_capacity(arrays.len()));
+        for (file, (name, content, of_array)) in arrays.into_iter().enumerate() {
+            let bytes = match &content {
+                Content::Array(array) => array.layout.bytes(),
+                Content::Blocks(blocks) => blocks.bytes(),
+                Content::Unread { .. } => 0,
+            };
+            tensors.push(Tensor {
+                name,
+                content,
+                stored: Stored { file, at: 0, bytes, packed: None, crc: None },
+            });
+            pieces.push(of_array);
+        }
+        let (files, raw, lists) = (Vec::new(), Vec::new(), Vec::new());
+        Container { name, format: Format::Zarr, files, tensors, metadata, raw, lists, pieces }
     }
 
     /// What a file is by its first bytes or its name, or a folder by what is in it; none if it is no container.
@@ -257,12 +318,17 @@ impl Container {
 
     /// How many files it is.
     pub fn files(&self) -> usize {
-        self.files.len()
+        self.files.len().max(1)
     }
 
     /// The arrays, in the order of their names in the file.
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors
+    }
+
+    /// The pieces of an array, where it is in pieces.
+    fn pieces(&self, tensor: &Tensor) -> Option<&dyn Pieces> {
+        self.pieces.get(tensor.stored.file)?.as_deref()
     }
 
     /// What else the file says, as names and texts, without notes on layouts.
@@ -278,7 +344,7 @@ impl Container {
     }
 
     /// The metadata that is text, without what only stands for lists.
-    fn texts(&self) -> Vec<(&str, &str)> {
+    pub fn texts(&self) -> Vec<(&str, &str)> {
         let is_text = |key: &str| !self.lists.iter().any(|list| list == key) && key != gguf::ALIGNMENT;
         self.metadata.iter().filter(|(key, _)| is_text(key)).map(|(key, value)| (&**key, &**value)).collect()
     }
@@ -292,12 +358,19 @@ impl Container {
     pub fn left_out(&self, format: Format) -> Vec<&str> {
         let kept: Vec<&str> = match format {
             Format::Gguf if self.format == Format::Gguf => return Vec::new(),
-            Format::Safetensors | Format::Gguf => self.texts().into_iter().map(|(key, _)| key).collect(),
+            Format::Safetensors | Format::Gguf | Format::Zarr => {
+                self.texts().into_iter().map(|(key, _)| key).collect()
+            }
             Format::Npy | Format::Npz => Vec::new(),
         };
         let keys = self.metadata.iter().map(|(key, _)| key.as_str());
         keys.filter(|key| !kept.contains(key) && *key != gguf::ALIGNMENT).collect()
     }
+}
+
+/// Why a store is not opened here.
+pub(crate) fn zarr() -> Error {
+    Error::new("a Zarr store").rule("stores are read and written by the crate tilework-stores")
 }
 
 /// The format of a file by its first bytes, or else by its name.

@@ -44,6 +44,16 @@ pub(crate) fn transposed(array: &Placed) -> Option<Vec<u64>> {
     Some(order.iter().rev().map(|&dim| array.layout.dims()[dim]).collect())
 }
 
+/// What a note says of an array that a store has as `dims` elements of this type.
+///
+/// # Errors
+/// A note that is no layout, or one of another array than the one that is there.
+pub fn as_noted(name: &str, note: &str, dims: &[u64], element: Element) -> Result<Content> {
+    let bytes = dims.iter().try_fold(u64::from(element.bytes()), |bytes, &size| bytes.checked_mul(size));
+    let bytes = bytes.ok_or_else(|| Error::new(format!("the sizes {dims:?} of {}", shown(name))))?;
+    read(name, note, dims, Word::Of(element), bytes)
+}
+
 /// The array that a note says, stored with these sizes in `bytes` bytes.
 ///
 /// # Errors

@@ -101,6 +101,7 @@ pub(crate) fn open(path: &Path) -> Result<Container> {
         metadata,
         raw: Vec::new(),
         lists: Vec::new(),
+        pieces: Vec::new(),
     })
 }
 

@@ -14,7 +14,7 @@ use super::body::{Body, body};
 use super::frame::{Entry, Frame, differ};
 use super::json::shown;
 use super::repack::Repack;
-use super::{Container, Format, Tensor, folder_out};
+use super::{Container, Format, Pieces, Tensor, folder_out};
 use crate::check::{check_elements, check_padding};
 use crate::destination::{Destination, NewFile};
 use crate::source::{Array, within};
@@ -204,14 +204,20 @@ pub(crate) fn write_file(
     for (&number, &place) in numbers.iter().zip(&frame.places) {
         let job = &jobs[number];
         let named = |error: Error| within(&shown(&job.name), &error);
-        let data = from.data(job.tensor, scratch)?;
         let mut region = Region { map: &mut map, start: place as usize, len: job.written() as usize };
-        put(job, data.array(), &mut region, how, done).map_err(named)?;
-        data.array().intact()?;
+        match from.pieces(job.tensor).filter(|pieces| pieces.list().is_none()) {
+            Some(pieces) => put_pieces(job, pieces, &mut region, how, done).map_err(named)?,
+            None => {
+                let data = from.data(job.tensor, scratch)?;
+                put(job, data.array(), &mut region, how, done).map_err(named)?;
+                data.array().intact()?;
+            }
+        }
         done += job.written();
         (how.progress)(done);
         if how.check {
             let read = Mapped::read(file.file()).map_err(|error| file.failed(&error))?;
+            let data = from.data(job.tensor, scratch)?;
             let checked = compare(job, data.array(), &read, place as usize, how).map_err(named);
             data.array().intact()?;
             checked.map_err(WriteError::Differs)?;
@@ -286,16 +292,7 @@ fn put(job: &Job, source: Array, region: &mut Region, how: &How, done: u64) -> R
         let job = Move { relayout, source, head: b"", pool: how.pool };
         return job.run(region.bytes(), WINDOW, &|bytes| (how.progress)(done + bytes));
     };
-    if moved.fill != 0 {
-        // Eight elements are whole bytes, whatever their bits.
-        let bits = moved.to.layout.bits();
-        let step = CHUNK - CHUNK % bits as usize;
-        for start in (0..region.len).step_by(step) {
-            let end = region.len.min(start + step);
-            fill_all(&mut region.bytes()[start..end], moved.fill, bits);
-            region.map.forget();
-        }
-    }
+    fill(moved, region);
     let total = relayout.plan().from().len().max(1);
     let mut moved = 0;
     pieces(relayout, memory / 8, &mut |piece| {
@@ -305,6 +302,46 @@ fn put(job: &Job, source: Array, region: &mut Region, how: &How, done: u64) -> R
         forget(&source, region, how);
         Ok(())
     })
+}
+
+/// Fills all of an array, in parts.
+fn fill(moved: &Moved, region: &mut Region) {
+    if moved.fill == 0 {
+        return; // a new file is
+    }
+    // Eight elements are whole bytes, whatever their bits.
+    let bits = moved.to.layout.bits();
+    let step = CHUNK - CHUNK % bits as usize;
+    for start in (0..region.len).step_by(step) {
+        let end = region.len.min(start + step);
+        fill_all(&mut region.bytes()[start..end], moved.fill, bits);
+        region.map.forget();
+    }
+}
+
+/// Writes an array that is in pieces to its place: each is moved straight there.
+fn put_pieces(job: &Job, pieces: &dyn Pieces, region: &mut Region, how: &How, done: u64) -> Result<()> {
+    let Content::Array(array) = &job.tensor.content else { return Ok(()) }; // refused before
+    let to = match &job.change {
+        Change::Move(moved) => {
+            fill(moved, region);
+            (moved.relayout.plan().to(), moved.to.element)
+        }
+        Change::Keep | Change::Repack(_) => (&array.layout, array.element),
+    };
+    let (count, step) = (pieces.count(), pieces.within(how.memory.unwrap_or(1 << 30) / 4));
+    let mut start = 0;
+    while start < count {
+        let end = count.min(start.saturating_add(step));
+        pieces.put(start..end, to, region.bytes(), how.pool)?;
+        if how.memory.is_some() {
+            region.map.forget();
+        }
+        let part = u128::from(region.len as u64) * u128::from(end) / u128::from(count);
+        (how.progress)(done + part as u64);
+        start = end;
+    }
+    Ok(())
 }
 
 /// The way from the blocks that are there to these.
