@@ -24,8 +24,10 @@ pub mod plan;
 mod region;
 pub mod run;
 mod shards;
+mod stage;
 mod store;
 mod transfer;
+pub mod zarr;
 
 pub use cut::Cut;
 pub use grid::Grid;

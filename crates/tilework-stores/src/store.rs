@@ -1,6 +1,7 @@
 //! What a store of pieces does.
 
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use tilework::{Error, Result};
 use tilework_copy::{Mapped, MappedMut};
@@ -127,7 +128,7 @@ enum Bytes<'a> {
     Owned(Vec<u8>),
     Kept(Box<dyn AsRef<[u8]> + Send + 'a>),
     Borrowed(Array<'a>),
-    Mapped { map: Mapped, range: Range<usize>, name: String },
+    Mapped { map: Arc<Mapped>, range: Range<usize>, name: String },
 }
 
 impl<'a> Held<'a> {
@@ -151,11 +152,12 @@ impl<'a> Held<'a> {
         Held(Bytes::Borrowed(bytes))
     }
 
-    /// A part of a file that was mapped for this piece.
+    /// A part of a file that was mapped, for this piece or for several.
     ///
     /// # Errors
     /// A file that ends before.
-    pub fn mapped(map: Mapped, range: Range<usize>, name: String) -> Result<Held<'static>> {
+    pub fn mapped(map: impl Into<Arc<Mapped>>, range: Range<usize>, name: String) -> Result<Held<'static>> {
+        let map = map.into();
         if range.start > range.end || range.end > map.len() {
             return Err(Error::new(format!("{name} has {} bytes", map.len()))
                 .rule(format!("a piece takes the bytes {} to {}", range.start, range.end)));

@@ -1,0 +1,178 @@
+//! A new store: a folder beside its name, which gets the name when all is there.
+//!
+//! Chunks are written in `.NAME.tilework-unfinished`, each whole or not at all. A journal there has the length and the checksum of each
+//! that is complete, so a run that goes on where another was killed knows which are right. The disk is waited for once, before the
+//! folder gets its name; until then nobody reads it.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tilework::{Error, Result};
+use tilework_copy::Mapped;
+use tilework_files::{Destination, NewFile};
+
+/// The file with a line for each key that is complete: its length, its checksum, and the key.
+const JOURNAL: &str = ".journal";
+
+/// A folder in which a store is written.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    path: PathBuf,
+    out: PathBuf,
+    journal: Mutex<Option<File>>,
+    /// What earlier runs have completed.
+    complete: OnceLock<HashMap<String, (u64, u32)>>,
+}
+
+fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::new(format!("{}: {error}", path.display()))
+}
+
+impl Stage {
+    /// The folder for a new store; with what is there already, where `goes_on`, and else empty.
+    ///
+    /// # Errors
+    /// A store that exists, and a folder in which none is made.
+    pub(crate) fn new(out: &Path, goes_on: bool) -> Result<Stage> {
+        let name = out.file_name().ok_or_else(|| {
+            Error::new(format!("{} has no name", out.display())).accepts("the name of a new folder")
+        })?;
+        is_free(out)?;
+        let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let path = folder.join(format!(".{}.tilework-unfinished", name.to_string_lossy()));
+        let stage = Stage { path, out: out.to_owned(), journal: Mutex::default(), complete: OnceLock::new() };
+        if !goes_on && fs::symlink_metadata(&stage.path).is_ok() {
+            stage.remove()?;
+        }
+        match fs::create_dir(&stage.path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && goes_on => Ok(stage),
+            Err(error) => Err(failed(&stage.path, &error)
+                .rule("a new store is made beside its name")
+                .accepts("a folder in one that exists and may be written")),
+            Ok(()) => Ok(stage),
+        }
+    }
+
+    fn remove(&self) -> Result<()> {
+        fs::remove_dir_all(&self.path).map_err(|error| failed(&self.path, &error))
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A new file for a key, in a folder that is made if need be.
+    pub(crate) fn file(&self, key: &str) -> Result<NewFile> {
+        let path = self.path.join(key);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+        }
+        match Destination::create(&path)? {
+            Destination::File(file) => Ok(file),
+            Destination::Stream(_) => Err(Error::new(format!("{} is no file", path.display()))),
+        }
+    }
+
+    /// Writes all of what stands under a key.
+    pub(crate) fn put(&self, key: &str, bytes: &[u8]) -> Result<()> {
+        let file = self.file(key)?;
+        file.file().write_all(bytes).map_err(|error| file.failed(&error))?;
+        file.commit_hastily()
+    }
+
+    /// Notes that a key is complete.
+    pub(crate) fn done(&self, key: &str, len: u64, sum: u32) -> Result<()> {
+        let path = self.path.join(JOURNAL);
+        let mut held = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = match held.take() {
+            Some(file) => file,
+            None => File::options()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .map_err(|error| failed(&path, &error))?,
+        };
+        // One call for a line: lines of several processes stand one after the other.
+        let written = file.write_all(format!("{len} {sum:08x} {key}\n").as_bytes());
+        *held = Some(file);
+        written.map_err(|error| failed(&path, &error))
+    }
+
+    /// Whether a key is there, with the length and the checksum of the journal.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        let complete = self.complete.get_or_init(|| {
+            let text = fs::read_to_string(self.path.join(JOURNAL)).unwrap_or_default();
+            let line = |line: &str| {
+                let mut words = line.splitn(3, ' ');
+                let (len, sum) = (words.next()?.parse().ok()?, u32::from_str_radix(words.next()?, 16).ok()?);
+                Some((words.next()?.to_owned(), (len, sum)))
+            };
+            text.lines().filter_map(line).collect()
+        });
+        let Some(&(len, sum)) = complete.get(key) else { return false };
+        let Ok(file) = File::open(self.path.join(key)) else { return false };
+        match file.metadata() {
+            Ok(found) if found.is_file() && found.len() == len => {}
+            _ => return false,
+        }
+        if len == 0 {
+            return sum == 0;
+        }
+        Mapped::read(&file).is_ok_and(|map| crc32fast::hash(&map) == sum && map.intact().is_ok())
+    }
+
+    /// Waits until all stands on the disk, and gives the folder its name.
+    ///
+    /// # Errors
+    /// What the system refuses, and a store that somebody else has written meanwhile.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let fail = |error: io::Error| {
+            failed(&self.out, &error).rule(format!("all chunks are complete in {}", self.path.display()))
+        };
+        is_free(&self.out)?;
+        match fs::remove_file(self.path.join(JOURNAL)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
+            _ => {}
+        }
+        sync_all(&self.path).map_err(fail)?;
+        fs::rename(&self.path, &self.out).map_err(fail)?;
+        if let Some(folder) = self.out.parent().and_then(|folder| File::open(folder).ok()) {
+            let _ = folder.sync_all(); // not every system can do that to a folder
+        }
+        Ok(())
+    }
+}
+
+/// A store is written as a whole, and none is replaced.
+fn is_free(out: &Path) -> Result<()> {
+    match fs::read_dir(out).map(Iterator::count) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(out).is_err() => Ok(()),
+        Err(error) => Err(failed(out, &error)),
+        Ok(0) => Ok(()),
+        Ok(_) => Err(Error::new(format!("{} exists, and is not empty", out.display()))
+            .rule("a store is written as a whole, and none is replaced")
+            .accepts("the name of a folder that does not exist")),
+    }
+}
+
+/// Waits until all files of a folder stand on the disk.
+#[cfg(target_os = "linux")]
+fn sync_all(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(path)?)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_all(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => sync_all(&entry.path())?,
+            false => File::options().write(true).open(entry.path())?.sync_all()?,
+        }
+    }
+    Ok(())
+}

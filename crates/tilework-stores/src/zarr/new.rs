@@ -1,0 +1,302 @@
+//! Writing an array chunk by chunk, as version 3.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tilework::dialect::Axes;
+use tilework::zarr::Array as Grid3;
+use tilework::{Element, Error, Result, System};
+use tilework_copy::MappedMut;
+
+use super::codec::{self, Codec};
+use super::meta::{Index, Keys, Meta};
+use super::{fill, shard};
+use crate::grid::Grid;
+use crate::region::Region;
+use crate::shards::{Form, Shards};
+use crate::stage::Stage;
+use crate::store::{Cost, Make, Write};
+
+/// Pieces of this size or more are written through a mapping, so that they may be larger than memory.
+const MAPPED: u64 = 32 << 20;
+
+/// What compresses chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Nothing: chunks are mapped when they are read, and moved straight from the file.
+    #[default]
+    None,
+    /// Zstandard, of this level.
+    Zstd(i32),
+    /// Deflate in gzip's frame, of this level.
+    Gzip(u32),
+}
+
+impl Compression {
+    /// Reads `none`, `zstd`, `zstd:3`, `gzip` or `gzip:6`.
+    ///
+    /// ```
+    /// use tilework_stores::zarr::Compression;
+    /// assert_eq!(Compression::read("zstd")?, Compression::Zstd(3));
+    /// assert!(Compression::read("gzip:10").is_err());
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another word, and a level that it has not.
+    pub fn read(text: &str) -> Result<Compression> {
+        let (word, level) = text.split_once(':').map_or((text, None), |(word, level)| (word, Some(level)));
+        let level = |usual: i32, least: i32, most: i32| match level {
+            None => Some(usual),
+            Some(level) => level.parse().ok().filter(|level| (least..=most).contains(level)),
+        };
+        let found = match word {
+            "none" if !text.contains(':') => Some(Compression::None),
+            "zstd" => level(3, -7, 22).map(Compression::Zstd),
+            "gzip" => level(6, 0, 9).map(|level| Compression::Gzip(level.unsigned_abs())),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            Error::new(format!("the compression {text:?}"))
+                .accepts("none, zstd, gzip, or with a level: zstd:-7 to zstd:22, gzip:0 to gzip:9")
+        })
+    }
+
+    fn codecs(self) -> Vec<Codec> {
+        match self {
+            Compression::None => Vec::new(),
+            Compression::Zstd(level) => vec![Codec::Zstd(level, false)],
+            Compression::Gzip(level) => vec![Codec::Gzip(level)],
+        }
+    }
+}
+
+/// A new array: what it is, and how it is stored.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Sizes, type, chunks, shards and the order within a chunk.
+    pub array: Grid3,
+    /// The type of its elements.
+    pub element: Element,
+    /// Its sizes.
+    pub dims: Vec<u64>,
+    /// What compresses a chunk.
+    pub compression: Compression,
+    /// The bits of an element where nothing was written.
+    pub fill: u128,
+    /// The names of its dimensions.
+    pub names: Option<Axes>,
+    /// What else is to be said of it.
+    pub attributes: Map<String, Value>,
+}
+
+impl Spec {
+    /// An array that is 0 where nothing was written, with chunks that nothing compresses.
+    pub fn new(array: Grid3, element: Element, dims: &[u64]) -> Spec {
+        let (compression, attributes) = (Compression::None, Map::new());
+        Spec { array, element, dims: dims.to_vec(), compression, fill: 0, names: None, attributes }
+    }
+
+    pub(super) fn meta(&self) -> Meta {
+        let index = Index { at_start: false, has_sum: true, is_reversed: false };
+        Meta {
+            array: self.array.clone(),
+            element: self.element,
+            dims: self.dims.clone(),
+            keys: Keys { has_prefix: true, separator: '/' },
+            fill: self.fill,
+            reversed: 0,
+            codecs: self.compression.codecs(),
+            index: self.array.shards().map(|_| index),
+            names: self.names.clone(),
+            attributes: self.attributes.clone(),
+        }
+    }
+}
+
+impl Meta {
+    /// `zarr.json` of an array.
+    ///
+    /// # Errors
+    /// A type that Zarr has no name for.
+    pub(super) fn to_json(&self) -> Result<Value> {
+        let kind = self.element.name_in(System::Numpy).ok_or_else(|| {
+            Error::new(format!("an array of {}", self.element))
+                .rule("Zarr's types are NumPy's, and those of ml_dtypes")
+        })?;
+        let named = |name: &str, settings: Value| json!({"name": name, "configuration": settings});
+        let little = match self.element.bytes() {
+            1 => json!({"name": "bytes"}),
+            _ => named("bytes", json!({"endian": "little"})),
+        };
+        let transpose = self.array.order().map(|order| named("transpose", json!({"order": order})));
+        let codecs = self.codecs.iter().map(|codec| match codec {
+            Codec::Gzip(level) => named("gzip", json!({"level": level})),
+            Codec::Zstd(level, has_sum) => named("zstd", json!({"level": level, "checksum": has_sum})),
+            other => json!({"name": other.name()}),
+        });
+        let chain: Vec<Value> = transpose.into_iter().chain([little]).chain(codecs).collect();
+        let chain = match self.array.shards() {
+            None => json!(chain),
+            Some(_) => json!([named(
+                "sharding_indexed",
+                json!({
+                    "chunk_shape": self.array.chunks(),
+                    "codecs": chain,
+                    "index_codecs": [named("bytes", json!({"endian": "little"})), {"name": "crc32c"}],
+                    "index_location": "end",
+                })
+            )]),
+        };
+        let mut all = json!({
+            "zarr_format": 3,
+            "node_type": "array",
+            "shape": self.dims,
+            "data_type": kind,
+            "chunk_grid": named("regular", json!({"chunk_shape": self.whole()})),
+            "chunk_key_encoding": named("default", json!({"separator": "/"})),
+            "fill_value": fill::written(self.fill, self.element),
+            "codecs": chain,
+            "attributes": self.attributes,
+        });
+        if let Some(names) = &self.names {
+            all["dimension_names"] = json!(names.names());
+        }
+        Ok(all)
+    }
+}
+
+/// An array that is being written. Its pieces are what stands under one key: chunks, or shards of them.
+#[derive(Debug)]
+pub struct NewArray {
+    stage: Arc<Stage>,
+    /// The key of the array, with a slash behind it, or nothing.
+    path: String,
+    meta: Meta,
+    shards: Shards,
+    /// The chunks of a shard.
+    inner: Grid,
+    chunk_bytes: u64,
+}
+
+impl NewArray {
+    pub(super) fn new(stage: Arc<Stage>, path: &str, meta: Meta) -> Result<NewArray> {
+        let layout = meta.layout_of(meta.whole())?;
+        let grid = Grid::regular(&meta.dims, meta.whole())?;
+        let inner = Grid::regular(meta.whole(), meta.array.chunks())?;
+        if let Some(index) = meta.index {
+            shard::bytes(index, inner.count())?;
+        }
+        let chunk_bytes = meta.layout_of(meta.array.chunks())?.bytes();
+        let shards = Shards::new(meta.element, grid, Form::whole(layout))?.with_fill(meta.fill);
+        let path = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let array = NewArray { stage, path, meta, shards, inner, chunk_bytes };
+        let text = format!("{:#}\n", array.meta.to_json()?);
+        array.stage.put(&format!("{}zarr.json", array.path), text.as_bytes())?;
+        Ok(array)
+    }
+
+    fn key(&self, piece: u64) -> Result<String> {
+        let coordinates = self.shards.grid().coordinates(piece)?;
+        Ok(format!("{}{}", self.path, self.meta.keys.of(&coordinates)))
+    }
+
+    /// For each chunk of a shard, whether it has an element of the array.
+    fn has_elements(&self, piece: u64) -> Result<Vec<bool>> {
+        let whole = self.shards.grid().region(piece)?;
+        let within = Region { start: vec![0; whole.size.len()], size: whole.size };
+        (0..self.inner.count()).map(|chunk| Ok(self.inner.region(chunk)?.shared(&within).is_some())).collect()
+    }
+
+    /// The index of a shard whose chunks nothing compresses: each stands at its place.
+    fn plain_index(&self, piece: u64) -> Result<Vec<u8>> {
+        let Some(index) = self.meta.index else { return Ok(Vec::new()) };
+        let places: Vec<_> = self
+            .has_elements(piece)?
+            .into_iter()
+            .zip(0_u64..)
+            .map(|(has, chunk)| has.then(|| chunk * self.chunk_bytes..(chunk + 1) * self.chunk_bytes))
+            .collect();
+        Ok(shard::written(index, &places))
+    }
+
+    /// A piece that nothing compresses, written where it will be.
+    fn put_mapped(&self, piece: u64, key: &str, make: Make) -> Result<()> {
+        let file = self.stage.file(key)?;
+        let tail = self.plain_index(piece)?;
+        let bytes = self.shards.layout(piece)?.bytes();
+        let all = bytes + tail.len() as u64;
+        file.fits(all)?;
+        let mut map = MappedMut::create(file.file(), all).map_err(|error| file.failed(&error))?;
+        let (head, rest) = map.split_at_mut(bytes as usize); // the mapping has so many
+        make(head)?;
+        rest.copy_from_slice(&tail);
+        let sum = crc32fast::hash(&map);
+        drop(map);
+        file.commit_hastily()?;
+        self.stage.done(key, all, sum)
+    }
+
+    /// The bytes of a piece as they are stored.
+    fn encoded(&self, piece: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let codecs = &self.meta.codecs;
+        let Some(index) = self.meta.index else { return codec::encode(codecs, bytes) };
+        if codecs.is_empty() {
+            let tail = self.plain_index(piece)?;
+            let mut bytes = bytes;
+            bytes.extend(tail);
+            return Ok(bytes);
+        }
+        let (mut out, mut places) = (Vec::new(), Vec::new());
+        let chunks = bytes.chunks(self.chunk_bytes.max(1) as usize); // within memory, so it fits
+        for (chunk, has_elements) in chunks.zip(self.has_elements(piece)?) {
+            places.push(match has_elements {
+                false => None,
+                true => {
+                    let start = out.len() as u64;
+                    out.extend(codec::encode(codecs, chunk.to_vec())?);
+                    Some(start..out.len() as u64)
+                }
+            });
+        }
+        out.extend(shard::written(index, &places));
+        Ok(out)
+    }
+}
+
+impl Write for NewArray {
+    fn shards(&self) -> &Shards {
+        &self.shards
+    }
+
+    fn put(&self, piece: u64, make: Make) -> Result<()> {
+        let (key, len) = (self.key(piece)?, self.shards.layout(piece)?.bytes());
+        if self.meta.codecs.is_empty() && len >= MAPPED {
+            return self.put_mapped(piece, &key, make);
+        }
+        let mut bytes = super::read::room(len)?;
+        make(&mut bytes)?;
+        let bytes = self.encoded(piece, bytes)?;
+        self.stage.put(&key, &bytes)?;
+        self.stage.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
+    }
+
+    fn has(&self, piece: u64) -> Result<bool> {
+        Ok(self.stage.has(&self.key(piece)?))
+    }
+
+    fn cost(&self) -> Result<Cost> {
+        let bytes = self.shards.largest()?.bytes();
+        let memory = match self.meta.codecs.is_empty() {
+            true if bytes >= MAPPED => 0,
+            true => bytes,
+            // Beside what is stored.
+            false => 2 * bytes + self.chunk_bytes,
+        };
+        Ok(Cost { memory, bytes, requests: 1, partial: false })
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.stage.finish()
+    }
+}
