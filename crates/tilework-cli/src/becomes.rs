@@ -5,7 +5,7 @@ use tilework::ggml::Block;
 use tilework::xla::{self, Shape};
 use tilework::{Element, Error, PlanOptions, Result};
 use tilework_copy::{Conversion, Relayout};
-use tilework_files::container::{Change, Content, Moved, Pattern, Placed, Tensor};
+use tilework_files::container::{Change, Content, Format, Moved, Pattern, Placed, Tensor};
 
 use crate::args::{Args, ConvertArgs};
 use crate::many::Kept;
@@ -18,6 +18,8 @@ pub struct Wish<'a> {
     convert: Option<Element>,
     pads: Vec<Pad>,
     fill: Option<&'a str>,
+    /// Whether chunks are a layout of what is written.
+    keeps_chunks: bool,
 }
 
 /// New sizes for arrays of some names.
@@ -39,7 +41,7 @@ impl<'a> Wish<'a> {
     ///
     /// # Errors
     /// A layout that is no text, `--convert` without a type, and `--pad` without sizes.
-    pub fn new(convert: &'a ConvertArgs) -> std::result::Result<Wish<'a>, Bad> {
+    pub fn new(convert: &'a ConvertArgs, target: Format) -> std::result::Result<Wish<'a>, Bad> {
         let bad = |error: Error| Bad::new(error, "");
         let to = match &convert.to {
             None => None,
@@ -63,7 +65,13 @@ impl<'a> Wish<'a> {
         };
         let pads =
             convert.pad.iter().map(|text| Pad::new(text)).collect::<Result<Vec<Pad>>>().map_err(bad)?;
-        Ok(Wish { to, convert: element, pads, fill: convert.fill.as_deref() })
+        Ok(Wish {
+            to,
+            convert: element,
+            pads,
+            fill: convert.fill.as_deref(),
+            keeps_chunks: target == Format::Zarr,
+        })
     }
 
     /// Whether what was asked for was done to any array.
@@ -92,8 +100,12 @@ impl<'a> Wish<'a> {
     /// Sizes and padding that it cannot have.
     pub fn of(&self, tensor: &Tensor, args: &Args) -> std::result::Result<Becomes, Bad> {
         let keep = |why: Option<(&'static str, Error)>| Ok(Becomes { change: Change::Keep, why });
+        // Chunks are how a store keeps an array; elsewhere it is its rows.
+        let is_in_chunks =
+            matches!(&tensor.content, Content::Array(array) if array.said.dialect().name == "zarr");
+        let to = self.to.or((is_in_chunks && !self.keeps_chunks).then_some("row-major"));
         let pad = self.pads.iter().find(|pad| pad.names.matches(&tensor.name));
-        if self.to.is_none() && self.convert.is_none() && pad.is_none() {
+        if to.is_none() && self.convert.is_none() && pad.is_none() {
             return keep(None);
         }
         let array = match &tensor.content {
@@ -119,13 +131,13 @@ impl<'a> Wish<'a> {
         // What is no number with a fraction is not made one, and counts stay whole.
         let element = self.convert.filter(|to| to.is_float() == array.element.is_float() && to.is_float());
         let is_skipped = element.is_none() && self.convert.is_some_and(|to| to != array.element);
-        if is_skipped && self.to.is_none() && pad.is_none() {
-            let (kind, to) = (array.element, self.convert.unwrap_or(array.element));
-            let why = format!("{kind} is not converted to {to}, only one floating-point type to another");
+        if is_skipped && to.is_none() && pad.is_none() {
+            let (kind, into) = (array.element, self.convert.unwrap_or(array.element));
+            let why = format!("{kind} is not converted to {into}, only one floating-point type to another");
             return keep(Some(("type", Error::new(why))));
         }
         let element = element.unwrap_or(array.element);
-        let (to, why) = match self.to_side(self.to, array, element, &dims, args) {
+        let (to, why) = match self.to_side(to, array, element, &dims, args) {
             Ok(to) => (to, None),
             // It fits others; this one keeps its order, and becomes the rest of what is asked for.
             Err(why) if element == array.element && pad.is_none() => return keep(Some(("layout", why))),
@@ -170,7 +182,11 @@ impl<'a> Wish<'a> {
             || element.bits() < 8 && element != array.element;
         let Some(text) = to else {
             // Padded or converted alone, it keeps the layout that it has.
-            return match array.order().filter(|order| order.starts_with('{') && !order.contains("E(")) {
+            let keeps = |order: &String| {
+                let is_grid = self.keeps_chunks && array.said.dialect().name == "zarr";
+                is_grid || order.starts_with('{') && !order.contains("E(")
+            };
+            return match array.order().filter(keeps) {
                 Some(braces) => read(&packed(&braces, element, is_packed), element, dims, args),
                 None => Placed::dense(element, dims, is_packed),
             };

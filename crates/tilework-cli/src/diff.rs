@@ -5,12 +5,13 @@ use std::path::Path;
 
 use serde::Serialize;
 use tilework::Error;
-use tilework_files::container::{Compared, Container, Different, Format, Place, Rename, Tensor, compare};
+use tilework_files::container::{Compared, Different, Format, Place, Rename, Tensor, compare};
 
 use crate::NO;
 use crate::args::DiffArgs;
 use crate::ls::Chosen;
 use crate::output::{Output, Stop};
+use crate::stores;
 
 /// Compares two files and says what differs.
 pub fn diff(diff: &DiffArgs, output: &mut Output) -> Result<(), Stop> {
@@ -65,16 +66,16 @@ impl Differs {
 }
 
 fn run(diff: &DiffArgs) -> tilework::Result<Found> {
-    let open = |path| Container::open(Path::new(path));
+    let open = |path| stores::open(Path::new(path), None);
     let (a, b) = (open(&diff.a)?, open(&diff.b)?);
     let renames =
         diff.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
     let renamed =
         |name: &str| renames.iter().find_map(|rename| rename.apply(name)).unwrap_or_else(|| name.to_owned());
     let mut names: Vec<String> = a.tensors().iter().map(|tensor| renamed(&tensor.name)).collect();
-    // An npy file says no name, and goes by its own: two that hold one array each are about that.
+    // An npy file or an array of Zarr says no name, and goes by its own: two that hold one array each are about that.
     if let ([name], [other]) = (&mut names[..], b.tensors())
-        && [&a, &b].iter().any(|side| side.format() == Format::Npy)
+        && [&a, &b].iter().any(|side| matches!(side.format(), Format::Npy | Format::Zarr))
     {
         other.name.clone_into(name);
     }

@@ -34,6 +34,11 @@ mod points;
 mod progress;
 mod show;
 mod side;
+#[cfg(feature = "stores")]
+mod stores;
+#[cfg(not(feature = "stores"))]
+#[path = "no_stores.rs"]
+mod stores;
 mod subject;
 mod suggest;
 mod translate;
@@ -166,7 +171,7 @@ fn completions(_: args::Shell, output: &mut Output) -> Result<(), Stop> {
 }
 
 /// The error where a feature is asked for that this build was compiled without.
-#[cfg(not(all(feature = "completions", feature = "proto")))]
+#[cfg(not(all(feature = "completions", feature = "proto", feature = "stores")))]
 fn lacks(what: &str, feature: &str) -> tilework::Error {
     tilework::Error::new(format!("{what} are not in this build"))
         .rule(format!("it was compiled without the feature `{feature}`, for a shorter first build"))

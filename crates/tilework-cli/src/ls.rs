@@ -10,11 +10,12 @@ use tilework_picture::{Line, Style, wrap};
 
 use crate::args::LsArgs;
 use crate::output::{Output, Stop};
+use crate::stores;
 
 /// Lists what is in each file.
 pub fn ls(ls: &LsArgs, output: &mut Output) -> std::result::Result<(), Stop> {
     for file in &ls.files {
-        let listed = Container::open(Path::new(file)).and_then(|container| {
+        let listed = stores::open(Path::new(file), None).and_then(|container| {
             let chosen = only(&container, &ls.only)?;
             Ok((container, chosen))
         });

@@ -18,6 +18,7 @@ use crate::convert::{Failure, WORTH_TELLING, ends_in_npy};
 use crate::ls;
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
+use crate::stores;
 
 /// The bytes of arrays in a shard where nobody says another number, as in the libraries that write shards.
 const SHARD: u64 = 5_000_000_000;
@@ -30,8 +31,9 @@ pub fn is_many(convert: &ConvertArgs) -> bool {
         || convert.transposed
         || convert.format.is_some()
         || convert.shard_size.is_some()
+        || convert.compress.is_some()
         || convert.memory.is_some();
-    if is_asked {
+    if is_asked || is_zarr(convert) {
         return true;
     }
     // How the bytes of IN lie was said, so they are taken as they are.
@@ -48,6 +50,12 @@ pub fn is_many(convert: &ConvertArgs) -> bool {
     }
 }
 
+/// Whether OUT is a store by its name.
+fn is_zarr(convert: &ConvertArgs) -> bool {
+    let ending = Path::new(&convert.output).extension();
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("zarr"))
+}
+
 /// What OUT is, by its name and the options.
 fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
     let path = Path::new(&convert.output);
@@ -57,8 +65,22 @@ fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
         FileFormat::Npz => Format::Npz,
         FileFormat::Gguf => Format::Gguf,
         FileFormat::Npy => Format::Npy,
+        FileFormat::Zarr => Format::Zarr,
     });
     let transposed = convert.transposed;
+    if given == Some(Format::Zarr) || given.is_none() && is_zarr(convert) {
+        if convert.shard_size.is_some() {
+            return Err(Error::new("--shard-size of a Zarr store")
+                .rule("how large its chunks and shards are is part of the layout")
+                .accepts("--to 'shards (1024, 1024) chunks (256, 256)'"));
+        }
+        return Ok(Target { format: Format::Zarr, folder: None, transposed });
+    }
+    if convert.compress.is_some() {
+        return Err(Error::new(format!("--compress, and {name} is no Zarr store"))
+            .rule("chunks of a store are compressed, and nothing else that is written")
+            .accepts("a name that ends in .zarr, or --format zarr"));
+    }
     if name.ends_with(std::path::is_separator) || path.is_dir() || convert.shard_size.is_some() {
         let format = given.unwrap_or(Format::Safetensors);
         return Ok(Target { format, folder: Some(convert.shard_size.unwrap_or(SHARD)), transposed });
@@ -75,7 +97,7 @@ fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
         Error::new(format!("{name} as the file for arrays with names"))
             .rule("its name says what it is written in")
             .accepts(
-                "a name that ends in .safetensors, .npz, .gguf or .npy, a folder such as OUT/, or --format",
+                "a name that ends in .safetensors, .npz, .gguf, .zarr or .npy, a folder such as OUT/, or --format",
             )
     })?;
     Ok(Target { format, folder: None, transposed })
@@ -100,11 +122,11 @@ fn refuse_single(convert: &ConvertArgs) -> tilework::Result<()> {
 pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Failure> {
     refuse_single(convert)?;
     let target = target(convert)?;
-    let container = Container::open_as(Path::new(&convert.input), convert.dtype)?;
+    let container = stores::open(Path::new(&convert.input), convert.dtype)?;
     let chosen = ls::only(&container, &convert.only)?;
     let renames =
         convert.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
-    let wish = Wish::new(convert)?;
+    let wish = Wish::new(convert, target.format)?;
     let (mut jobs, mut kept) = (Vec::with_capacity(chosen.len()), Vec::new());
     for at in chosen {
         let tensor = &container.tensors()[at];
@@ -125,7 +147,11 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, 
         check: convert.check,
         progress: &|done| progress.update(done),
     };
-    let written = write(&container, &jobs, &target, Path::new(&convert.output), &how);
+    let out = Path::new(&convert.output);
+    let written = match target.format {
+        Format::Zarr => stores::write(&container, &jobs, convert.compress.as_deref(), out, &how),
+        _ => write(&container, &jobs, &target, out, &how),
+    };
     progress.finish();
     let written = written?;
     let moved = jobs.iter().filter(|job| matches!(job.change, Change::Move(_))).count();

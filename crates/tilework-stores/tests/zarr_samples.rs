@@ -9,7 +9,7 @@ use tilework::dialect::{Known, Reading};
 use tilework::{Element, Layout, PlanOptions, System};
 use tilework_copy::{Inline, Relayout, Threads};
 use tilework_files::container::{
-    Change, Compared, Container, Content, How, Job, Moved, Placed, WriteError, Written, compare,
+    Change, Compared, Container, Content, Format, How, Job, Moved, Placed, WriteError, Written, compare,
 };
 use tilework_stores::zarr::{self, Compression, Store};
 
@@ -121,7 +121,7 @@ fn every_sample_is_read_as_what_it_holds() -> Tested {
         let folder = scratch.0.join("store.zarr");
         let _ = fs::remove_dir_all(&folder);
         sample.unpack(&folder)?;
-        assert!(zarr::is_store(&folder));
+        assert_eq!(Container::format_of(&folder), Some(Format::Zarr));
         let container = zarr::open(&folder).map_err(|error| named(&error))?;
         assert_eq!(container.tensors().len(), sample.holds.len(), "{}", sample.name);
         for (path, holds) in &sample.holds {

@@ -29,7 +29,7 @@ unless --convert makes another type of them, rounded to the nearest value; what 
 type has one. Bytes are stored as they are, the least significant first.
 
 Files that hold many arrays by name are converted whole, or as far as --only chooses: safetensors, an index of shards, GGUF, \
-npz, or a folder. What OUT is written in is said by its name (.safetensors, .npz, .gguf, .npy), or it is a folder: OUT/, with \
+npz, a Zarr store, or a folder. What OUT is written in is said by its name (.safetensors, .npz, .gguf, .npy, .zarr), or it is a folder: OUT/, with \
 shards of safetensors and their index, or npy files with --format npy. --to is tried on each array; one that it does not fit \
 stays as it is, and the answer names it. For quantised blocks of GGUF --to may be the name of mixed rows, q4_0_8x8, or of the \
 type alone to take them apart.
@@ -39,6 +39,10 @@ its metadata, under tilework.layout.NAME (npz: in the comment of the member; a f
 reads it back as the array. With --transposed an array that only has its dimensions in another order is stored with its sizes \
 in that order, which every reader takes for the transposed array.
 
+A Zarr store is a folder of arrays in chunks. Its layouts are 'chunks (64, 64)', 'shards (256, 256) chunks (64, 64)' and an order \
+of dimensions; any other is stored as a list, with a note in the attributes of the array. Without --to an array is cut along its most \
+major dimensions into chunks of up to 16 MiB; arrays of a store keep their chunks in a new store, and become row-major elsewhere.
+
 A folder is complete or absent, too. If a run is killed, .OUT.tilework-unfinished is left beside it, and the same command goes on \
 there: it keeps the files whose checksums are right. A folder that exists is not replaced, unless it is empty.
 
@@ -47,6 +51,8 @@ Examples:
   tilework convert tiled.safetensors plain.npz --to row-major --rename 'layers.*=blk.*'
   tilework convert samples/model.safetensors shards/ --shard-size 8kB --only '*.weight'
   tilework convert shards/ model.gguf
+  tilework convert samples/weights.npy w.zarr --to 'chunks (16, 64)'
+  tilework convert w.zarr w.safetensors
   tilework convert samples/model.safetensors bias.npy --only head.bias
   tilework convert samples/weights.npy w.bin --to '{1,0:T(8,128)(2,1)}' --convert bf16
   tilework convert w.bin w.npy --from 'bf16[64,300]{1,0:T(8,128)(2,1)}'
@@ -70,6 +76,8 @@ pub enum FileFormat {
     Gguf,
     /// One array, or a folder with a file for each
     Npy,
+    /// A folder of arrays in chunks
+    Zarr,
 }
 
 #[derive(clap::Args)]
@@ -135,6 +143,10 @@ pub struct ConvertArgs {
     /// Write a folder of files of up to as many bytes each, such as 5GB or 4GiB [default: 5GB]
     #[arg(long, value_name = "BYTES", value_parser = super::bytes::file_bytes, help_heading = MANY)]
     pub shard_size: Option<u64>,
+
+    /// What compresses the chunks of a Zarr store: zstd, gzip, with a level as in zstd:3, or none [default: none]
+    #[arg(long, value_name = "CODEC", help_heading = MANY)]
+    pub compress: Option<String>,
 
     /// Hold about as much of the files in memory at a time, such as 1GiB [default: as much as the system likes]
     #[arg(long, value_name = "BYTES", value_parser = super::bytes::bytes, help_heading = MANY)]

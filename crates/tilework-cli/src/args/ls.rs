@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 pub const LS_EXAMPLES: &str = "\
-A FILE is safetensors, an index of its shards, npz, GGUF, npy, or a folder with one of these in it. Files are mapped, and \
+A FILE is safetensors, an index of its shards, npz, GGUF, npy, a Zarr store, or a folder with one of these in it. Files are mapped, and \
 nothing but headers is read. Pickles are never loaded.
 
 Examples:

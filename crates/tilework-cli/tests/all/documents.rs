@@ -169,7 +169,7 @@ fn every_command_in_the_documents_does_what_they_say() {
 }
 
 /// Help texts too: whoever reads one types its examples.
-#[cfg(all(unix, feature = "completions", feature = "proto"))]
+#[cfg(all(unix, feature = "completions", feature = "proto", feature = "stores"))]
 #[test]
 fn every_example_of_the_help_runs() {
     let folder = Folder::new();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::common::files::Folder;
 use crate::common::run;
 
 #[test]
@@ -35,5 +36,25 @@ fn scripts_for_shells_are_written_or_said_to_be_left_out() {
     assert_eq!(ran.code, if cfg!(feature = "completions") { 0 } else { 2 }, "{}", ran.stderr);
     if !cfg!(feature = "completions") {
         assert!(ran.stderr.contains("scripts for shells are not in this build"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn zarr_stores_are_read_or_said_to_be_left_out() {
+    let folder = Folder::new();
+    let (store, weights) =
+        (folder.at("w.zarr"), concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/weights.npy"));
+    let is_read = cfg!(feature = "stores");
+    let written = run(&["convert", weights, &store]);
+    if !is_read {
+        std::fs::create_dir(&store).expect("a folder");
+        std::fs::write(format!("{store}/zarr.json"), "{}").expect("a file");
+    }
+    for ran in [written, run(&["ls", &store]), run(&["diff", &store, weights])] {
+        assert_eq!(ran.code, if is_read { 0 } else { 2 }, "{}", ran.stderr);
+        if !is_read {
+            assert!(ran.stderr.contains("Zarr stores are not in this build"), "{}", ran.stderr);
+            assert!(ran.stderr.contains("`cargo run --release --features full`"), "{}", ran.stderr);
+        }
     }
 }

@@ -23,3 +23,5 @@ mod rights;
 mod safely;
 mod snapshots;
 mod translate;
+#[cfg(feature = "stores")]
+mod zarr;

@@ -88,7 +88,8 @@ impl Placed {
             return None;
         }
         let text = self.said.to_string();
-        let braces = text.split_once(']').map(|(_, braces)| braces).filter(|braces| braces.starts_with('{'));
+        let is_own = |rest: &&str| rest.starts_with('{') || self.said.dialect().name == "zarr";
+        let braces = text.split_once(']').map(|(_, rest)| rest.trim_start()).filter(is_own);
         Some(braces.unwrap_or(&text).to_owned())
     }
 }

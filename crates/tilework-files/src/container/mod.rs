@@ -244,6 +244,9 @@ impl Container {
     /// As of [`Container::open`].
     pub fn open_as(path: &Path, known: Option<Element>) -> Result<Container> {
         let name = path.display().to_string();
+        if is_store(path) {
+            return Err(within(&name, &zarr()));
+        }
         if path.is_dir() {
             return match &folder::files(path)?[..] {
                 [] => Container::open_as(&sharded::in_folder(path)?, known),
@@ -294,6 +297,9 @@ impl Container {
 
     /// What a file is by its first bytes or its name, or a folder by what is in it; none if it is no container.
     pub fn format_of(path: &Path) -> Option<Format> {
+        if is_store(path) {
+            return Some(Format::Zarr);
+        }
         if path.is_dir() || path.to_string_lossy().ends_with(sharded::ENDING) {
             return Some(Format::Safetensors);
         }
@@ -366,6 +372,11 @@ impl Container {
         let keys = self.metadata.iter().map(|(key, _)| key.as_str());
         keys.filter(|key| !kept.contains(key) && *key != gguf::ALIGNMENT).collect()
     }
+}
+
+/// Whether a folder is a Zarr store: metadata of one are in it.
+pub fn is_store(path: &Path) -> bool {
+    ["zarr.json", ".zarray", ".zgroup", ".zmetadata"].iter().any(|name| path.join(name).is_file())
 }
 
 /// Why a store is not opened here.

@@ -74,7 +74,7 @@ class Difference:
 
 
 def ls(path: _Path, *, only: str | Iterable[str] = ()) -> list[FileArray]:
-    """The arrays in a file: safetensors, an index of shards, GGUF, npz, npy, or a folder.
+    """The arrays in a file: safetensors, an index of shards, GGUF, npz, npy, a Zarr store, or a folder.
 
     Only headers are read, and pickles are never loaded. `only` are patterns of names, such as `layers.*.weight`.
 
@@ -116,6 +116,7 @@ def convert(
     transposed: bool = False,
     format: str | None = None,
     shard_size: str | int | None = None,
+    compress: str | None = None,
     memory: str | int | None = None,
     threads: int | None = None,
     check: bool = False,
@@ -142,6 +143,7 @@ def convert(
         "fill": fill,
         "format": format,
         "shard-size": shard_size,
+        "compress": compress,
         "memory": memory,
         "threads": threads,
     }

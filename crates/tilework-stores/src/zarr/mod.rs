@@ -22,6 +22,6 @@ mod sum;
 mod write;
 
 pub use new::{Compression, NewArray, Spec};
-pub use open::{is_store, open, open_array};
+pub use open::{open, open_array};
 pub use read::Array;
 pub use write::{Store, chunks_of, create, go_on, write};

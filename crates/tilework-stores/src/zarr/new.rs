@@ -1,6 +1,7 @@
 //! Writing an array chunk by chunk, as version 3.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 use tilework::dialect::Axes;
@@ -177,6 +178,8 @@ pub struct NewArray {
     /// The chunks of a shard.
     inner: Grid,
     chunk_bytes: u64,
+    /// The bytes that were stored by this value.
+    stored: AtomicU64,
 }
 
 impl NewArray {
@@ -190,10 +193,21 @@ impl NewArray {
         let chunk_bytes = meta.layout_of(meta.array.chunks())?.bytes();
         let shards = Shards::new(meta.element, grid, Form::whole(layout))?.with_fill(meta.fill);
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
-        let array = NewArray { stage, path, meta, shards, inner, chunk_bytes };
+        let array = NewArray { stage, path, meta, shards, inner, chunk_bytes, stored: AtomicU64::new(0) };
         let text = format!("{:#}\n", array.meta.to_json()?);
         array.stage.put(&format!("{}zarr.json", array.path), text.as_bytes())?;
         Ok(array)
+    }
+
+    /// The bytes that this value has stored, as they are on the disk.
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a piece is complete.
+    fn done(&self, key: &str, len: u64, sum: u32) -> Result<()> {
+        self.stored.fetch_add(len, Ordering::Relaxed);
+        self.stage.done(key, len, sum)
     }
 
     fn key(&self, piece: u64) -> Result<String> {
@@ -234,7 +248,7 @@ impl NewArray {
         let sum = crc32fast::hash(&map);
         drop(map);
         file.commit_hastily()?;
-        self.stage.done(key, all, sum)
+        self.done(key, all, sum)
     }
 
     /// The bytes of a piece as they are stored.
@@ -278,7 +292,7 @@ impl Write for NewArray {
         make(&mut bytes)?;
         let bytes = self.encoded(piece, bytes)?;
         self.stage.put(&key, &bytes)?;
-        self.stage.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
+        self.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
     }
 
     fn has(&self, piece: u64) -> Result<bool> {

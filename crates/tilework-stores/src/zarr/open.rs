@@ -23,11 +23,6 @@ const DEEPEST: usize = 32;
 /// The attribute of an array that says how it lies where Zarr has no word for it; in other formats it is followed by a name.
 pub(super) const NOTE: &str = "tilework.layout";
 
-/// Whether there is a store at this path.
-pub fn is_store(path: &Path) -> bool {
-    super::place::is_store(path)
-}
-
 /// Opens a store as a container of its arrays, which are called by their paths; an array alone by the name of its folder.
 ///
 /// # Errors

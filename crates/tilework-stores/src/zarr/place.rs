@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tilework::{Error, Result};
@@ -121,9 +121,4 @@ impl Place for Folder {
         found.sort();
         Ok(Some(found))
     }
-}
-
-/// Whether a folder is a store: one of its metadata is there.
-pub(crate) fn is_store(path: &Path) -> bool {
-    ["zarr.json", ".zarray", ".zgroup", ".zmetadata"].iter().any(|name| path.join(name).is_file())
 }

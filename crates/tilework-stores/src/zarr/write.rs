@@ -97,7 +97,7 @@ pub fn write(
         }
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut written = Written::default();
+    let mut written = Written { files: 1, ..Written::default() };
     let mut done = 0;
     for (job, stored) in jobs.iter().zip(&stored) {
         let named = |error: Error| within(&format!("{:?}", job.name), &error);
@@ -111,12 +111,9 @@ pub fn write(
         })?;
         done += bytes;
         (how.progress)(done);
-        written.files += 1;
-        written.bytes += bytes;
+        written.bytes += array.stored_bytes();
     }
     stage.finish()?;
-    // What is one store to everybody.
-    written.files = 1;
     Ok(written)
 }
 

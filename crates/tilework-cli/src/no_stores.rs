@@ -1,0 +1,25 @@
+//! What is said of stores of chunks by a build without them.
+
+use std::path::Path;
+
+use tilework::{Element, Result};
+use tilework_files::container::{Container, Format, How, Job, WriteError, Written};
+
+use crate::lacks;
+
+pub fn open(path: &Path, known: Option<Element>) -> Result<Container> {
+    match Container::format_of(path) {
+        Some(Format::Zarr) => Err(lacks("Zarr stores", "stores")),
+        _ => Container::open_as(path, known),
+    }
+}
+
+pub fn write(
+    _: &Container,
+    _: &[Job],
+    _: Option<&str>,
+    _: &Path,
+    _: &How,
+) -> std::result::Result<Written, WriteError> {
+    Err(lacks("Zarr stores", "stores").into())
+}

@@ -1,0 +1,27 @@
+//! Files of named arrays, and stores of chunks.
+
+use std::path::Path;
+
+use tilework::{Element, Result};
+use tilework_files::container::{Container, Format, How, Job, WriteError, Written};
+use tilework_stores::zarr::{self, Compression, Store};
+
+/// Opens a file or a store; `known` is the type of arrays that do not know theirs.
+pub fn open(path: &Path, known: Option<Element>) -> Result<Container> {
+    match Container::format_of(path) {
+        Some(Format::Zarr) => zarr::open(path),
+        _ => Container::open_as(path, known),
+    }
+}
+
+/// Writes a new store.
+pub fn write(
+    from: &Container,
+    jobs: &[Job],
+    compression: Option<&str>,
+    out: &Path,
+    how: &How,
+) -> std::result::Result<Written, WriteError> {
+    let compression = compression.map(Compression::read).transpose()?.unwrap_or_default();
+    zarr::write(from, jobs, Store { compression }, out, how)
+}
