@@ -241,10 +241,15 @@ struct One<'a> {
     bytes: u64,
 }
 
+/// What elements come from: all bytes of an array in its layout, or its chunks, which are mapped.
+enum From<'a> {
+    Whole(Bytes<'a>, &'a Layout),
+    Chunks(&'a Array),
+}
+
 /// Where the elements of new chunks come from.
 struct Origin<'a> {
-    bytes: Bytes<'a>,
-    layout: &'a Layout,
+    from: From<'a>,
     transfers: Transfers,
     /// The bits of an element that the origin has not.
     fill: u128,
@@ -252,6 +257,14 @@ struct Origin<'a> {
 
 impl One<'_> {
     fn write(&self, stage: &Arc<Stage>, path: &str, scratch: &Path) -> std::result::Result<(), WriteError> {
+        if let Some(chunks) = self.mapped()? {
+            let (from, fill) = match (&self.job.change, &self.job.tensor.content) {
+                (Change::Move(moved), Content::Array(array)) => (array.element, moved.fill),
+                _ => (chunks.shards().element(), 0),
+            };
+            let transfers = Transfers::new(from, self.stored.spec.element)?;
+            return self.pieces(&Origin { from: From::Chunks(&chunks), transfers, fill }, stage, path);
+        }
         let data = self.from.data(self.job.tensor, scratch)?;
         let element = self.stored.spec.element;
         if !self.stored.is_list {
@@ -263,14 +276,16 @@ impl One<'_> {
                 _ => return Err(Error::new("what is no array").into()),
             };
             let transfers = Transfers::new(from, element)?;
-            return self.pieces(&Origin { bytes: data.array(), layout, transfers, fill }, stage, path);
+            let from = From::Whole(data.array(), layout);
+            return self.pieces(&Origin { from, transfers, fill }, stage, path);
         }
         // The places of the new layout, one after the other, are the list that is stored.
         let list = Layout::row_major(&self.stored.spec.dims, 8 * element.bytes())?;
         let transfers = Transfers::new(element, element)?;
         match &self.job.change {
             Change::Keep => {
-                self.pieces(&Origin { bytes: data.array(), layout: &list, transfers, fill: 0 }, stage, path)
+                let from = From::Whole(data.array(), &list);
+                self.pieces(&Origin { from, transfers, fill: 0 }, stage, path)
             }
             Change::Move(moved) => {
                 let file = scratch_file(scratch)?;
@@ -279,14 +294,29 @@ impl One<'_> {
                 let bytes = &mut held[..list.bytes() as usize];
                 filled(&moved.relayout, moved.fill)?.run_on(self.how.pool, &data.array(), bytes)?;
                 data.array().intact()?;
-                let origin = Origin { bytes: Bytes::from(&*bytes), layout: &list, transfers, fill: 0 };
-                self.pieces(&origin, stage, path)
+                let from = From::Whole(Bytes::from(&*bytes), &list);
+                self.pieces(&Origin { from, transfers, fill: 0 }, stage, path)
             }
             Change::Repack(blocks) => Err(Error::new(format!("{blocks} in a Zarr store"))
                 .rule("blocks of quantised numbers are stored as they are, and not mixed on the way")
                 .accepts("GGUF first, and that to Zarr")
                 .into()),
         }
+    }
+
+    /// The chunks of the source, where they are mapped: then nothing is brought together first.
+    fn mapped(&self) -> Result<Option<Array>> {
+        if self.from.format() != Format::Zarr || self.stored.is_list {
+            return Ok(None);
+        }
+        let path = if is_alone(self.from) { "" } else { &self.job.tensor.name };
+        let place = Arc::new(Folder(self.from.name().into()));
+        let Some(Node::Array(meta)) = node(&*place, path)? else { return Ok(None) };
+        if meta.attributes.contains_key(NOTE) {
+            return Ok(None);
+        }
+        let array = Array::new(place, path, *meta)?;
+        Ok(array.cost()?.partial.then_some(array))
     }
 
     fn pieces(&self, origin: &Origin, stage: &Arc<Stage>, path: &str) -> std::result::Result<(), WriteError> {
@@ -325,7 +355,9 @@ impl One<'_> {
                 (self.how.progress)(self.done + (part / u128::from(count)) as u64);
             }
         });
-        origin.bytes.intact()?;
+        if let From::Whole(bytes, _) = &origin.from {
+            bytes.intact()?;
+        }
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
@@ -333,8 +365,10 @@ impl One<'_> {
         let region = self.array.shards().grid().region(piece)?;
         let layout = self.array.shards().layout(piece)?;
         let outcome = self.array.put(piece, &mut |bytes| origin.make(&region, &layout, bytes, pool));
-        if self.how.memory.is_some() {
-            origin.bytes.forget();
+        if self.how.memory.is_some()
+            && let From::Whole(bytes, _) = &origin.from
+        {
+            bytes.forget();
         }
         outcome
     }
@@ -378,11 +412,41 @@ impl Origin<'_> {
             bytes.chunks_exact_mut(element).for_each(|place| place.copy_from_slice(one));
         }
         // Sizes that grow have elements that no origin has.
-        let Some(shared) = region.shared(&Region::whole(self.layout.dims())) else { return Ok(()) };
-        let start = shared.within(&region.start).start;
-        let from = Side { layout: self.layout, start: &shared.start };
-        let to = Side { layout, start: &start };
-        self.transfers.run(pool, &shared.size, (from, &self.bytes), (to, bytes))
+        let mut run = |part: &Region, (from, at): (&Layout, &[u64]), source: &[u8]| {
+            let Some(shared) = region.shared(part) else { return Ok(()) };
+            let (start, end) = (shared.within(at).start, shared.within(&region.start).start);
+            let (from, to) = (Side { layout: from, start: &start }, Side { layout, start: &end });
+            self.transfers.run(pool, &shared.size, (from, source), (to, &mut *bytes))
+        };
+        let array = match &self.from {
+            From::Whole(source, from) => {
+                let origin = vec![0; from.rank()];
+                return run(&Region::whole(from.dims()), (from, &origin), source);
+            }
+            From::Chunks(array) => array,
+        };
+        let shards = array.shards();
+        let Some(all) = region.shared(&Region::whole(&shards.grid().sizes())) else { return Ok(()) };
+        for chunk in shards.grid().touching(&all) {
+            let (part, held) = (shards.grid().region(chunk)?, array.held(chunk)?);
+            match held.bytes() {
+                Some(source) => run(&part, (&shards.layout(chunk)?, &part.start), source)?,
+                None => {
+                    let one = shards.fill().to_le_bytes();
+                    let same = Layout::strided(
+                        &part.size,
+                        8 * shards.element().bytes(),
+                        &vec![0; part.size.len()],
+                        None,
+                        None,
+                    )?;
+                    run(&part, (&same, &part.start), &one)?;
+                }
+            }
+            held.intact()?;
+            held.forget();
+        }
+        Ok(())
     }
 }
 
