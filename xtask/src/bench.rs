@@ -5,13 +5,30 @@ use crate::{Outcome, python, relayout, shell};
 /// The rival for reading shapes, pinned: figures are only comparable with a version beside them.
 const PACKAGES: [&str; 2] = ["jaxlib==0.10.2", "numpy==2.4.6"];
 
-/// `[PART …]`, as the measuring program names them; `relayout` and `python` are programs of their own.
+/// The rivals for stores and weights.
+const FILES: [&str; 10] = [
+    python::MATURIN,
+    "numpy==2.4.6",
+    "ml_dtypes==0.6.0",
+    "zarr==3.1.6",
+    "tensorstore==0.1.86",
+    "dask==2026.8.0",
+    "distributed==2026.8.0",
+    "cubed==0.27.0",
+    "safetensors==0.8.0",
+    "gguf==0.19.0",
+];
+
+/// `[PART …]`, as the measuring program names them; `relayout`, `python` and `files` are programs of their own.
 pub fn run(parts: &[&str]) -> Outcome {
     if let ["relayout", options @ ..] = parts {
         return relayout::run(options);
     }
     if let ["python", options @ ..] = parts {
         return package(options);
+    }
+    if let ["files", options @ ..] = parts {
+        return files(options);
     }
     let words =
         ["build", "--profile", "dist", "--quiet", "--package", "tilework-bench", "--package", "tilework-cli"];
@@ -42,4 +59,17 @@ fn package(options: &[&str]) -> Outcome {
     python::install(&found, "dist")?;
     let options = options.iter().filter(|&&word| word != "--with-torch");
     shell::run(shell::command(&found).args(["-B", "bench/python/bench.py"]).args(options))
+}
+
+/// Stores and weights against the tools that people use for them. The options are those of `bench/files/bench.py`, and
+/// `--with-torch`.
+fn files(options: &[&str]) -> Outcome {
+    let name = "bench-files-venv";
+    let found = python::environment(name, &FILES)?;
+    if options.contains(&"--with-torch") {
+        python::environment(name, &[python::TORCH])?;
+    }
+    python::install(&found, "dist")?;
+    let options = options.iter().filter(|&&word| word != "--with-torch");
+    shell::run(shell::command(&found).args(["-B", "bench/files/bench.py"]).args(options))
 }
