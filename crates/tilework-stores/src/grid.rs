@@ -175,6 +175,13 @@ impl Grid {
         })
     }
 
+    /// The pieces that have elements of a region, each with the region that they share.
+    pub fn sources(&self, region: &Region) -> impl Iterator<Item = (u64, Region)> + use<'_> {
+        let region = region.clone();
+        let pieces = self.touching(&region);
+        pieces.filter_map(move |piece| Some((piece, self.region(piece).ok()?.shared(&region)?)))
+    }
+
     /// Blocks of so many pieces along each dimension, as a grid of its own.
     ///
     /// # Errors

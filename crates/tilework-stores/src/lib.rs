@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
 mod cut;
 mod grid;
 mod memory;
@@ -24,7 +25,7 @@ pub mod plan;
 mod region;
 pub mod run;
 mod shards;
-mod stage;
+pub mod stage;
 mod store;
 mod transfer;
 pub mod zarr;

@@ -10,6 +10,7 @@ use tilework_copy::{Inline, Pool, Threads};
 use tilework_files::parts;
 
 use crate::plan::{Pass, Task};
+use crate::region::Region;
 use crate::store::{Held, Read, Space, Write};
 use crate::transfer::{Side, Transfers};
 
@@ -120,49 +121,71 @@ impl Run<'_> {
         transfers: &Transfers,
         pool: &dyn Pool,
     ) -> Result<()> {
-        let (from, to) = (self.from.shards(), self.to.shards());
+        let to = self.to.shards();
         let region = to.grid().region(piece)?;
         let layout = to.layout_of(&region)?;
         if to.fill() != 0 && u128::from(layout.size()) != region.len() {
             fill(space.bytes(), &layout, to.fill())?;
         }
+        let gather = Gather { from: self.from, transfers, pool, window: self.window };
+        // A source piece goes when no later piece of the block needs it.
+        let is_needed = |source: &Region| self.pass.last_use(task, source).is_some_and(|last| last > piece);
+        gather.run((&region, &layout), space, kept, &is_needed)
+    }
+}
+
+/// What moves elements of an array in pieces to one place.
+pub(crate) struct Gather<'a, 'b> {
+    pub(crate) from: &'a dyn Read,
+    pub(crate) transfers: &'b Transfers,
+    pub(crate) pool: &'b dyn Pool,
+    pub(crate) window: u64,
+}
+
+impl<'a> Gather<'a, '_> {
+    /// Fills a region of the array, in its layout, from the pieces that have it. Those that are needed again are kept.
+    pub(crate) fn run(
+        &self,
+        (region, layout): (&Region, &Layout),
+        space: &mut dyn Space,
+        kept: &mut HashMap<u64, Held<'a>>,
+        is_needed: &dyn Fn(&Region) -> bool,
+    ) -> Result<()> {
+        let from = self.from.shards();
         let mut moved = 0;
-        for (number, shared) in self.pass.sources(&region) {
+        for (number, shared) in from.grid().sources(region) {
             let whole = from.grid().region(number)?;
-            // It goes when no later piece of the block needs it.
-            let is_needed = self.pass.last_use(task, &whole).is_some_and(|last| last > piece);
             let held = match kept.remove(&number) {
                 Some(held) => held,
                 None => self.from.get(number)?,
             };
             let (start, at) = (shared.within(&whole.start).start, shared.within(&region.start).start);
-            let side = Side { layout: &layout, start: &at };
+            let side = Side { layout, start: &at };
             let source = from.layout_of(&whole)?;
             match held.bytes() {
                 None => {
                     let fill = (from.fill(), source.bits());
-                    transfers.fill(pool, &shared.size, fill, (side, space.bytes()))?;
+                    self.transfers.fill(self.pool, &shared.size, fill, (side, space.bytes()))?;
                 }
                 Some(bytes) => {
-                    let views = (
+                    let (a, b) = (
                         Side { layout: &source, start: &start }.view(&shared.size)?,
                         side.view(&shared.size)?,
                     );
-                    let take = |from: &Layout, to: &Layout| {
-                        transfers.run_views(pool, (from, bytes), (to, space.bytes()))?;
-                        moved += from.element_bytes() as u64;
+                    cut(&a, &b, self.window, |from, to| {
+                        self.transfers.run_views(self.pool, (from, bytes), (to, space.bytes()))?;
+                        moved += u64::try_from(from.element_bytes()).unwrap_or(u64::MAX);
                         if moved >= self.window {
                             moved = 0;
                             held.forget();
                             space.forget();
                         }
                         Ok(())
-                    };
-                    cut(&views.0, &views.1, self.window, take)?;
+                    })?;
                     held.intact()?;
                 }
             }
-            if is_needed {
+            if is_needed(&whole) {
                 kept.insert(number, held);
             }
         }

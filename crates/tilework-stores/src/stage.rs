@@ -17,9 +17,12 @@ use tilework_files::{Destination, NewFile};
 /// The file with a line for each key that is complete: its length, its checksum, and the key.
 const JOURNAL: &str = ".journal";
 
+/// The file that says what the folder is for.
+const JOB: &str = ".job";
+
 /// A folder in which a store is written.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub struct Stage {
     path: PathBuf,
     out: PathBuf,
     journal: Mutex<Option<File>>,
@@ -36,7 +39,7 @@ impl Stage {
     ///
     /// # Errors
     /// A store that exists, and a folder in which none is made.
-    pub(crate) fn new(out: &Path, goes_on: bool) -> Result<Stage> {
+    pub fn new(out: &Path, goes_on: bool) -> Result<Stage> {
         let name = out.file_name().ok_or_else(|| {
             Error::new(format!("{} has no name", out.display())).accepts("the name of a new folder")
         })?;
@@ -56,17 +59,42 @@ impl Stage {
         }
     }
 
+    /// The folder for what this job writes: with what an earlier run of the same job has left, or empty.
+    ///
+    /// # Errors
+    /// Those of [`Stage::new`].
+    pub fn of_job(out: &Path, job: &str) -> Result<Stage> {
+        let stage = Stage::new(out, true)?;
+        let name = stage.path.join(JOB);
+        match fs::read_to_string(&name) {
+            Ok(found) if found == job => return Ok(stage),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && stage.is_bare() => {
+                stage.put(JOB, job.as_bytes())?;
+                return Ok(stage);
+            }
+            _ => {}
+        }
+        // Of another job, or of sources that have changed since.
+        let stage = Stage::new(out, false)?;
+        stage.put(JOB, job.as_bytes())?;
+        Ok(stage)
+    }
+
+    fn is_bare(&self) -> bool {
+        fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
+    }
+
     fn remove(&self) -> Result<()> {
         fs::remove_dir_all(&self.path).map_err(|error| failed(&self.path, &error))
     }
 
     /// The folder.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// A new file for a key, in a folder that is made if need be.
-    pub(crate) fn file(&self, key: &str) -> Result<NewFile> {
+    pub fn file(&self, key: &str) -> Result<NewFile> {
         let path = self.path.join(key);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
@@ -78,14 +106,14 @@ impl Stage {
     }
 
     /// Writes all of what stands under a key.
-    pub(crate) fn put(&self, key: &str, bytes: &[u8]) -> Result<()> {
+    pub fn put(&self, key: &str, bytes: &[u8]) -> Result<()> {
         let file = self.file(key)?;
         file.file().write_all(bytes).map_err(|error| file.failed(&error))?;
         file.commit_hastily()
     }
 
     /// Notes that a key is complete.
-    pub(crate) fn done(&self, key: &str, len: u64, sum: u32) -> Result<()> {
+    pub fn done(&self, key: &str, len: u64, sum: u32) -> Result<()> {
         let path = self.path.join(JOURNAL);
         let mut held = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = match held.take() {
@@ -103,7 +131,7 @@ impl Stage {
     }
 
     /// Whether a key is there, with the length and the checksum of the journal.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         let complete = self.complete.get_or_init(|| {
             let text = fs::read_to_string(self.path.join(JOURNAL)).unwrap_or_default();
             let line = |line: &str| {
@@ -129,14 +157,16 @@ impl Stage {
     ///
     /// # Errors
     /// What the system refuses, and a store that somebody else has written meanwhile.
-    pub(crate) fn finish(&self) -> Result<()> {
+    pub fn finish(&self) -> Result<()> {
         let fail = |error: io::Error| {
             failed(&self.out, &error).rule(format!("all chunks are complete in {}", self.path.display()))
         };
         is_free(&self.out)?;
-        match fs::remove_file(self.path.join(JOURNAL)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
-            _ => {}
+        for name in [JOURNAL, JOB] {
+            match fs::remove_file(self.path.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
+                _ => {}
+            }
         }
         sync_all(&self.path).map_err(fail)?;
         fs::rename(&self.path, &self.out).map_err(fail)?;
@@ -175,4 +205,27 @@ fn sync_all(path: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether neither of two paths is within the other.
+///
+/// # Errors
+/// One that is.
+pub(crate) fn apart(from: &Path, to: &Path) -> Result<()> {
+    // What does not exist yet stands in a folder that does.
+    let real = |path: &Path| {
+        fs::canonicalize(path).ok().or_else(|| {
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+        })
+    };
+    match (real(from), real(to)) {
+        (Some(a), Some(b)) if a.starts_with(&b) || (b.starts_with(&a) && a.is_dir()) => {
+            Err(Error::new(format!("{} within {}, or the other way round", to.display(), from.display()))
+                .rule("what is written is apart from what is read")
+                .accepts("the name of a folder elsewhere"))
+        }
+        _ => Ok(()),
+    }
 }

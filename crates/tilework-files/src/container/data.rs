@@ -30,7 +30,15 @@ enum Bytes<'a> {
     Scratch(Mapped, String),
 }
 
-impl Data<'_> {
+impl<'a> Data<'a> {
+    /// The bytes, if the container has them as they are: then they live as long as it.
+    pub fn held(&self) -> Option<Array<'a>> {
+        match &self.0 {
+            Bytes::Held(array) => Some(*array),
+            Bytes::Unpacked(_) | Bytes::Scratch(..) => None,
+        }
+    }
+
     /// The bytes, as an array to move.
     pub fn array(&self) -> Array<'_> {
         match &self.0 {

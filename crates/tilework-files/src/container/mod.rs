@@ -36,6 +36,7 @@ pub use data::Data;
 pub use note::as_noted;
 pub use pattern::{Pattern, Rename};
 pub use repack::Mix;
+pub use safetensors::{Head, safetensors_head};
 pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
 
 use crate::source::{Array, failed, within};

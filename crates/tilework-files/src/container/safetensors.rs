@@ -10,9 +10,10 @@
 use tilework::{Element, Error, Result, System};
 
 use super::array::{Content, Placed};
-use super::frame::{Around, Entry, Frame};
+use super::body::{Body, body};
+use super::frame::{Around, Entry, Frame, differ};
 use super::json::{Reader, quoted, shown};
-use super::{Inside, Stored, Tensor, note};
+use super::{Format, Inside, Stored, Tensor, note};
 
 /// The longest header, as the format's own reader has it.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -172,6 +173,34 @@ fn content(entry: &Found, note: Option<&String>) -> Result<Content> {
 
 /// Tensors begin at multiples of this, as far as their own sizes allow.
 const ALIGN: usize = 64;
+
+/// What a new file begins with, and where its tensors are.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// The length of the header, and the header.
+    pub bytes: Vec<u8>,
+    /// Where each tensor begins, in the order in which they were given.
+    pub places: Vec<u64>,
+    /// The length of the file.
+    pub file_bytes: u64,
+}
+
+/// What a new safetensors file with these tensors, and these texts in its metadata, begins with.
+///
+/// # Errors
+/// Two tensors of one name, types that the format has not, and a header that is too long.
+pub fn safetensors_head(tensors: &[(&str, &Content)], metadata: Vec<(&str, &str)>) -> Result<Head> {
+    differ(tensors.iter().map(|(name, _)| *name))?;
+    let bodies = tensors.iter().map(|(name, content)| body(Format::Safetensors, name, content, false));
+    let bodies = bodies.collect::<Result<Vec<Body>>>()?;
+    let entries: Vec<Entry> =
+        tensors.iter().zip(&bodies).map(|((name, _), body)| Entry { name, body }).collect();
+    let Frame { bytes: file_bytes, places, around: Around::Fixed(pieces) } = frame(&entries, metadata)?
+    else {
+        return Err(Error::new("a header of another format")); // never: it is made below
+    };
+    Ok(Head { bytes: pieces.into_iter().flat_map(|(_, bytes)| bytes).collect(), places, file_bytes })
+}
 
 /// A new file with these tensors and these texts in its metadata.
 pub(crate) fn frame(entries: &[Entry], metadata: Vec<(&str, &str)>) -> Result<Frame> {

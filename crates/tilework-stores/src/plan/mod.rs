@@ -139,13 +139,6 @@ impl Pass {
         self.to.grid.touching(&task.region)
     }
 
-    /// The source pieces that a region of the target is made of, each with the region that they share.
-    pub fn sources(&self, region: &Region) -> impl Iterator<Item = (u64, Region)> + use<'_> {
-        let region = region.clone();
-        let pieces = self.from.grid.touching(&region);
-        pieces.filter_map(move |piece| Some((piece, self.from.grid.region(piece).ok()?.shared(&region)?)))
-    }
-
     /// The last target piece of a task that needs a source piece.
     pub(crate) fn last_use(&self, task: &Task, source: &Region) -> Option<u64> {
         let shared = source.shared(&task.region)?;
