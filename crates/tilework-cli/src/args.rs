@@ -6,6 +6,7 @@ mod block;
 mod bytes;
 mod convert;
 mod diff;
+mod jobs;
 mod link;
 mod ls;
 mod message;
@@ -20,6 +21,7 @@ pub use bench::BenchArgs;
 pub use block::BlockArgs;
 pub use convert::{ConvertArgs, FileFormat};
 pub use diff::DiffArgs;
+pub use jobs::{HowArgs, PlanOnlyArgs, RechunkArgs, ReshardArgs, RunTasksArgs};
 pub use link::LinkArgs;
 pub use ls::LsArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
@@ -403,6 +405,24 @@ Examples:
     /// Reads and writes safetensors, GGUF, npz, npy and raw files, larger than memory too: files are mapped, not read.
     #[command(after_long_help = convert::CONVERT_EXAMPLES)]
     Convert(ConvertArgs),
+
+    /// Write a checkpoint for other devices
+    ///
+    /// From the parts that some devices have to the parts that others have, on one machine and in bounded memory.
+    #[command(after_long_help = jobs::RESHARD_EXAMPLES)]
+    Reshard(ReshardArgs),
+
+    /// Write an array in other chunks
+    ///
+    /// Plans which chunks are read for which, in bounded memory and in one pass or two, says what that costs, and does it.
+    #[command(after_long_help = jobs::RECHUNK_EXAMPLES)]
+    Rechunk(RechunkArgs),
+
+    /// Run a part of a plan that `reshard` or `rechunk` saved
+    ///
+    /// So that several processes or machines do it together, under whatever starts them.
+    #[command(after_long_help = jobs::RUN_TASKS_EXAMPLES)]
+    RunTasks(RunTasksArgs),
 
     /// Measure how fast this machine moves an array from one layout to another
     ///

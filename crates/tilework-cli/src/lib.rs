@@ -17,6 +17,11 @@ mod file;
 mod find;
 mod given;
 mod input;
+#[cfg(feature = "stores")]
+mod jobs;
+#[cfg(not(feature = "stores"))]
+#[path = "no_jobs.rs"]
+mod jobs;
 mod json;
 mod link;
 mod ls;
@@ -151,6 +156,9 @@ fn answer(args: &Args, output: &mut Output) -> Result<(), Stop> {
         Command::Ls(ls) => ls::ls(ls, output),
         Command::Diff(diff) => diff::diff(diff, output),
         Command::Convert(convert) => convert::convert(convert, args, output),
+        Command::Reshard(reshard) => jobs::reshard(reshard, output),
+        Command::Rechunk(rechunk) => jobs::rechunk(rechunk, args, output),
+        Command::RunTasks(tasks) => jobs::run_tasks(tasks, output),
         Command::Audit(audit) => audit::audit(audit, output),
         Command::Bench(bench) => bench::bench(bench, args, output),
         Command::Link(asked) => link::write(asked, args, output),

@@ -20,6 +20,7 @@
 pub mod checkpoint;
 mod cut;
 mod grid;
+pub mod job;
 mod memory;
 pub mod plan;
 mod region;

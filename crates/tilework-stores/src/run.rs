@@ -24,8 +24,10 @@ pub struct Run<'a> {
     pub to: &'a dyn Write,
     /// Whether pieces that are there and are what an earlier run wrote are left alone.
     pub resume: bool,
-    /// How many bytes of a mapped file are moved before their memory is given back.
+    /// How many bytes of mapped files are in memory before they are given back.
     pub window: u64,
+    /// How many are; 0 at first.
+    pub touched: AtomicU64,
 }
 
 /// What a run did.
@@ -127,7 +129,7 @@ impl Run<'_> {
         if to.fill() != 0 && u128::from(layout.size()) != region.len() {
             fill(space.bytes(), &layout, to.fill())?;
         }
-        let gather = Gather { from: self.from, transfers, pool, window: self.window };
+        let gather = Gather { from: self.from, transfers, pool, window: self.window, touched: &self.touched };
         // A source piece goes when no later piece of the block needs it.
         let is_needed = |source: &Region| self.pass.last_use(task, source).is_some_and(|last| last > piece);
         gather.run((&region, &layout), space, kept, &is_needed)
@@ -140,6 +142,32 @@ pub(crate) struct Gather<'a, 'b> {
     pub(crate) transfers: &'b Transfers,
     pub(crate) pool: &'b dyn Pool,
     pub(crate) window: u64,
+    /// Bytes of mapped files that are in memory since some were given back.
+    pub(crate) touched: &'b AtomicU64,
+}
+
+/// What the system reads at least of a file that is mapped, and what it maps around it where it has that already.
+const PAGE: u64 = 4 << 10;
+const AROUND: u64 = 64 << 10;
+
+/// How many bytes of a piece are in memory when a view of it was gone through, where at least `least` come at a time.
+fn touched(view: &Layout, strides: &[i64], least: u64) -> u64 {
+    let mut dims: Vec<(u64, u64)> =
+        strides.iter().map(|stride| stride.unsigned_abs()).zip(view.dims().iter().copied()).collect();
+    dims.retain(|(_, size)| *size > 1);
+    dims.sort_unstable();
+    // Elements that stand side by side, and from the first to the last.
+    let (mut run, mut span) = (1_u64, 1_u64);
+    for (stride, size) in dims {
+        if stride == run {
+            run = run.saturating_mul(size);
+        }
+        span = span.saturating_add(stride.saturating_mul(size - 1));
+    }
+    let bytes = |elements: u64| (u128::from(elements) * u128::from(view.bits())).div_ceil(8);
+    let runs = u128::from(view.len() / run.max(1));
+    let touched = (runs * bytes(run).next_multiple_of(least.into())).min(bytes(span));
+    u64::try_from(touched).unwrap_or(u64::MAX)
 }
 
 impl<'a> Gather<'a, '_> {
@@ -152,7 +180,6 @@ impl<'a> Gather<'a, '_> {
         is_needed: &dyn Fn(&Region) -> bool,
     ) -> Result<()> {
         let from = self.from.shards();
-        let mut moved = 0;
         for (number, shared) in from.grid().sources(region) {
             let whole = from.grid().region(number)?;
             let held = match kept.remove(&number) {
@@ -172,11 +199,12 @@ impl<'a> Gather<'a, '_> {
                         Side { layout: &source, start: &start }.view(&shared.size)?,
                         side.view(&shared.size)?,
                     );
-                    cut(&a, &b, self.window, |from, to| {
+                    let least = if held.is_mapped() { AROUND } else { 1 };
+                    cut(&plain(&a), &plain(&b), (least, self.window), &mut |from, to, touched| {
                         self.transfers.run_views(self.pool, (from, bytes), (to, space.bytes()))?;
-                        moved += u64::try_from(from.element_bytes()).unwrap_or(u64::MAX);
-                        if moved >= self.window {
-                            moved = 0;
+                        let before = self.touched.fetch_add(touched, Ordering::Relaxed);
+                        if before.saturating_add(touched) >= self.window {
+                            self.touched.store(0, Ordering::Relaxed);
                             held.forget();
                             space.forget();
                         }
@@ -193,17 +221,43 @@ impl<'a> Gather<'a, '_> {
     }
 }
 
-/// Moves a region at once, or part by part where it is larger than a window.
-fn cut(
-    from: &Layout,
-    to: &Layout,
-    window: u64,
-    mut take: impl FnMut(&Layout, &Layout) -> Result<()>,
-) -> Result<()> {
-    match from.element_bytes() <= u128::from(window) {
-        true => take(from, to),
-        false => parts(from, to, window, &mut take),
+/// What moves a part of a region, and how many bytes are in memory for it.
+type Take<'a> = &'a mut dyn FnMut(&Layout, &Layout, u64) -> Result<()>;
+
+/// Moves a region at once, or in halves where more than a window would be in memory: along the dimension that spreads the most
+/// over both sides. Views that strides do not say are cut along their tiles.
+fn cut(from: &Layout, to: &Layout, (least, window): (u64, u64), take: Take) -> Result<()> {
+    let bytes = u64::try_from(from.element_bytes()).unwrap_or(u64::MAX);
+    let (Ok(a), Ok(b)) = (from.to_strides(), to.to_strides()) else {
+        return match bytes <= window {
+            true => take(from, to, bytes),
+            false => parts(from, to, window / 8, &mut |from, to| {
+                take(from, to, 8 * u64::try_from(from.element_bytes()).unwrap_or(u64::MAX / 8))
+            }),
+        };
+    };
+    let both = touched(from, &a.strides, least).saturating_add(touched(to, &b.strides, PAGE));
+    let spread = |dim: &usize| {
+        let reach = |stride: i64| u128::from(stride.unsigned_abs()) * u128::from(from.dims()[*dim] - 1);
+        reach(a.strides[*dim]) + reach(b.strides[*dim])
+    };
+    let longest = (0..from.rank()).filter(|&dim| from.dims()[dim] > 1).max_by_key(spread);
+    let Some(dim) = longest.filter(|_| both > window && !from.is_empty()) else {
+        return take(from, to, both);
+    };
+    let (size, half) = (from.dims()[dim], from.dims()[dim] / 2);
+    for range in [0..half, half..size] {
+        cut(&from.slice(dim, range.clone(), 1)?, &to.slice(dim, range, 1)?, (least, window), take)?;
     }
+    Ok(())
+}
+
+/// The same view in strides alone, if they say it: a tile as large as its piece is none that a cut has to spare.
+fn plain(view: &Layout) -> Layout {
+    let strided = view.to_strides().and_then(|strided| {
+        Layout::strided(view.dims(), view.bits(), &strided.strides, Some(strided.first), Some(view.size()))
+    });
+    strided.unwrap_or_else(|_| view.clone())
 }
 
 /// Writes an element to all places of a piece.

@@ -197,7 +197,7 @@ proptest! {
             };
             let (count, target) = (Count::default(), Memory::new(shards));
             let (from, to) = (Counted { store: &stores[number], count: &count }, Counted { store: &target, count: &count });
-            let run = Run { pass, from: &from, to: &to, resume: false, window };
+            let run = Run { pass, from: &from, to: &to, resume: false, window, touched: AtomicU64::new(0) };
             let tasks = pass.tasks().expect("blocks").count();
             // Several parts are the whole.
             for part in 0..3 {

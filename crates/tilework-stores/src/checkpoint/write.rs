@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 use tilework::sharding::{Mesh, Sharding};
@@ -76,6 +77,9 @@ struct Entry<'a> {
     region: Region,
     content: Content,
 }
+
+/// Bytes that are summed at a time.
+const STEP: usize = 1 << 20;
 
 /// The name of a device's file.
 pub fn file_name(device: u64) -> String {
@@ -273,12 +277,13 @@ impl Open<'_> {
         file.fits(head.file_bytes)?;
         let mut map = MappedMut::create(file.file(), head.file_bytes).map_err(|error| file.failed(&error))?;
         map[..head.bytes.len()].copy_from_slice(&head.bytes);
+        let touched = AtomicU64::new(0);
         for (entry, &place) in entries.iter().zip(&head.places) {
             let Content::Array(placed) = &entry.content else { continue }; // all are arrays
             let parts = self.from.parts(entry.tensor);
             let element = entry.tensor.shards.element();
             let transfers = Transfers::new(element, element)?;
-            let gather = Gather { from: &parts, transfers: &transfers, pool, window };
+            let gather = Gather { from: &parts, transfers: &transfers, pool, window, touched: &touched };
             let mut space =
                 Within { map: &mut map, start: place as usize, len: placed.layout.bytes() as usize };
             let region = (&entry.region, &placed.layout);
@@ -287,9 +292,8 @@ impl Open<'_> {
                 .map_err(|error| Error::new(format!("tensor {:?}: {error}", entry.tensor.name)))?;
         }
         let mut sum = crc32fast::Hasher::new();
-        let step = window.clamp(1 << 16, 1 << 30) as usize;
-        for start in (0..map.len()).step_by(step) {
-            sum.update(&map[start..map.len().min(start + step)]);
+        for start in (0..map.len()).step_by(STEP) {
+            sum.update(&map[start..map.len().min(start + STEP)]);
             map.forget();
         }
         drop(map);

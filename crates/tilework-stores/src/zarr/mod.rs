@@ -21,6 +21,7 @@ mod shard;
 mod sum;
 mod write;
 
+pub use new::written;
 pub use new::{Compression, NewArray, Spec};
 pub use open::{open, open_array};
 pub use read::Array;

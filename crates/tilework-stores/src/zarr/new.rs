@@ -16,10 +16,13 @@ use crate::grid::Grid;
 use crate::region::Region;
 use crate::shards::{Form, Shards};
 use crate::stage::Stage;
-use crate::store::{Cost, Make, Write};
+use crate::store::{Cost, Make, Space, Write};
 
 /// Pieces of this size or more are written through a mapping, so that they may be larger than memory.
 const MAPPED: u64 = 32 << 20;
+
+/// Bytes that are summed at a time.
+const STEP: usize = 1 << 20;
 
 /// What compresses chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +185,30 @@ pub struct NewArray {
     stored: AtomicU64,
 }
 
+/// The pieces of a new array, and what writing one takes, before there is any store.
+///
+/// # Errors
+/// Sizes that no array has.
+pub fn written(spec: &Spec) -> Result<(Shards, Cost)> {
+    let meta = spec.meta();
+    let layout = meta.layout_of(meta.whole())?;
+    let shards = Shards::new(meta.element, Grid::regular(&meta.dims, meta.whole())?, Form::whole(layout))?;
+    let (bytes, chunk) = (shards.largest()?.bytes(), meta.layout_of(meta.array.chunks())?.bytes());
+    let cost = cost(bytes, chunk, meta.codecs.is_empty());
+    Ok((shards.with_fill(meta.fill), cost))
+}
+
+/// What writing a piece takes.
+fn cost(bytes: u64, chunk_bytes: u64, is_plain: bool) -> Cost {
+    let memory = match is_plain {
+        true if bytes >= MAPPED => 0,
+        true => bytes,
+        // Beside what is stored.
+        false => 2 * bytes + chunk_bytes,
+    };
+    Cost { memory, bytes, requests: 1, partial: false }
+}
+
 impl NewArray {
     pub(super) fn new(stage: Arc<Stage>, path: &str, meta: Meta) -> Result<NewArray> {
         let layout = meta.layout_of(meta.whole())?;
@@ -235,17 +262,26 @@ impl NewArray {
     }
 
     /// A piece that nothing compresses, written where it will be.
-    fn put_mapped(&self, piece: u64, key: &str, make: Make) -> Result<()> {
+    fn put_mapped(
+        &self,
+        piece: u64,
+        key: &str,
+        make: &mut dyn FnMut(&mut dyn Space) -> Result<()>,
+    ) -> Result<()> {
         let file = self.stage.file(key)?;
         let tail = self.plain_index(piece)?;
         let bytes = self.shards.layout(piece)?.bytes();
         let all = bytes + tail.len() as u64;
         file.fits(all)?;
         let mut map = MappedMut::create(file.file(), all).map_err(|error| file.failed(&error))?;
-        let (head, rest) = map.split_at_mut(bytes as usize); // the mapping has so many
-        make(head)?;
-        rest.copy_from_slice(&tail);
-        let sum = crc32fast::hash(&map);
+        make(&mut Front { map: &mut map, len: bytes as usize })?; // the mapping has so many
+        map[bytes as usize..].copy_from_slice(&tail);
+        let mut sum = crc32fast::Hasher::new();
+        for start in (0..map.len()).step_by(STEP) {
+            sum.update(&map[start..map.len().min(start + STEP)]);
+            map.forget();
+        }
+        let sum = sum.finalize();
         drop(map);
         file.commit_hastily()?;
         self.done(key, all, sum)
@@ -278,6 +314,22 @@ impl NewArray {
     }
 }
 
+/// The beginning of a mapped file: what stands before the index.
+struct Front<'a> {
+    map: &'a mut MappedMut,
+    len: usize,
+}
+
+impl Space for Front<'_> {
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.map[..self.len]
+    }
+
+    fn forget(&mut self) {
+        self.map.forget();
+    }
+}
+
 impl Write for NewArray {
     fn shards(&self) -> &Shards {
         &self.shards
@@ -286,7 +338,7 @@ impl Write for NewArray {
     fn put(&self, piece: u64, make: Make) -> Result<()> {
         let (key, len) = (self.key(piece)?, self.shards.layout(piece)?.bytes());
         if self.meta.codecs.is_empty() && len >= MAPPED {
-            return self.put_mapped(piece, &key, make);
+            return self.put_mapped(piece, &key, &mut |space| make(space.bytes()));
         }
         let mut bytes = super::read::room(len)?;
         make(&mut bytes)?;
@@ -295,19 +347,20 @@ impl Write for NewArray {
         self.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
     }
 
+    fn put_space(&self, piece: u64, make: &mut dyn FnMut(&mut dyn Space) -> Result<()>) -> Result<()> {
+        let (key, len) = (self.key(piece)?, self.shards.layout(piece)?.bytes());
+        match self.meta.codecs.is_empty() && len >= MAPPED {
+            true => self.put_mapped(piece, &key, make),
+            false => self.put(piece, &mut |mut bytes| make(&mut bytes)),
+        }
+    }
+
     fn has(&self, piece: u64) -> Result<bool> {
         Ok(self.stage.has(&self.key(piece)?))
     }
 
     fn cost(&self) -> Result<Cost> {
-        let bytes = self.shards.largest()?.bytes();
-        let memory = match self.meta.codecs.is_empty() {
-            true if bytes >= MAPPED => 0,
-            true => bytes,
-            // Beside what is stored.
-            false => 2 * bytes + self.chunk_bytes,
-        };
-        Ok(Cost { memory, bytes, requests: 1, partial: false })
+        Ok(cost(self.shards.largest()?.bytes(), self.chunk_bytes, self.meta.codecs.is_empty()))
     }
 
     fn finish(&self) -> Result<()> {

@@ -1,0 +1,178 @@
+//! The arguments of `reshard`, `rechunk` and `run-tasks`.
+
+use std::path::PathBuf;
+
+pub const RESHARD_EXAMPLES: &str = "\
+SRC is a safetensors file, an index of shards, any other file of arrays, or a folder of files that have parts of tensors. DST is a \
+new folder with a file for each device, which has the parts of that device and says where they begin as PyTorch's distributed \
+checkpoints do (DCP_SHARDING_INFO): what reads those reads these.
+
+A SPEC is a sharding as JAX or XLA write it: P('x', None, ('y', 'z')) with a mesh, {devices=[2,4]<=[8]}, {replicated}. \
+PATTERN=SPEC is for the tensors of these names, and the last that matches counts. A SPEC alone is tried on each tensor; one \
+that it does not fit is replicated, and the answer names it. Where the parts do not divide a size, a part is rounded up as \
+XLA does it, and the last devices have less, or nothing; JAX refuses such arrays.
+
+A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: files whose checksums are right \
+stay. DST has its name when all of it is there.
+
+Examples:
+  tilework reshard samples/model.safetensors parts/ --mesh x=2,y=4 --spec \"P('x', 'y')\"
+  tilework reshard samples/model.safetensors parts/ --mesh x=4 --spec \"P('x')\" --dry-run
+  tilework reshard parts/ two/ --spec '{devices=[2,1]<=[2]}'
+  tilework reshard parts/ whole/ --spec '{maximal device=0}'";
+
+pub const RECHUNK_EXAMPLES: &str = "\
+SRC is a Zarr array, an npy file, or another file of one array. DST is a new Zarr array.
+
+The plan is a list of tasks: each writes chunks (or shards) that nobody else writes, from the source chunks that have their \
+elements, within the memory. Where source chunks would be read too often, an array in other chunks is written between, and \
+read instead. What is better is decided by the time that it takes by the numbers that --dry-run prints.
+
+A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: chunks whose checksums are right \
+stay. DST has its name when all of it is there.
+
+Examples:
+  tilework rechunk samples/weights.npy weights.zarr --chunks 16,100
+  tilework rechunk weights.zarr columns.zarr --chunks 64,30 --to '{0,1}' --compress zstd:3
+  tilework rechunk weights.zarr sharded.zarr --chunks 8,10 --shards 64,100 --memory 256MiB --dry-run
+  tilework rechunk weights.zarr more.zarr --chunks 8,300 --save-plan plan.json
+  tilework run-tasks plan.json --part 1/2";
+
+pub const RUN_TASKS_EXAMPLES: &str = "\
+A plan has passes, and a pass has tasks. --part 3/64 runs the third of 64 parts of a pass, in any order and on any machine \
+that sees the same files; a part that is run twice writes the same. The next pass begins when all parts of the one before are \
+done, and --finish gives the result its name when all of it is there.
+
+Without --part and --finish, all of it is done.
+
+Examples:
+  tilework rechunk samples/weights.npy again.zarr --chunks 16,100 --save-plan again.json
+  tilework run-tasks again.json --part 1/2
+  tilework run-tasks again.json --part 2/2
+  tilework run-tasks again.json --finish
+  sbatch --array=1-64 --wrap 'tilework run-tasks again.json --part $SLURM_ARRAY_TASK_ID/64'";
+
+/// How a job is run.
+#[derive(clap::Args)]
+pub struct HowArgs {
+    /// Hold about as much in memory at a time, such as 1GiB [default: half of what is available]
+    #[arg(long, value_name = "BYTES", value_parser = super::bytes::bytes)]
+    pub memory: Option<u64>,
+
+    /// How many threads work [default: one for each processor]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// What is done with a plan.
+#[derive(clap::Args)]
+pub struct PlanOnlyArgs {
+    /// Say what would be done and what it costs, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Write the plan to this file for `tilework run-tasks`, and do nothing else
+    #[arg(long, value_name = "FILE")]
+    pub save_plan: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub struct ReshardArgs {
+    /// The checkpoint to read
+    #[arg(value_name = "SRC")]
+    pub from: PathBuf,
+
+    /// The folder to write
+    #[arg(value_name = "DST")]
+    pub to: PathBuf,
+
+    /// The axes of the mesh that specs of JAX name, such as x=2,y=4
+    #[arg(long, value_name = "AXES")]
+    pub mesh: Option<String>,
+
+    /// How tensors are cut: SPEC, or PATTERN=SPEC for those of these names; may be given several times
+    #[arg(long = "spec", value_name = "SPEC")]
+    pub specs: Vec<String>,
+
+    /// Write tensors of these names only: * is any number of characters, ? one; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Vec<String>,
+
+    /// Write a part that several devices have only into the file of the first of them
+    #[arg(long)]
+    pub once: bool,
+
+    #[command(flatten)]
+    pub how: HowArgs,
+
+    #[command(flatten)]
+    pub plan: PlanOnlyArgs,
+}
+
+#[derive(clap::Args)]
+pub struct RechunkArgs {
+    /// The array to read
+    #[arg(value_name = "SRC")]
+    pub from: PathBuf,
+
+    /// The Zarr array to write
+    #[arg(value_name = "DST")]
+    pub to: PathBuf,
+
+    /// The sizes of a chunk
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', required = true)]
+    pub chunks: Vec<u64>,
+
+    /// The sizes of a shard of whole chunks
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    pub shards: Option<Vec<u64>>,
+
+    /// The order of the dimensions in a chunk, the most minor first, such as '{0,1}' [default: as in SRC]
+    #[arg(long = "to", value_name = "LAYOUT")]
+    pub order: Option<String>,
+
+    /// What compresses a chunk: none, zstd:3, gzip:6 [default: as in SRC]
+    #[arg(long, value_name = "CODEC")]
+    pub compress: Option<String>,
+
+    /// Say what it costs where as many tasks run at a time, on all machines together [default: --threads]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub workers: Option<u64>,
+
+    #[command(flatten)]
+    pub how: HowArgs,
+
+    #[command(flatten)]
+    pub plan: PlanOnlyArgs,
+}
+
+#[derive(clap::Args)]
+pub struct RunTasksArgs {
+    /// The plan, as --save-plan wrote it
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+
+    /// Run one part of as many, such as 3/64
+    #[arg(long, value_name = "PART", value_parser = part)]
+    pub part: Option<(u64, u64)>,
+
+    /// The pass whose part is run, counted from 1 [default: 1]
+    #[arg(long, value_name = "NUMBER", requires = "part", value_parser = clap::value_parser!(u64).range(1..))]
+    pub pass: Option<u64>,
+
+    /// Check that all is there, and give the result its name
+    #[arg(long, conflicts_with = "part")]
+    pub finish: bool,
+
+    #[command(flatten)]
+    pub how: HowArgs,
+}
+
+/// Reads `3/64`.
+fn part(text: &str) -> Result<(u64, u64), String> {
+    let numbers =
+        text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    numbers
+        .filter(|(part, parts)| (1..=*parts).contains(part))
+        .ok_or_else(|| "a part such as 3/64, from 1/64 to 64/64".to_owned())
+}

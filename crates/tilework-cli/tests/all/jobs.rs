@@ -1,0 +1,241 @@
+//! Arrays in pieces become arrays in other pieces: whole, in parts by several processes, and after a process was killed.
+#![cfg(feature = "stores")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::common::files::Folder;
+use crate::common::{command, run};
+
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/model.safetensors");
+const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/weights.npy");
+
+fn done(args: &[&str]) -> String {
+    let ran = run(args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+    ran.stdout
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&done(&[args, &["--json"]].concat())).expect("JSON")
+}
+
+fn refused(args: &[&str], expected: &str) {
+    let ran = run(args);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", 2), "{args:?}");
+    let words = ran.stderr.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(words.starts_with("error: ") && words.contains(expected), "{args:?}: {words}");
+}
+
+#[test]
+fn a_model_goes_to_eight_devices_and_to_two_and_comes_back() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    let planned =
+        json(&["reshard", MODEL, &at("eight"), "--mesh", "x=2,y=4", "--spec", "P('x', 'y')", "--dry-run"]);
+    assert_eq!((&planned["done"], &planned["tasks"][0]), (&Value::Bool(false), &Value::from(8)));
+    assert!(folder.names().is_empty());
+    done(&[
+        "reshard",
+        MODEL,
+        &at("eight"),
+        "--mesh",
+        "x=2,y=4",
+        "--spec",
+        "P('x', 'y')",
+        "--spec",
+        "*.norm.*=P()",
+    ]);
+    assert_eq!(fs::read_dir(at("eight")).expect("a folder").count(), 8);
+    done(&[
+        "reshard",
+        &at("eight"),
+        &at("two"),
+        "--spec",
+        "{devices=[1,2]<=[2]}",
+        "--spec",
+        "head.bias={devices=[2]1,0}",
+    ]);
+    done(&["reshard", &at("two"), &at("one"), "--spec", "{maximal device=0}"]);
+    done(&["diff", MODEL, &at("one/shard-00001-model-00001-of-00001.safetensors")]);
+    refused(&["reshard", MODEL, &at("eight"), "--spec", "{replicated}"], "exists, and is not empty");
+    refused(
+        &["reshard", MODEL, &at("x"), "--mesh", "x=2", "--spec", "P('q')"],
+        "there is no axis `q` in the mesh x=2",
+    );
+    refused(&["reshard", MODEL, &at("x"), "--memory", "1MiB"], "32MiB");
+    assert_eq!(folder.names(), ["eight", "one", "two"]);
+}
+
+/// The elements of an npy file, or of an array that is one chunk and nothing else.
+fn elements(path: &str) -> Vec<u8> {
+    match Path::new(path).is_dir() {
+        true => fs::read(Path::new(path).join("c/0/0")).expect("one chunk"),
+        false => {
+            let bytes = fs::read(path).expect("a file");
+            bytes[10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))..].to_vec()
+        }
+    }
+}
+
+#[test]
+fn an_array_goes_through_chunks_and_shards_and_comes_back() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    done(&["rechunk", WEIGHTS, &at("rows"), "--chunks", "16,100"]);
+    done(&[
+        "rechunk",
+        &at("rows"),
+        &at("columns"),
+        "--chunks",
+        "64,30",
+        "--to",
+        "{0,1}",
+        "--compress",
+        "zstd:3",
+    ]);
+    done(&[
+        "rechunk",
+        &at("columns"),
+        &at("sharded"),
+        "--chunks",
+        "7,10",
+        "--shards",
+        "21,50",
+        "--threads",
+        "3",
+    ]);
+    done(&[
+        "rechunk",
+        &at("sharded"),
+        &at("one"),
+        "--chunks",
+        "64,300",
+        "--to",
+        "{1,0}",
+        "--compress",
+        "none",
+    ]);
+    assert!(elements(&at("one")) == elements(WEIGHTS));
+    refused(&["rechunk", &at("rows"), &at("x"), "--chunks", "8"], "");
+    refused(
+        &["rechunk", &at("rows"), &at("x"), "--chunks", "8,8", "--to", "{1,0:T(2,2)}"],
+        "an order of dimensions",
+    );
+    refused(&["rechunk", &at("rows"), &at("rows"), "--chunks", "8,8"], "apart from what is read");
+    refused(&["rechunk", MODEL, &at("x"), "--chunks", "8,8"], "has 6 arrays");
+    refused(&["rechunk", &at("nowhere"), &at("x"), "--chunks", "8,8"], "nowhere");
+    assert_eq!(folder.names(), ["columns", "one", "rows", "sharded"]);
+}
+
+#[test]
+fn parts_of_a_plan_are_done_by_several_processes_in_any_order() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    done(&["rechunk", WEIGHTS, &at("out"), "--chunks", "16,100", "--save-plan", &at("plan.json")]);
+    assert_eq!(folder.names(), ["plan.json"]);
+    done(&["run-tasks", &at("plan.json"), "--part", "2/2"]);
+    refused(&["run-tasks", &at("plan.json"), "--finish"], "is missing");
+    assert!(!Path::new(&at("out")).exists());
+    let again = json(&["run-tasks", &at("plan.json"), "--part", "2/2"]);
+    assert_eq!(again["written"], 0);
+    done(&["run-tasks", &at("plan.json"), "--part", "1/2"]);
+    done(&["run-tasks", &at("plan.json"), "--finish"]);
+    done(&["rechunk", &at("out"), &at("one"), "--chunks", "64,300"]);
+    assert!(elements(&at("one")) == elements(WEIGHTS));
+    refused(&["run-tasks", &at("plan.json"), "--part", "1/2", "--pass", "2"], "1 to 1");
+    for part in ["0/2", "3/2", "1", "a/b"] {
+        assert_eq!(run(&["run-tasks", &at("plan.json"), "--part", part]).code, 2, "{part}");
+    }
+    refused(&["run-tasks", WEIGHTS], "");
+    fs::write(at("plan.json"), "{}").expect("a file");
+    refused(&["run-tasks", &at("plan.json")], "this is no plan");
+}
+
+/// An npy file of a square of 32-bit numbers.
+fn square(path: &str, side: u32) {
+    let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({side}, {side}), }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.extend((0..side * side).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()));
+    fs::write(path, bytes).expect("a file");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_was_killed_goes_on_where_it_was() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    square(&at("in.npy"), 2048);
+    let (source, target) = (at("in.npy"), at("out"));
+    let args = ["rechunk", &source, &target, "--chunks", "64,64", "--compress", "zstd:9", "--threads", "1"];
+    let journal = folder.0.join(".out.tilework-unfinished/.journal");
+    let lines = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    let mut child = command(&args).stdout(Stdio::null()).spawn().expect("it starts");
+    // As soon as something is there, and long before all is.
+    while lines() < 3 && child.try_wait().expect("a process").is_none() {
+        std::thread::yield_now();
+    }
+    child.kill().expect("it is killed");
+    child.wait().expect("it has ended");
+    assert!(!Path::new(&target).exists(), "it ended before it was killed");
+    let before = lines();
+    assert!((3..1024).contains(&before), "{before} chunks");
+    let found = json(&args);
+    let kept = found["kept"].as_u64().expect("a number");
+    assert!(kept >= 3 && kept <= before as u64 + 1, "{kept} of {before} kept");
+    assert_eq!(kept + found["written"].as_u64().expect("a number"), 1024);
+    done(&["rechunk", &target, &at("one"), "--chunks", "2048,2048", "--compress", "none"]);
+    assert!(elements(&at("one")) == elements(&source));
+    assert_eq!(folder.names(), ["in.npy", "one", "out"]);
+}
+
+/// The most memory that a child had, as the system counts it.
+#[cfg(target_os = "linux")]
+fn peak(args: &[&str]) -> u64 {
+    let mut child = command(args).stdout(Stdio::null()).spawn().expect("it starts");
+    let mut peak = 0;
+    loop {
+        // The last that is read before the end is the peak, but for the last moment.
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let found = line.and_then(|line| line.trim_end_matches("kB").trim().parse::<u64>().ok());
+        peak = peak.max(1024 * found.unwrap_or(0));
+        if let Some(ended) = child.try_wait().expect("a process") {
+            assert!(ended.success(), "{args:?}");
+            return peak;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_bounded_by_what_is_allowed() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    square(&at("in.npy"), 4096); // 64 MiB
+    let source = at("in.npy");
+    let most = 40 << 20;
+    for (name, more) in [
+        ("columns", &["--chunks", "4096,64", "--compress", "none"][..]),
+        ("small", &["--chunks", "100,100", "--compress", "zstd:1"][..]),
+        ("one", &["--chunks", "4096,4096", "--to", "{0,1}", "--compress", "none"][..]),
+    ] {
+        let target = at(name);
+        let args = [&["rechunk", &source, &target, "--memory", "40MiB", "--threads", "2"], more].concat();
+        let found = peak(&args);
+        assert!(found <= most, "{name}: {found} bytes where {most} may be had");
+        assert!(found > 4 << 20, "{name}: {found} bytes; nothing was measured");
+    }
+    done(&["rechunk", &at("columns"), &at("back"), "--chunks", "4096,4096", "--memory", "40MiB"]);
+    assert!(elements(&at("back")) == elements(&source));
+}

@@ -1,0 +1,365 @@
+//! Jobs as data: what is to be done, in a file that other processes read and do a part of.
+//!
+//! A job has passes, a pass has tasks, and a task is a number. Whoever has the job opens it and runs the tasks of these numbers:
+//! a thread, a process, or a worker of a cluster. A task that is run twice writes the same bytes twice. When all tasks of all
+//! passes are done, one process [finishes](Opened::finish) the job, and what was written gets its name.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+use tilework::{Error, Result};
+use tilework_copy::{Inline, Pool, Threads};
+use tilework_files::container::is_store;
+
+use crate::checkpoint::{self, Checkpoint, Reshard};
+use crate::plan::{Assumed, Between, End, Plan, Wanted};
+use crate::run::{Done, Run};
+use crate::stage::{Stage, apart};
+use crate::store::{Read, Write};
+use crate::zarr::{self, Compression, NewArray, Spec};
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "lowercase")]
+pub enum Job {
+    /// A checkpoint for other devices.
+    Reshard(Reshard),
+    /// An array in other chunks.
+    Rechunk(Rechunk),
+}
+
+/// An array in other chunks, as a new Zarr store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rechunk {
+    /// The array: a Zarr store, an npy file, or another container of one array.
+    pub from: PathBuf,
+    /// The new store.
+    pub to: PathBuf,
+    /// The sizes of its chunks.
+    pub chunks: Vec<u64>,
+    /// The sizes of its shards, if it has some.
+    pub shards: Option<Vec<u64>>,
+    /// The dimensions in a chunk from major to minor; as they are without.
+    pub order: Option<Vec<usize>>,
+    /// What compresses a chunk: none, zstd:3, gzip:6; as it is without.
+    pub compression: Option<String>,
+    /// How it is done, once that is planned.
+    pub plan: Option<Plan>,
+}
+
+/// Where an array is read.
+enum Source {
+    Zarr(Box<zarr::Array>),
+    Other(Box<Checkpoint>),
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Source> {
+        if is_store(path) {
+            return Ok(Source::Zarr(Box::new(zarr::open_array(path)?)));
+        }
+        let found = Checkpoint::open(path)?;
+        match found.tensors().len() {
+            1 => Ok(Source::Other(Box::new(found))),
+            count => Err(Error::new(format!("{} has {count} arrays", found.name()))
+                .rule("one array is cut into other chunks at a time")
+                .accepts("a Zarr array, an npy file, or the path of an array in a Zarr store")),
+        }
+    }
+
+    /// Calls `with` with the array.
+    fn with<T>(&self, with: impl FnOnce(&dyn Read) -> Result<T>) -> Result<T> {
+        match self {
+            Source::Zarr(array) => with(&**array),
+            Source::Other(found) => with(&found.parts(&found.tensors()[0])),
+        }
+    }
+}
+
+impl Rechunk {
+    /// The new array.
+    fn spec(&self, source: &Source) -> Result<Spec> {
+        let compression = self.compression.as_deref().map(Compression::read).transpose()?;
+        match source {
+            Source::Zarr(array) => {
+                let compression = compression.unwrap_or_else(|| array.compression());
+                array.rechunked(&self.chunks, self.shards.as_deref(), self.order.as_deref(), compression)
+            }
+            Source::Other(_) => source.with(|array| {
+                let (element, sizes) = (array.shards().element(), array.shards().grid().sizes());
+                let chunks = tilework::zarr::Array::new(
+                    element,
+                    &sizes,
+                    &self.chunks,
+                    self.shards.as_deref(),
+                    self.order.as_deref(),
+                )?;
+                Ok(Spec {
+                    compression: compression.unwrap_or_default(),
+                    ..Spec::new(chunks, element, &sizes)
+                })
+            }),
+        }
+    }
+
+    /// Where the array between is, if there is one.
+    fn between(&self) -> PathBuf {
+        let name = self.to.file_name().unwrap_or_default().to_string_lossy();
+        self.to.with_file_name(format!(".{name}.tilework-between"))
+    }
+
+    /// Plans the job: with tasks that hold up to so many bytes.
+    ///
+    /// # Errors
+    /// What is no array, chunks that are none of it, a target that exists, and memory in which no task fits.
+    pub fn planned(&self, memory: u64, assumed: Assumed) -> Result<Rechunk> {
+        apart(&self.from, &self.to)?;
+        let source = Source::open(&self.from)?;
+        let spec = self.spec(&source)?;
+        let (shards, cost) = zarr::written(&spec)?;
+        let to = End::new(&shards, cost)?;
+        let from = source.with(|array| End::new(array.shards(), array.cost()?))?;
+        let wanted = Wanted { memory, assumed, between: Some(Between { mapped: true }) };
+        Ok(Rechunk { plan: Some(Plan::new(&from, &to, &wanted)?), ..self.clone() })
+    }
+}
+
+/// A job whose sources are open.
+pub struct Opened<'a> {
+    kind: Kind<'a>,
+    window: u64,
+}
+
+enum Kind<'a> {
+    Reshard(Box<checkpoint::Open<'a>>, Stage),
+    Rechunk(&'a Rechunk, &'a Plan, Box<Source>),
+}
+
+impl Job {
+    /// Reads a job from a file that [`Job::to_json`] made.
+    ///
+    /// # Errors
+    /// What is no job.
+    pub fn from_json(text: &str) -> Result<Job> {
+        serde_json::from_str(text).map_err(|error| {
+            Error::new(format!("this is no plan: {error}"))
+                .rule("a plan is what --save-plan wrote, or tw.plan_tasks returned")
+        })
+    }
+
+    /// The job as text.
+    ///
+    /// # Errors
+    /// Paths that are not Unicode.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string_pretty(self).map_err(|error| Error::new(format!("a plan as text: {error}")))
+    }
+
+    /// Where the result will be.
+    pub fn target(&self) -> &Path {
+        match self {
+            Job::Reshard(job) => &job.to,
+            Job::Rechunk(job) => &job.to,
+        }
+    }
+
+    /// Opens the sources. `window` is how many bytes of mapped files are moved before their memory is given back.
+    ///
+    /// # Errors
+    /// Sources that cannot be read, and a target that exists.
+    pub fn open(&self, window: u64) -> Result<Opened<'_>> {
+        let kind = match self {
+            Job::Reshard(job) => {
+                let open = job.open()?;
+                let stage = open.stage()?;
+                Kind::Reshard(Box::new(open), stage)
+            }
+            Job::Rechunk(job) => {
+                let plan = job.plan.as_ref().ok_or_else(|| Error::new("a job that is not planned"))?;
+                apart(&job.from, &job.to)?;
+                Kind::Rechunk(job, plan, Box::new(Source::open(&job.from)?))
+            }
+        };
+        Ok(Opened { kind, window })
+    }
+}
+
+impl Opened<'_> {
+    /// How many tasks each pass has.
+    ///
+    /// # Errors
+    /// A plan that was changed since it was made.
+    pub fn passes(&self) -> Result<Vec<u64>> {
+        match &self.kind {
+            Kind::Reshard(open, _) => Ok(vec![open.devices()]),
+            Kind::Rechunk(_, plan, _) => plan.passes.iter().map(|pass| Ok(pass.tasks()?.count())).collect(),
+        }
+    }
+
+    /// Runs tasks of a pass on so many threads; what an earlier run has done stays. Calls `progress` with the numbers of tasks
+    /// done.
+    ///
+    /// # Errors
+    /// The first that a store or a task has.
+    pub fn run(
+        &self,
+        pass: usize,
+        tasks: Range<u64>,
+        threads: usize,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Done> {
+        match &self.kind {
+            Kind::Reshard(open, stage) => self.devices(open, stage, tasks, threads, progress),
+            Kind::Rechunk(job, plan, source) => {
+                let found = plan.passes.get(pass).ok_or_else(|| {
+                    Error::new(format!("pass {} of {}", pass + 1, plan.passes.len()))
+                        .rule("passes are counted from 1")
+                })?;
+                let is_last = pass + 1 == plan.passes.len();
+                let to = if is_last { self.last(job, source)? } else { self.between(job, plan)? };
+                let all: u128 = found.to.grid.sizes().iter().map(|&size| u128::from(size)).product();
+                let count = u128::from(found.tasks()?.count());
+                let run = |from: &dyn Read| {
+                    let run = Run {
+                        pass: found,
+                        from,
+                        to: &to,
+                        resume: true,
+                        window: self.window,
+                        touched: AtomicU64::new(0),
+                    };
+                    // In tasks, about: what is done of the elements.
+                    run.tasks(tasks.clone(), threads, &|done| {
+                        progress((done.saturating_mul(count) / all.max(1)) as u64)
+                    })
+                };
+                match pass {
+                    0 => source.with(run),
+                    _ => run(&self.read_between(job, plan)?),
+                }
+            }
+        }
+    }
+
+    fn last(&self, job: &Rechunk, source: &Source) -> Result<NewArray> {
+        zarr::go_on(&job.to, &job.spec(source)?)
+    }
+
+    /// The array between, to be written: what nothing compresses, in chunks of the first pass's pieces.
+    fn between(&self, job: &Rechunk, plan: &Plan) -> Result<NewArray> {
+        let grid = &plan.passes[0].to.grid;
+        let Kind::Rechunk(_, _, source) = &self.kind else { return Err(Error::new("a job without passes")) };
+        let chunks: Vec<u64> =
+            grid.cuts().iter().map(|cut| cut.regular().unwrap_or(cut.largest()).max(1)).collect();
+        let element = source.with(|array| Ok(array.shards().element()))?;
+        let spec = Spec::new(
+            tilework::zarr::Array::new(element, &grid.sizes(), &chunks, None, None)?,
+            element,
+            &grid.sizes(),
+        );
+        zarr::go_on(&job.between(), &spec)
+    }
+
+    /// The array between, to be read: the first to come gives it its name, when all of it is there.
+    fn read_between(&self, job: &Rechunk, plan: &Plan) -> Result<zarr::Array> {
+        let path = job.between();
+        if !is_store(&path) {
+            complete(&self.between(job, plan)?, "the first pass").or_else(|error| {
+                match is_store(&path) {
+                    true => Ok(()), // somebody else was faster
+                    false => Err(error),
+                }
+            })?;
+        }
+        zarr::open_array(&path)
+    }
+
+    /// Files of devices, each by one thread.
+    fn devices(
+        &self,
+        open: &checkpoint::Open,
+        stage: &Stage,
+        tasks: Range<u64>,
+        threads: usize,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Done> {
+        let count = usize::try_from(tasks.end.saturating_sub(tasks.start)).unwrap_or(usize::MAX);
+        let at_a_time = count.min(threads).max(1);
+        let within: &dyn Pool =
+            if threads > at_a_time { &Threads::new(threads / at_a_time) } else { &Inline };
+        let (next, stop) = (AtomicU64::new(tasks.start), AtomicBool::new(false));
+        let all = Mutex::new((Done::default(), None));
+        Threads::new(at_a_time).run(at_a_time, &|_| {
+            while !stop.load(Ordering::Relaxed) {
+                let device = next.fetch_add(1, Ordering::Relaxed);
+                if device >= tasks.end {
+                    return;
+                }
+                let outcome = open.task(device, stage, within, self.window);
+                let mut all = all.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                match outcome {
+                    Ok(true) => all.0.written += 1,
+                    Ok(false) => all.0.kept += 1,
+                    Err(error) => {
+                        stop.store(true, Ordering::Relaxed);
+                        all.1.get_or_insert(error);
+                    }
+                }
+                progress(all.0.written + all.0.kept);
+            }
+        });
+        match all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            (done, None) => Ok(done),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    /// Gives what was written its name, when all of it is there and is what was written.
+    ///
+    /// # Errors
+    /// The first piece that is missing.
+    pub fn finish(&self) -> Result<()> {
+        match &self.kind {
+            Kind::Reshard(open, _) => {
+                // The folder as it is now: with what other processes have written since.
+                let stage = open.stage()?;
+                for device in 0..open.devices() {
+                    let name = checkpoint::file_name(device);
+                    if !stage.has(&name) {
+                        return Err(missing(&name, "the job", device, open.devices()));
+                    }
+                }
+                stage.finish()
+            }
+            Kind::Rechunk(job, _, source) => {
+                complete(&self.last(job, source)?, "the last pass")?;
+                let between = job.between();
+                match is_store(&between) {
+                    true => std::fs::remove_dir_all(&between)
+                        .map_err(|error| Error::new(format!("{}: {error}", between.display()))),
+                    false => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// Gives an array its name, when all of its pieces are there.
+fn complete(array: &NewArray, pass: &str) -> Result<()> {
+    let count = Write::shards(array).grid().count();
+    for piece in 0..count {
+        if !array.has(piece)? {
+            return Err(missing(&format!("piece {piece}"), pass, piece, count));
+        }
+    }
+    array.finish()
+}
+
+fn missing(what: &str, pass: &str, number: u64, count: u64) -> Error {
+    Error::new(format!("{what} is missing, {number} of {count} are there before it"))
+        .rule(format!("all tasks of {pass} are done before what they wrote is used"))
+        .accepts("the same command again for the tasks that are missing")
+}
