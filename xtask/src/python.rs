@@ -11,7 +11,7 @@ use crate::{Outcome, shell};
 pub const MATURIN: &str = "maturin==1.16.0";
 
 /// What the package is built, tested and compared with.
-const PACKAGES: [&str; 15] = [
+const PACKAGES: [&str; 16] = [
     MATURIN,
     "numpy==2.4.6",
     "ml_dtypes==0.6.0",
@@ -21,6 +21,7 @@ const PACKAGES: [&str; 15] = [
     "gguf==0.19.0",
     "xarray==2026.9.0",
     "dask==2026.8.0",
+    "distributed==2026.8.0",
     "zarr==3.1.6",
     "tensorstore==0.1.86",
     "pytest==9.2.0",

@@ -11,6 +11,7 @@
 from tilework import directml, xla
 from tilework._error import LayoutError
 from tilework._files import Difference, FileArray, convert, diff, ls
+from tilework._jobs import Task, TaskPlan, plan_tasks, rechunk, reshard
 from tilework._sightings import Sightings
 from tilework._tilework import (
     Audit,
@@ -58,6 +59,8 @@ __all__ = [
     "Sighting",
     "Sightings",
     "Suggestions",
+    "Task",
+    "TaskPlan",
     "Translations",
     "Verdict",
     "__version__",
@@ -74,7 +77,10 @@ __all__ = [
     "find",
     "ls",
     "pack",
+    "plan_tasks",
+    "rechunk",
     "relayout",
+    "reshard",
     "suggest",
     "to_dlpack",
     "translate",
