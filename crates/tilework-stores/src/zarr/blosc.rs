@@ -215,3 +215,29 @@ fn lz(bytes: &[u8], out: &mut [u8]) -> Result<usize> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_match_reaches_far_back_and_over_itself() -> Result<()> {
+        // 32 different bytes, 9000 times the last of them, and three from the beginning: 9027 before.
+        let literals: Vec<u8> = (0..32).collect();
+        let mut bytes = [&[31][..], &literals].concat();
+        bytes.push(7 << 5);
+        bytes.extend([255; 35]);
+        bytes.extend([66, 0]);
+        bytes.extend([1 << 5 | 31, 255, 3, 67]);
+        let wanted = [&literals[..], &[31; 9000], &[5, 6, 7]].concat();
+        let mut out = vec![0; wanted.len()];
+        assert_eq!(lz(&bytes, &mut out)?, wanted.len());
+        assert!(out == wanted);
+        for len in 0..bytes.len() {
+            let cut = lz(&bytes[..len], &mut out);
+            assert!(cut.is_err() || cut == Ok(32) || cut == Ok(9032), "{len}: {cut:?}");
+        }
+        assert!(lz(&bytes, &mut [0; 9034]).is_err() && lz(&[0, 7, 1 << 5, 9], &mut [0; 9]).is_err());
+        Ok(())
+    }
+}
