@@ -21,7 +21,9 @@ pub use bench::BenchArgs;
 pub use block::BlockArgs;
 pub use convert::{ConvertArgs, FileFormat};
 pub use diff::DiffArgs;
-pub use jobs::{HowArgs, PlanOnlyArgs, RechunkArgs, ReshardArgs, RunTasksArgs};
+#[cfg(feature = "stores")]
+pub use jobs::{HowArgs, PlanOnlyArgs};
+pub use jobs::{RechunkArgs, ReshardArgs, RunTasksArgs};
 pub use link::LinkArgs;
 pub use ls::LsArgs;
 pub use message::{MessageArgs, ProtoFormat, ShapeFormat, ShapeMessage};
