@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tilework::Error;
 use tilework::dialect;
+use tilework::directml::is_code;
 use tilework_explain::{Sighted, explain, explain_sightings};
 
 use crate::file;
@@ -37,6 +38,14 @@ fn one(name: &str, text: &str, output: &mut Output) -> Result<(), Stop> {
         let line = text.trim();
         if let Some(error) = dialect::read(line).err().filter(|_| !line.is_empty() && !line.contains('\n')) {
             return output.bad(&error, line, None);
+        }
+        if is_code(text) {
+            return output.bad_in(
+                name,
+                &Error::new("code of DirectML, whose descriptors cannot be read or break a rule")
+                    .accepts(format!("tilework check {name}, which says what is wrong with each")),
+                "",
+            );
         }
         let error = Error::new("no layout stands in this text").accepts(
             "a text with a layout in it somewhere, such as f32[3,5]{1,0} or memref<3x5xf32>; --as in tilework --help \

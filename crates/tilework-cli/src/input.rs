@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead};
 
-use tilework::dialect::{Known, Said};
+use tilework::dialect::{self, Known, Said};
 use tilework::{Error, Result};
 
 use crate::args::{Args, MessageArgs};
@@ -25,7 +25,7 @@ pub fn subjects(
     if let Some((message, format)) = message.and_then(|message| Some((message, message.from_format?))) {
         return message::subjects(given, format, (message, args), output, answer);
     }
-    if let Some((error, text)) = unquoted_braces(given) {
+    if let Some((error, text)) = unquoted_braces(given).or_else(|| unquoted_blanks(given)) {
         return output.bad(&error, &text, None);
     }
     texts(given, output, |text, line, output| match subject::read(text, line, Known::default(), args) {
@@ -59,6 +59,27 @@ fn unquoted_braces(given: &[OsString]) -> Option<(Error, String)> {
         .accepts(format!("'{meant}', in quotes"));
     Some((error, words[0].to_owned()))
 }
+
+/// Says that words are one text, where they are one together and the first is none alone: `FLOAT16 NHWC [1,64,56,56]`.
+fn unquoted_blanks(given: &[OsString]) -> Option<(Error, String)> {
+    let words: Vec<&str> = given.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
+    let (first, others) = words.split_first()?;
+    if others.is_empty() || words.len() > MOST_WORDS || first.starts_with(['@', '-']) {
+        return None;
+    }
+    let whole = words.join(" ");
+    if dialect::read(first).is_ok() || dialect::read(&whole).is_err() {
+        return None;
+    }
+    let error = Error::new(format!("{} words, which are one text together", words.len()))
+        .at(0..whole.len())
+        .rule("a shell takes a text with blanks in it apart, unless it is in quotes")
+        .accepts(format!("'{whole}', in quotes"));
+    Some((error, whole))
+}
+
+/// The most words that are tried as one text.
+const MOST_WORDS: usize = 64;
 
 /// What a text says, as it was given.
 pub struct Given<'a> {

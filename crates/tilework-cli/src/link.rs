@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::Path;
 
 use tilework::dialect::{Known, beside};
 use tilework_explain::link::{BASE, Link, link};
@@ -48,7 +49,15 @@ pub fn write(asked: &LinkArgs, args: &Args, output: &mut Output) -> Result<(), S
     };
     match link(base, &wanted) {
         Ok(address) if output.json => output.object(&Linked { link: &address }),
-        Ok(address) => output.text(&address),
+        Ok(address) => {
+            output.text(&address)?;
+            match base == BASE && !Path::new(BASE).exists() {
+                true => output.note(&format!(
+                    "{BASE} is not here: in the sources `cargo xtask page` makes it, in target/page/. --base says where it is"
+                )),
+                false => Ok(()),
+            }
+        }
         Err(error) => output.bad(&error, "", None),
     }
 }

@@ -92,7 +92,14 @@ fn offset_of(layout: &Layout, text: &str) -> Result<(Vec<u64>, u64)> {
         Some(dim) => spans[dim].clone(),
         None => 0..text.len(),
     };
-    let offset = layout.offset(&index).map_err(|error| error.at(place))?;
+    let offset = layout.offset(&index).map_err(|error| match (index.len(), layout.rank()) {
+        (1, rank @ 2..=8) => {
+            let zeros = vec!["0"; rank - 1].join(",");
+            let sample = format!("{},{zeros}", index[0]);
+            error.at(place).accepts(format!("{rank} numbers in one word, with commas: {sample}"))
+        }
+        _ => error.at(place),
+    })?;
     Ok((index, offset))
 }
 

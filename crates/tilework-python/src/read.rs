@@ -254,14 +254,19 @@ pub fn within(said: &Bound<'_, PyAny>, size: u64, dim: usize) -> Result<u64> {
     }
 }
 
+/// `1 number`, `2 numbers`
+fn numbers_of(count: usize) -> String {
+    format!("{count} number{}", if count == 1 { "" } else { "s" })
+}
+
 /// An index of an element.
 pub fn index(arguments: &Bound<'_, PyTuple>, dims: &[u64]) -> Result<Vec<u64>> {
     let said = spread(arguments)?;
     if said.len() != dims.len() {
-        return Err(Error::new(format!("an index of {} numbers", said.len()))
+        return Err(Error::new(format!("an index of {}", numbers_of(said.len())))
             .field("index")
             .rule("an index has one number for each dimension")
-            .accepts(format!("{} numbers", dims.len()))
+            .accepts(numbers_of(dims.len()))
             .into());
     }
     said.iter().zip(dims).enumerate().map(|(dim, (said, &size))| within(said, size, dim)).collect()

@@ -21,12 +21,12 @@ pub struct TranslateArgs {
     pub shapes: Vec<OsString>,
 
     /// Notations to say it in; of one the text alone is printed [default: all of them]
-    #[arg(long, value_name = "NOTATION", value_delimiter = ',', value_parser = names())]
+    #[arg(long, value_name = "NOTATION", value_delimiter = ',', value_parser = names(), ignore_case = true)]
     pub to: Vec<Target>,
 }
 
 /// What a layout can be said in, by name.
 fn names() -> impl TypedValueParser<Value = Target> {
     let name = |target: Target| PossibleValue::new(target.name()).help(target.title());
-    PossibleValuesParser::new(targets().map(name)).try_map(|name| Target::named(&name))
+    PossibleValuesParser::new(targets().map(name)).try_map(|name| Target::named(&name.to_ascii_lowercase()))
 }

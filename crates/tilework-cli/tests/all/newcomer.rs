@@ -78,3 +78,93 @@ fn elements_of_another_width_are_said_to_be_converted() {
 fn a_dimension_of_one_element_has_any_stride() {
     says(&["show", "FLOAT32 NHWC [1,3,8,8]"], "strides any, 1, 24, 3; in bytes any, 4, 96, 12");
 }
+
+#[track_caller]
+fn refuses(text: &str, words: &[&str]) {
+    let Ran { stderr, code, .. } = run(&["show", text]);
+    let said = stderr.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert_eq!(code, 2, "{text}: {said}");
+    for words in words {
+        assert!(said.contains(words), "{text}: {words}: {said}");
+    }
+}
+
+#[test]
+fn tiles_alone_are_explained_with_an_array() {
+    refuses(
+        "T(8,128)(2,1)",
+        &["tiles of 8 × 128", "(2,1) cuts each tile again", "bf16[16,256]{1,0:T(8,128)(2,1)}"],
+    );
+    refuses("T(8,128)", &["accepted: an array in these tiles, such as f32[16,256]{1,0:T(8,128)}"]);
+    for text in ["bf16[16,256]T(8,128)(2,1)", "bf16[16,256]{T(8,128)(2,1)}", "bf16[16,256]:T(8,128)(2,1)"] {
+        refuses(text, &["accepted: bf16[16,256]{1,0:T(8,128)(2,1)}"]);
+    }
+}
+
+#[test]
+fn a_near_miss_is_answered_with_the_text_to_write() {
+    for (text, accepted) in [
+        ("f32[3,5]{1 0}", "f32[3,5]{1,0}"),
+        ("f32 nChw8c [1,17,2,2]", "f32[1,17,2,2] nChw8c"),
+        ("f32 3x5", "f32[3,5]"),
+        ("float32 (3,5) order F", "f32[3,5]{0,1}"),
+        ("x = np.zeros((3,5), order=\"F\")", "f64[3,5]{0,1}, or what x.dtype, x.shape and x.strides are"),
+        ("np.ones((3, 5), dtype=np.float32)", "f32[3,5]{1,0}"),
+        ("array([[1., 2.], [3., 4.]])", "what x.dtype, x.shape and x.strides are"),
+        ("tensor([[1, 2], [3, 4]])", "x.stride()"),
+    ] {
+        refuses(text, &[accepted]);
+    }
+    refuses("FLOAT24 NHWC [1,2,3,4]", &["FLOAT32, FLOAT16", "INT4"]);
+    refuses(r#"{"DataType":"FLOAT32","Sizes":[2],"Stride":[1]}"#, &["did you mean Strides?"]);
+}
+
+#[test]
+fn ordinary_texts_are_no_element_types() {
+    for text in ["hello world", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"] {
+        refuses(text, &["no layout stands in this text"]);
+    }
+    refuses("E_INVALIDARG One or more arguments are invalid", &["tilework check names the rule"]);
+    refuses(
+        "The Pallas TPU lowering currently requires that the last two dimensions of your block shape are divisible by 8",
+        &["tilework block"],
+    );
+}
+
+#[test]
+fn quotes_and_marks_around_a_text_are_passed_over() {
+    for text in
+        ["'f32[3,5]'", "\"f32[3,5]\"", "`f32[3,5]`", "“f32[3,5]”", "\u{feff}f32[3,5]", "\"'f32[3,5]'\""]
+    {
+        assert_eq!(stdout(&["parse", text]), "f32[3,5]{1,0}", "{text}");
+    }
+}
+
+#[test]
+fn words_that_a_shell_took_apart_are_one_text() {
+    let Ran { stderr, code, .. } = run(&["show", "FLOAT16", "NHWC", "[1,64,56,56]"]);
+    assert!(stderr.contains("accepted: 'FLOAT16 NHWC [1,64,56,56]', in quotes"), "{stderr}");
+    assert_eq!((code, stderr.matches("error").count()), (2, 1));
+    let Ran { stderr, .. } = run(&["index", "f32[3,5]", "2", "3"]);
+    assert!(stderr.contains("2 numbers in one word, with commas: 2,0"), "{stderr}");
+}
+
+#[test]
+fn layouts_of_cute_are_read_as_cpp_makes_them() {
+    for (text, said) in [
+        ("f16 Layout<Shape<_8,_16>,Stride<_16,_1>>", "f16 (8,16):(16,1)"),
+        ("f16 make_layout(make_shape(Int<8>{},Int<16>{}))", "f16 (8,16):(1,8)"),
+        (
+            "make_layout(make_shape(8, make_shape(_2{}, 4)), make_stride(1, make_stride(8, 16)));",
+            "(8,(2,4)):(1,(8,16))",
+        ),
+        ("cute::Layout<cute::Shape<cute::_8, cute::_4>>{}", "(8,4):(1,8)"),
+    ] {
+        assert_eq!(stdout(&["parse", text]), said, "{text}");
+    }
+}
+
+#[test]
+fn names_of_notations_are_read_in_any_case() {
+    says(&["translate", "f32[3,5]", "--to", "CuTE"], "f32 (3,5):(5,1)");
+}

@@ -23,6 +23,7 @@ pub(crate) mod digits;
 mod dim;
 mod fact;
 mod find;
+mod meant;
 pub(crate) mod mlir;
 pub(crate) mod named;
 pub(crate) mod python;

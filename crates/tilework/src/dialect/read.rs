@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::Element;
-use crate::dialect::{Confidence, Dialect, Found, Known, Said, all, sized, words};
+use crate::dialect::{Confidence, Dialect, Found, Known, Said, all, meant, sized, words};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How a text is to be read.
@@ -100,8 +100,13 @@ impl<'a> Reading<'a> {
     /// A text that no notation reads: the error is that of the notation that it resembles most. A text that two notations
     /// read differently.
     pub fn read(&self, text: &str) -> Result<Vec<Found>> {
-        let blank = text.len() - text.trim_start().len();
-        self.read_trimmed(text.trim()).map_err(|error| error.moved(blank))
+        let trimmed = unquoted(text);
+        let before = trimmed.as_ptr() as usize - text.as_ptr() as usize;
+        let instead = |error: Error| match self.dialect {
+            None => meant::instead(trimmed).unwrap_or(error),
+            Some(_) => error,
+        };
+        self.read_trimmed(trimmed).map_err(|error| instead(error).moved(before))
     }
 
     fn read_trimmed(&self, text: &str) -> Result<Vec<Found>> {
@@ -191,6 +196,9 @@ impl<'a> Reading<'a> {
             return Error::new("an empty text").at(0..0).accepts(texts.join(", "));
         }
         let most = all().iter().map(|dialect| resemblance(dialect, text)).max().unwrap_or(0);
+        if let Some(error) = meant::prose(text).filter(|_| most == 0) {
+            return error;
+        }
         let alike = all().iter().filter(|dialect| resemblance(dialect, text) == most);
         let read_as = match most {
             0 => "no notation has texts that begin so; read as {}",
@@ -203,6 +211,20 @@ impl<'a> Reading<'a> {
         });
         furthest(errors.next().into_iter().collect(), read_as)
     }
+}
+
+/// A text without what some shells and documents leave around it: blanks, a byte order mark, quotes.
+fn unquoted(text: &str) -> &str {
+    const QUOTES: [(char, char); 5] = [('\'', '\''), ('"', '"'), ('`', '`'), ('“', '”'), ('‘', '’')];
+    let mut inner = text.trim().trim_start_matches('\u{feff}').trim();
+    for _ in 0..4 {
+        let within = QUOTES.iter().find_map(|&(open, close)| inner.strip_prefix(open)?.strip_suffix(close));
+        match within.map(str::trim).filter(|within| !within.is_empty()) {
+            Some(within) => inner = within,
+            None => break,
+        }
+    }
+    inner
 }
 
 /// What stands before a notation.

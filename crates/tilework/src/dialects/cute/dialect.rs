@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::code;
 use super::print::Spelling;
 use super::read;
 use super::tensor::Tensor;
@@ -102,6 +103,9 @@ const EXAMPLES: &[Example] = &[
 ];
 
 fn recognise(text: &str) -> Option<Confidence> {
+    if code::written(text).is_some() {
+        return Some(Confidence::Certain);
+    }
     match read::text(text) {
         Ok(read) if read.is_shape => None,
         // Two numbers and a colon may be anything.
@@ -122,7 +126,11 @@ fn looks_like_it(text: &str) -> bool {
 }
 
 fn read(text: &str, known: &Known) -> Result<Vec<Found>> {
-    let read = read::text(text)?;
+    let code = code::written(text);
+    let read = match &code {
+        Some(written) => read::text(written).map_err(|error| error.at(0..text.len()))?,
+        None => read::text(text)?,
+    };
     let mut tensor = Tensor::from(read.layout).with_engine(read.engine);
     let element = known.element.or(known.dims.and_then(|_| tensor.element()));
     if let Some(element) = element {

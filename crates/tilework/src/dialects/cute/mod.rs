@@ -90,6 +90,7 @@
 //! # Ok::<(), tilework::Error>(())
 //! ```
 mod coalesce;
+mod code;
 mod complement;
 mod composed;
 mod composition;

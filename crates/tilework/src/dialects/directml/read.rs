@@ -314,11 +314,12 @@ impl Reader {
                 }
                 None => match &value.kind {
                     Kind::Object(inner) if outer && key == "Desc" => self.members(inner, false),
-                    _ => self.error(
-                        &member.at,
-                        format!("{} is no field of a descriptor", shown(key)),
-                        &FIELDS.join(", "),
-                    ),
+                    _ => {
+                        let near = crate::nearest(key, FIELDS.iter().copied());
+                        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                        let found = format!("{} is no field of a descriptor", shown(key));
+                        self.error(&member.at, found, &(FIELDS.join(", ") + &near));
+                    }
                 },
             }
         }

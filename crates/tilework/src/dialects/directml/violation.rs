@@ -1,5 +1,6 @@
 //! What a description breaks: a rule, where, with which value, and what would be legal.
 
+use super::data_type::DataType;
 use std::fmt;
 
 use crate::error::Error;
@@ -122,6 +123,10 @@ impl Violation {
             .rule(self.rule.sentence());
         match &self.legal {
             Some(legal) => error.accepts(legal),
+            None if self.rule == Rule::UnknownDataType => {
+                let names: Vec<&str> = DataType::all().map(DataType::name).collect();
+                error.accepts(names.join(", "))
+            }
             None => error,
         }
     }

@@ -1,0 +1,209 @@
+//! What a text was meant to say that no notation reads: the text to write instead.
+//!
+//! People bring what they have: tiles without an array, what Python prints, a message. A notation that such a text resembles
+//! would name its first letter, which helps nobody.
+
+use crate::Element;
+use crate::dialect::{read, sized};
+use crate::error::Error;
+
+/// What to write instead of a text that cannot be read, if that is known.
+pub(super) fn instead(text: &str) -> Option<Error> {
+    let error = tiles(text)
+        .or_else(|| shape_and_tiles(text))
+        .or_else(|| blanks_for_commas(text))
+        .or_else(|| order(text))
+        .or_else(|| python(text))
+        .or_else(|| message(text))?;
+    Some(error.or_at(0..text.len()))
+}
+
+/// Prose and other texts that begin with a word and go on with another.
+pub(super) fn prose(text: &str) -> Option<Error> {
+    let rest = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let behind = rest.trim_start();
+    let is_word = rest.len() < text.len() && !behind.starts_with(['[', '(', '{', '<']) && text.contains(' ');
+    is_word.then(|| {
+        Error::new("no layout stands in this text").at(0..text.len()).accepts(
+            "a text with a layout in it somewhere, such as f32[3,5]{1,0}, float32 (3, 5) strides (20, 4) or memref<3x5xf32>",
+        )
+    })
+}
+
+/// The sizes of tiles, `T(8,128)(2,1)`, and what follows them.
+fn tile_sizes(text: &str) -> Option<(Vec<Vec<&str>>, &str)> {
+    let mut rest = text.strip_prefix('T')?;
+    let mut tiles = Vec::new();
+    while let Some(inner) = rest.strip_prefix('(') {
+        let (sizes, behind) = inner.split_once(')')?;
+        let sizes: Vec<&str> = sizes.split(',').map(str::trim).collect();
+        if !sizes.iter().all(|size| *size == "*" || size.parse().is_ok_and(|size: u32| size > 0)) {
+            return None;
+        }
+        tiles.push(sizes);
+        rest = behind;
+    }
+    (!tiles.is_empty()).then_some((tiles, rest))
+}
+
+/// `1,0`: row-major.
+fn row_major(rank: usize) -> String {
+    (0..rank).rev().map(|dim| dim.to_string()).collect::<Vec<String>>().join(",")
+}
+
+fn tiles(text: &str) -> Option<Error> {
+    let (tiles, rest) = tile_sizes(text)?;
+    if !rest.trim().is_empty() {
+        return None;
+    }
+    let first = &tiles[0];
+    let sizes = first.iter().map(|size| size.parse().map_or(6, |size: u64| 2 * size).to_string());
+    let sizes = sizes.collect::<Vec<String>>().join(",");
+    let element = if tiles.len() > 1 { "bf16" } else { "f32" };
+    let again = match tiles.get(1) {
+        Some(inner) => format!("; ({}) cuts each tile again", inner.join(",")),
+        None => String::new(),
+    };
+    let rank = first.len();
+    Some(
+        Error::new("tiles without the array that they cut")
+            .rule(format!(
+                "the array is cut into tiles of {}, padded to whole tiles, and in memory one tile follows the other{again}",
+                first.join(" × ")
+            ))
+            .accepts(format!("an array in these tiles, such as {element}[{sizes}]{{{}:{text}}}", row_major(rank))),
+    )
+}
+
+/// `bf16[16,256]T(8,128)` and `bf16[16,256]{T(8,128)}`.
+fn shape_and_tiles(text: &str) -> Option<Error> {
+    let (array, end) = sized::prefix(text)?;
+    let rest = text[end..].trim_start_matches(['{', ':', ' ']);
+    let (_, behind) = tile_sizes(rest)?;
+    if !behind.trim_matches(['}', ' ']).is_empty() {
+        return None;
+    }
+    let (shape, tiles) = (text[..end].trim_end(), &rest[..rest.len() - behind.len()]);
+    let meant = format!("{shape}{{{}:{tiles}}}", row_major(array.dims.len()));
+    Some(
+        Error::new("tiles without the order of the dimensions")
+            .at(end..text.len())
+            .rule("in braces the order comes first, then a colon and the tiles")
+            .accepts(meant),
+    )
+}
+
+/// `f32[3,5]{1 0}`
+fn blanks_for_commas(text: &str) -> Option<Error> {
+    let (array, end) = sized::prefix(text)?;
+    let inner = text[end..].strip_prefix('{')?.strip_suffix('}')?;
+    let numbers: Vec<&str> = inner.split_whitespace().collect();
+    let is_order = numbers.len() == array.dims.len()
+        && numbers.len() > 1
+        && numbers.iter().all(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+    is_order.then(|| {
+        Error::new("blanks between the numbers of the dimensions")
+            .at(end + 1..text.len() - 1)
+            .accepts(format!("{}{{{}}}", text[..end].trim_end(), numbers.join(",")))
+    })
+}
+
+/// What stands in another order or in another spelling: `f32 nChw8c [1,17,2,2]`, `f32 3x5`, `float32 (3,5) order F`.
+fn order(text: &str) -> Option<Error> {
+    let of_sizes = |element: Element, dims: &[String], behind: &str| {
+        let text = format!("{element}[{}]{behind}", dims.join(","));
+        read(&text).is_ok().then_some(text)
+    };
+    if let Some((array, end)) = sized::prefix(text) {
+        let word = text[end..].trim_start_matches("order").trim_matches([' ', '=', '\'', '"', ':']);
+        let dims: Vec<String> = array.dims.iter().map(u64::to_string).collect();
+        let forward: Vec<String> = (0..dims.len()).map(|dim| dim.to_string()).collect();
+        let order = match word {
+            "F" | "F_CONTIGUOUS" | "fortran" | "column-major" => forward.join(","),
+            "C" | "C_CONTIGUOUS" | "row-major" => row_major(dims.len()),
+            _ => return None,
+        };
+        let meant = of_sizes(array.element, &dims, &format!("{{{order}}}"))?;
+        return Some(Error::new("an order by its name").at(end..text.len()).accepts(meant));
+    }
+    let (element, end) = sized::element(text)?;
+    let rest = text[end..].trim();
+    let dims: Vec<String> = rest.split('x').map(str::to_owned).collect();
+    if dims.iter().all(|size| size.parse::<u64>().is_ok()) {
+        let meant = of_sizes(element, &dims, "")?;
+        return Some(Error::new("sizes without brackets").at(end..text.len()).accepts(meant));
+    }
+    let open = rest.find(['[', '('])?;
+    let (dims, behind) = sized::sizes(&rest[open..])?;
+    let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
+    let tag = rest[..open].trim_end();
+    if tag.is_empty() || !rest[open + behind..].trim().is_empty() {
+        return None;
+    }
+    let meant = of_sizes(element, &dims, &format!(" {tag}"))?;
+    let rule = "the sizes stand before the layout";
+    Some(Error::new("sizes behind the layout").at(end..text.len()).rule(rule).accepts(meant))
+}
+
+/// What Python prints of an array's elements, and code that makes an array.
+fn python(text: &str) -> Option<Error> {
+    const PRINT: &str = "what x.dtype, x.shape and x.strides are, such as float64 (2, 3) strides (24, 8)";
+    const TORCH: &str =
+        "what x.dtype, x.shape and x.stride() are, such as torch.float32 [2, 3] strides [3, 1]";
+    let values = |name: &str| {
+        let inner = text.strip_prefix(name)?.trim_start().strip_prefix('(')?.trim_start();
+        inner.starts_with('[').then_some(())
+    };
+    if values("tensor").is_some() {
+        return Some(Error::new("the elements of a tensor, without its layout").accepts(TORCH));
+    }
+    if values("array").or_else(|| values("Array")).is_some() {
+        return Some(Error::new("the elements of an array, without its layout").accepts(PRINT));
+    }
+    let names = ["np.", "numpy.", "jnp.", "torch."];
+    let (at, name) = names.iter().filter_map(|name| Some((text.find(name)?, *name))).min()?;
+    let call = text[at + name.len()..].split('(').next()?;
+    let is_call = ["zeros", "ones", "empty", "full", "rand", "randn", "asfortranarray"].contains(&call);
+    if !is_call {
+        return None;
+    }
+    let accepts = if name == "torch." { TORCH } else { PRINT };
+    // Sizes, an order and a type that stand there say it all.
+    let arguments = text[at + name.len() + call.len() + 1..].trim_start();
+    let meant = sized::sizes(arguments).and_then(|(dims, _)| {
+        let is_fortran =
+            ["order=\"F\"", "order='F'"].iter().any(|order| text.replace(' ', "").contains(order));
+        let numbers = dims.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
+        let forward = (0..dims.len()).map(|dim| dim.to_string()).collect::<Vec<String>>().join(",");
+        let order = if is_fortran { forward } else { row_major(dims.len()) };
+        let element = match text.split_once("dtype=") {
+            Some((_, word)) => {
+                let end = word.find([',', ')', ' ']).unwrap_or(word.len());
+                Element::from_any_name(word[..end].trim_matches(['"', '\'']))?
+            }
+            None if matches!(name, "np." | "numpy.") => Element::F64,
+            None => Element::F32,
+        };
+        let meant = format!("{element}[{numbers}]{{{order}}}");
+        read(&meant).is_ok().then_some(meant)
+    });
+    let error = Error::new("code that makes an array").rule("a layout is read, and no code is run");
+    Some(error.accepts(meant.map_or(accepts.to_owned(), |meant| format!("{meant}, or {accepts}"))))
+}
+
+/// Messages that another command is about.
+fn message(text: &str) -> Option<Error> {
+    if text.contains("E_INVALIDARG") || text.contains("0x80070057") {
+        return Some(
+            Error::new("an error of DirectML, without the descriptor")
+                .rule("DirectML does not say which rule is broken")
+                .accepts("the descriptor, as JSON, as code or as FLOAT16 NHWC [1,64,56,56]: tilework check names the rule"),
+        );
+    }
+    let is_block = text.contains("block shape") && (text.contains("Pallas") || text.contains("divisible by"));
+    is_block.then(|| {
+        Error::new("a message about the block shape of a Pallas kernel").accepts(
+            "the array and the block: tilework block 'f32[1000,300]' 8,128 says which blocks are legal",
+        )
+    })
+}
