@@ -84,7 +84,7 @@ def test_what_holds_a_program_is_read_alike() -> None:
 
 def test_the_files_of_a_folder_are_read_as_the_folder_is() -> None:
     assert tw.audit(sorted(PARTICLES.glob("*"))).programs == tw.audit(PARTICLES).programs
-    with pytest.raises(tw.LayoutError, match="no-such"):
+    with pytest.raises(FileNotFoundError, match="no-such"):
         tw.audit([PARTICLES, Path("no-such")])
 
 
@@ -232,7 +232,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "audit: nothing": (lambda: tw.audit(""), tw.LayoutError, "nothing that was read"),
     "audit: no shapes": (lambda: tw.audit("dmups/"), tw.LayoutError, "pathlib.Path"),
     "audit: an empty list": (lambda: tw.audit([]), tw.LayoutError, "nothing that was read"),
-    "audit: no such file": (lambda: tw.audit(Path("/no/such/file")), tw.LayoutError, "/no/such/file"),
+    "audit: no such file": (lambda: tw.audit(Path("/no/such/file")), FileNotFoundError, "/no/such/file"),
     "audit: a folder of other things": (lambda: tw.audit(Path(__file__).parent), tw.LayoutError, "xla_dump_to"),
     "audit: broken gzip": (lambda: tw.audit(b"\x1f\x8b" + bytes(range(200))), tw.LayoutError, "text"),
     "audit: None": (lambda: tw.audit(None), TypeError, "not NoneType"),  # type: ignore[arg-type]

@@ -202,7 +202,7 @@ def test_offsets_of_more_elements_than_there_is_memory_for_are_a_memory_error() 
 BAD: list[tuple[str, type[Exception], str]] = [
     ("layout.offset(3, 0)", tw.LayoutError, "index 3 in dimension 0"),
     ("layout.offset(0, -6)", tw.LayoutError, "index -6 in dimension 1"),
-    ("layout.offset(0)", tw.LayoutError, "an index of 1 numbers"),
+    ("layout.offset(0)", tw.LayoutError, "an index of 1 number"),
     ("layout.offset(0.5, 1)", TypeError, "integer"),
     ("layout.offset(10**30, 0)", tw.LayoutError, "index: 10000"),
     ("layout.locate(24)", tw.LayoutError, "offset 24 in a buffer of 24"),

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["LayoutError"]
+import errno
+import os
+from typing import Any
+
+__all__ = ["LayoutError", "readable"]
+
+
+def readable(path: Any) -> None:
+    """Raises what `open` raises for a file or a folder that is missing or that nobody may read; it opens nothing."""
+    os.stat(path)
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
 
 
 class LayoutError(ValueError):

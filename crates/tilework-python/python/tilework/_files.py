@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tilework._error import LayoutError
+from tilework._error import LayoutError, readable
 from tilework._tilework import Layout, ask
 
 __all__ = ["Difference", "FileArray", "convert", "diff", "ls"]
@@ -84,6 +84,7 @@ def ls(path: _Path, *, only: str | Iterable[str] = ()) -> list[FileArray]:
     ...     [array.name for array in tw.ls(f"{folder}/model.npz", only="*.weight")]
     ['a.weight']
     """
+    readable(path)
     found = _answer(["ls", *_each("--only", only), "--", os.fspath(path)])
 
     def array(tensor: dict[str, Any]) -> FileArray:
@@ -135,6 +136,7 @@ def convert(
     >>> answer["moved"], answer["kept"][0]["why"]
     (2, 'the tile T(8,128) has 2 dimensions, the array 1')
     """
+    readable(source)
     words = ["convert", *_each("--only", only), *_each("--rename", rename), *_each("--pad", pad)]
     options = {
         "to": to,
@@ -161,6 +163,8 @@ def diff(
     tolerance: float = 0.0,
 ) -> Difference:
     """What differs in the arrays of two files, by name and element by element, whatever their formats, layouts and types."""
+    readable(a)
+    readable(b)
     words = ["diff", *_each("--only", only), *_each("--rename", rename), f"--tolerance={tolerance}"]
     found = _answer([*words, "--", os.fspath(a), os.fspath(b)])
     return Difference(

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from tilework._buffers import is_traced
 from tilework._error import LayoutError
-from tilework._tilework import Layout, from_dlpack
+from tilework._tilework import Layout, from_dlpack, transpose
+from tilework._tilework import contiguous as tw_contiguous
 
 ACCEPTED = (
     "a text such as 'f32[3,5]{1,0:T(2,2)}', a DirectML descriptor as a dict, a tilework.Layout, or an array of NumPy, "
@@ -183,6 +184,27 @@ def _of_labelled(array: Any) -> Layout:
         return made.with_names([str(name) for name in array.dims])
     except LayoutError:  # names that no text of ours could say
         return made
+
+
+def contiguous(array: Any, axes: Any, is_transposed: bool) -> Any:
+    """An array of xarray or JAX as the same kind, in row-major order, with its axes in another order if that is asked.
+
+    None of an array of anything else, and of one that holds no array of NumPy.
+    """
+    libraries = _libraries(array)
+    order: list[Any]
+    if "xarray" in libraries and _is_named(array, "DataArray"):
+        if type(array.data) is not np.ndarray:
+            return None
+        if not is_transposed:
+            return array.copy(data=tw_contiguous(array.data))
+        order = list(reversed(range(array.ndim)) if axes is None else axes)
+        names = [axis if axis in array.dims else array.dims[axis] for axis in order]
+        view = array.transpose(*names)
+        return view.copy(data=transpose(array.data, [array.dims.index(name) for name in names]))
+    # Arrays of JAX do not change, and say nothing of their memory.
+    is_jax = _is_named(array, "ArrayImpl") and not is_transposed
+    return array if is_jax and libraries & {"jax", "jaxlib"} else None
 
 
 def _of_chunked(array: Any) -> Layout:

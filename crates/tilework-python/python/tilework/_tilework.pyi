@@ -405,11 +405,19 @@ def contiguous(a: _A, *, out: None = None, threads: SupportsIndex | None = None)
 def copyto(out: Any, a: _Array, *, threads: SupportsIndex | None = None) -> None: ...
 @overload
 def transpose(
-    a: _Array, axes: Sequence[SupportsIndex] | None = None, *, out: _Out, threads: SupportsIndex | None = None
+    a: _Array,
+    axes: Sequence[SupportsIndex] | Sequence[str] | None = None,
+    *,
+    out: _Out,
+    threads: SupportsIndex | None = None,
 ) -> _Out: ...
 @overload
 def transpose(
-    a: _A, axes: Sequence[SupportsIndex] | None = None, *, out: None = None, threads: SupportsIndex | None = None
+    a: _A,
+    axes: Sequence[SupportsIndex] | Sequence[str] | None = None,
+    *,
+    out: None = None,
+    threads: SupportsIndex | None = None,
 ) -> _A: ...
 def audit(
     source: _Audited | Sequence[_Audited],

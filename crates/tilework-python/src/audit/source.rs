@@ -65,6 +65,7 @@ fn source(given: &Bound<'_, PyAny>, name: &str) -> Result<Source> {
         return text(of_str(&given.str()?)?);
     }
     if given.hasattr("__fspath__")? {
+        given.py().import("tilework._error")?.call_method1("readable", (given,))?;
         return Ok(Source::Path(given.extract()?));
     }
     if given.hasattr("as_text")? {

@@ -22,6 +22,9 @@ pub fn contiguous<'py>(
 ) -> Result<Bound<'py, PyAny>> {
     let py = a.py();
     let Some(array) = plain(a) else {
+        if let (None, Some(made)) = (out, of_its_kind(a, None, false)?) {
+            return Ok(made);
+        }
         let made = numpy(py)?.call_method1("ascontiguousarray", (a,))?;
         return into(made, out);
     };
@@ -34,6 +37,20 @@ pub fn contiguous<'py>(
     }
     let axes: Each<usize> = (0..array.ndim()).collect();
     permuted(array, &axes, out, threads)
+}
+
+/// An array of a library that keeps names or does without addresses, as one of the same kind; none of all others.
+fn of_its_kind<'py>(
+    a: &Bound<'py, PyAny>,
+    axes: Option<&Bound<'py, PyAny>>,
+    is_transposed: bool,
+) -> Result<Option<Bound<'py, PyAny>>> {
+    if a.cast::<numpy::PyUntypedArray>().is_ok() {
+        return Ok(None); // a subclass, which is NumPy's to move
+    }
+    let foreign = a.py().import("tilework._foreign")?;
+    let made = foreign.call_method1("contiguous", (a, axes, is_transposed))?;
+    Ok((!made.is_none()).then_some(made))
 }
 
 /// `a.transpose(axes).copy()`.
@@ -49,6 +66,9 @@ pub fn transpose<'py>(
         && order.len() == array.ndim()
     {
         return permuted(array, &order, out, threads);
+    }
+    if let (None, None, Some(made)) = (plain(a), out, of_its_kind(a, axes, true)?) {
+        return Ok(made);
     }
     let view = numpy(a.py())?.call_method1("transpose", (a, axes))?;
     match out {

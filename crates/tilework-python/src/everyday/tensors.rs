@@ -117,7 +117,10 @@ pub fn contiguous<'py>(
         return Ok(tensor.clone());
     }
     let made = match (out, torch(py)) {
-        (Some(out), _) => out.clone(),
+        (Some(out), _) => {
+            require_tensor(out)?;
+            out.clone()
+        }
         (None, Some(torch)) if Look::at(tensor).is_some() => {
             like(torch, tensor, &torch.contiguous_format, None)?
         }
@@ -142,7 +145,10 @@ pub fn transpose<'py>(
         None => tensor.call_method1(intern!(py, "permute"), (axes,))?,
     };
     let made = match (out, torch(py)) {
-        (Some(out), _) => out.clone(),
+        (Some(out), _) => {
+            require_tensor(out)?;
+            out.clone()
+        }
         (None, Some(torch)) if Look::at(&view).is_some() => {
             like(torch, &view, &torch.contiguous_format, None)?
         }
@@ -199,6 +205,7 @@ pub fn astype<'py>(
 ) -> Result<Bound<'py, PyAny>> {
     let py = tensor.py();
     let Some(torch) = torch(py) else { return Ok(tensor.clone()) };
+    let dtype = &named_type(dtype)?;
     let rank: usize = tensor.call_method0(intern!(py, "dim"))?.extract()?;
     let format = match order {
         Order::Rows => Some(&torch.contiguous_format),
@@ -222,6 +229,36 @@ pub fn astype<'py>(
         options.set_item("memory_format", format)?;
     }
     Ok(tensor.call_method(intern!(py, "to"), (), Some(&options))?)
+}
+
+/// A type of PyTorch by its name, or by NumPy's or another system's; what is none is PyTorch's to refuse.
+fn named_type<'py>(dtype: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+    let py = dtype.py();
+    let module = py.import("torch")?;
+    if dtype.is_instance(&module.getattr("dtype")?)? {
+        return Ok(dtype.clone());
+    }
+    let element = crate::element::of_any(dtype)?;
+    let name = element.name_in(tilework::System::Torch).and_then(|name| name.strip_prefix("torch."));
+    match name.and_then(|name| module.getattr(name).ok()) {
+        Some(found) => Ok(found),
+        None => Ok(dtype.clone()),
+    }
+}
+
+/// Refuses to write a tensor into an array of another library.
+fn require_tensor(out: &Bound<'_, PyAny>) -> Result<()> {
+    match of(out) {
+        true => Ok(()),
+        false => {
+            let kind = out.get_type().name()?;
+            let message = format!(
+                "out is of type {kind}, and what goes into it is a tensor of PyTorch; accepted: a tensor, such as \
+                 torch.from_numpy(out)"
+            );
+            Err(pyo3::exceptions::PyTypeError::new_err(message).into())
+        }
+    }
 }
 
 /// The format of channels last for tensors of this rank; PyTorch says what is wrong with others.

@@ -381,6 +381,7 @@ const CODE: &[(&str, &[&str])] = &[
     ("DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_INT8, 0, 1, new UINT[1]{4}};", &[]),
     ("DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_INT8, 0, 1, (UINT[1]){4}};", &["d: INT8 [4] total 0"]),
     ("{'DataType': 'FLOAT32', 'Sizes': (2, 3), 'Strides': None}", &[": FLOAT32 [2,3]"]),
+    ("? []", &[": ? []"]),
     ("FLOAT32 NHWC [1,3,8,8]", &[": FLOAT32 [1,3,8,8] strides [192,1,24,3]"]),
 ];
 

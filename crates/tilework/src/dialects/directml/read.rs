@@ -103,15 +103,18 @@ pub fn read_descs(text: &str) -> Result<Vec<FoundDesc>> {
     if is_dict(begins) {
         return Ok(vec![read(&of_python(text)?, String::new())]);
     }
-    if is_code(text) && Desc::parse(text).is_err() {
+    let line = Desc::parse(text);
+    if is_code(text) && line.is_err() {
         return read_code(text);
     }
-    // A line begins with a type's name or number.
-    let is_line = begins.starts_with(|c: char| c.is_ascii_digit()) && begins.contains('[');
-    if is_line || begins.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return Ok(vec![FoundDesc::of(Desc::parse(text)?)]);
+    // A line begins with a type's name or number, or with whatever stands for one.
+    let is_line = begins.starts_with(|c: char| c.is_ascii_alphabetic())
+        || begins.starts_with(|c: char| c.is_ascii_digit()) && begins.contains('[');
+    match line {
+        Err(error) if is_line => Err(error),
+        Err(_) => read_json(text),
+        Ok(desc) => Ok(vec![FoundDesc::of(desc)]),
     }
-    read_json(text)
 }
 
 /// Whether a text begins as JSON about objects does.
