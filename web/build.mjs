@@ -1,7 +1,7 @@
 // Makes the page from the compiled library. `cargo xtask page` calls it with the folder to write to and the library.
 //
-// There are two forms: `tilework.html` is one file that works from a disk, and `site/` is for a server, where what an audit
-// takes is a file of its own that is loaded when somebody wants one.
+// There are two forms: `tilework.html` is one file that works from a disk, and `site/` is for a server, where all but what the first
+// picture takes are files of their own, which are loaded when they are wanted.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,8 +48,8 @@ const inline = script.replaceAll("</script", "<\\/script").replaceAll("<!--", "<
 const hash = createHash("sha256").update(inline).digest("base64");
 const source = readFileSync(join(here, "src/index.html"), "utf8");
 
-/** The page; `connect` is where it may load its last part from, and `audit` the element that says so. */
-function page(connect, audit) {
+/** The page; `connect` is where it may load parts from, and `element` makes the element of a part that is behind the script. */
+function page(connect, element) {
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hash}' 'wasm-unsafe-eval'`,
@@ -63,18 +63,23 @@ function page(connect, audit) {
     "require-trusted-types-for 'script'",
     "trusted-types tilework",
   ].join(";");
-  const values = { CSP: policy, STYLE: style, SCRIPT: inline, FIRST: first.toString("base64"), REST: rest.toString("base64"), AUDIT: audit };
-  return source.replace(/%(CSP|STYLE|SCRIPT|FIRST|REST|AUDIT)%/g, (_, name) => values[name]);
+  const others = `${element("rest", rest)}\n${element("audit", audit)}`;
+  const values = { CSP: policy, STYLE: style, SCRIPT: inline, FIRST: first.toString("base64"), OTHERS: others };
+  return source.replace(/%(CSP|STYLE|SCRIPT|FIRST|OTHERS)%/g, (_, name) => values[name]);
 }
-const part = (attribute, text) => `<script type="text/plain" id="audit-part"${attribute}>${text}</script>`;
 
 const site = join(out, "site");
 rmSync(site, { recursive: true, force: true });
 mkdirSync(site, { recursive: true });
-const file = `audit-${createHash("sha256").update(audit).digest("hex").slice(0, 12)}.bin`;
-const forms = { "tilework.html": page([], part("", audit.toString("base64"))), "site/index.html": page(["connect-src 'self'"], part(` data-file="${file}"`, "")) };
+const within = (name, bytes) => `<script type="text/plain" id="${name}-part">${bytes.toString("base64")}</script>`;
+const beside = (name, bytes) => {
+  // A name of its own for each content, so that no cache has another one.
+  const file = `${name}-${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}.bin`;
+  writeFileSync(join(site, file), bytes);
+  return `<script type="text/plain" id="${name}-part" data-file="${file}"></script>`;
+};
+const forms = { "tilework.html": page([], within), "site/index.html": page(["connect-src 'self'"], beside) };
 for (const [name, text] of Object.entries(forms)) writeFileSync(join(out, name), text);
-writeFileSync(join(site, file), audit);
 
 const kib = (bytes) => `${(bytes / 1024).toFixed(0)} KiB`;
 const packed = (text) => kib(gzipSync(text, { level: 9 }).length);

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tilework_audit::Audit;
-use tilework_explain::{audit_html, audit_html_part};
+use tilework_explain::{AuditPage, audit_html, audit_html_part};
 
 /// A dump or a log in which the input stands for names: before it and behind it. None lets the input be all of it.
 const FRAMES: [Option<(&str, &str)>; 5] = [
@@ -31,10 +31,10 @@ const FRAMES: [Option<(&str, &str)>; 5] = [
 ];
 
 /// The elements of our pages.
-const TAGS: [&str; 36] = [
+const TAGS: [&str; 37] = [
     "html", "head", "meta", "title", "style", "body", "div", "section", "h1", "h2", "h3", "p", "span",
     "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "code", "details", "summary", "svg", "g",
-    "rect", "path", "text", "b", "br", "i", "ol", "a", "small",
+    "rect", "path", "text", "b", "br", "i", "ol", "a", "small", "script",
 ];
 
 fuzz_target!(|bytes: &[u8]| {
@@ -48,8 +48,11 @@ fuzz_target!(|bytes: &[u8]| {
     let name = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).into_owned();
     audit.read(&name, &text[..]).expect("memory is read");
     let findings = audit.findings(usize::MAX);
-    check(&audit_html(&findings, 5));
-    check(&audit_html_part(&findings, 5));
+    for base in [None, Some("")] {
+        let page = AuditPage { top: 5, base, change: &[] };
+        check(&audit_html(&findings, &page));
+        check(&audit_html_part(&findings, &page));
+    }
 });
 
 /// Walks over a page tag by tag.
@@ -64,13 +67,12 @@ fn check(page: &str) {
         let inside = tag[1..end].trim_start_matches('/').trim_end_matches('/');
         let (name, attributes) = inside.split_once([' ', '\n']).unwrap_or((inside, ""));
         assert!(TAGS.contains(&name), "the tag {name:?} in {}", &tag[..end]);
-        for word in attributes.split(['"']).step_by(2) {
-            let key = word.trim().trim_end_matches('=').to_ascii_lowercase();
-            assert!(
-                !key.starts_with("on") && !key.contains("href") && !key.contains("src"),
-                "{}",
-                &tag[..end]
-            );
+        let pieces: Vec<&str> = attributes.split('"').collect();
+        for pair in pieces.chunks(2) {
+            let key = pair[0].trim().trim_end_matches('=').to_ascii_lowercase();
+            // Links lead to parts of the page, or to what it draws: both are behind a `#`.
+            let leads_away = key.contains("href") && !pair.get(1).is_some_and(|to| to.starts_with('#'));
+            assert!(!key.starts_with("on") && !leads_away && !key.contains("src"), "{}", &tag[..end]);
         }
         let lower = attributes.to_ascii_lowercase();
         assert!(!lower.contains("javascript:") && !lower.contains("url("), "{}", &tag[..end]);
@@ -79,6 +81,11 @@ fn check(page: &str) {
             let end = rest.find("</style>").expect("styles end");
             assert!(!rest[..end].contains('<'), "a tag in the styles");
             rest = &rest[end..];
+        }
+        // The one script is ours, and the last thing of a page.
+        if name == "script" && !tag.starts_with("</") {
+            rest = &rest[rest.find("</script>").expect("scripts end")..];
+            assert_eq!(rest.trim_end(), "</script>\n</body></html>");
         }
     }
 }

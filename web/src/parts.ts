@@ -33,7 +33,13 @@ async function packed(name: Part): Promise<ReadableStream<Uint8Array<ArrayBuffer
   const text = atob(element.textContent?.trim() ?? "");
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return new Blob([bytes]).stream();
+  // A blob would come by way of another process.
+  return new ReadableStream({
+    start(stream) {
+      stream.enqueue(bytes);
+      stream.close();
+    },
+  });
 }
 
 /** The element of a part. Those behind the script are there once the page is read. */

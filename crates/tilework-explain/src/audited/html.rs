@@ -42,7 +42,7 @@ pub struct AuditPage<'a> {
 /// The same as a part of another page, such as that of a notebook: one element with its styles. `top` is also how many
 /// programs are listed.
 pub fn audit_html_part(findings: &Findings, page: &AuditPage<'_>) -> String {
-    let mut html = format!("<div class=\"tilework-audit\"><style>{STYLE}</style>\n");
+    let mut html = begin();
     // Several parts may be in one page, and what one leads to must not be in another.
     let words = findings
         .programs
@@ -56,9 +56,14 @@ pub fn audit_html_part(findings: &Findings, page: &AuditPage<'_>) -> String {
     html
 }
 
+/// The element that an audit is in, with its styles.
+fn begin() -> String {
+    format!("<div class=\"tilework-audit\"><style>{}</style>\n", STYLE.replace('\n', ""))
+}
+
 /// The page of an audit. Lists of the findings should be complete, as buffers that are not listed are missing in the pictures.
 pub fn audit_html(findings: &Findings, page: &AuditPage<'_>) -> String {
-    let mut html = format!("{HEAD}<div class=\"tilework-audit\"><style>{STYLE}</style>\n");
+    let mut html = format!("{HEAD}{}", begin());
     body(&mut html, findings, usize::MAX, "audit", page);
     let _ = write!(
         html,

@@ -2,11 +2,12 @@
 
 use pyo3::prelude::*;
 use tilework::xla::ArrayShape;
-use tilework_explain::{ChangeObject, Line, Look, explain_audit_change, explain_what_if};
+use tilework_explain::{
+    AuditPage, ChangeObject, Line, Look, audit_html_part, explain_audit_change, explain_what_if,
+};
 
 use super::{PyAudit, WIDTH, words};
 use crate::error::Result;
-use crate::explain::preformatted;
 
 /// Two audits side by side: before a change and after it, or as a program is and as it would be. `print` shows what changes.
 ///
@@ -83,8 +84,11 @@ impl PyAuditChange {
         words::joined(&self.lines(WIDTH, self.after.get().top))
     }
 
-    fn _repr_html_(&self) -> String {
-        preformatted(&self.__str__())
+    fn _repr_html_(&self, py: Python<'_>) -> String {
+        let after = self.after.get();
+        let change = self.lines(WIDTH, after.top);
+        let page = AuditPage { top: after.top, change: &change, ..AuditPage::default() };
+        py.detach(|| audit_html_part(&after.findings, &page))
     }
 
     fn __repr__(&self) -> String {
