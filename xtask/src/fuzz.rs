@@ -11,9 +11,10 @@ use crate::{Outcome, shell};
 /// The targets, by the names of their files in `fuzz/fuzz_targets`, each with the inputs that a short run tries: as many as
 /// take twenty seconds of a slow processor, and at most 30000. They are counted, not timed, so that every machine tries the
 /// same ones.
-const TARGETS: [(&str, u32); 12] = [
+const TARGETS: [(&str, u32); 13] = [
     ("anything", 30_000),
     ("files", 30_000),
+    ("stores", 10_000),
     ("find", 20_000),
     ("translate", 1_000),
     ("parse", 30_000),
@@ -41,9 +42,12 @@ const COVERAGE: [&str; 7] = [
     "--cfg=fuzzing",
 ];
 
-/// The longest input in bytes. A zip file of one small array has more than texts need.
+/// The longest input in bytes. A zip file of one small array has more than texts need, and so have metadata.
 fn longest(target: &str) -> u32 {
-    if target == "files" { 1024 } else { 256 }
+    match target {
+        "files" | "stores" => 1024,
+        _ => 256,
+    }
 }
 
 /// The seconds after which an input hangs. A million loops of a plan take a second where the build is not optimised, and
