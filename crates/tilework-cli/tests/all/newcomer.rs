@@ -96,9 +96,12 @@ fn tiles_alone_are_explained_with_an_array() {
         &["tiles of 8 × 128", "(2,1) cuts each tile again", "bf16[16,256]{1,0:T(8,128)(2,1)}"],
     );
     refuses("T(8,128)", &["accepted: an array in these tiles, such as f32[16,256]{1,0:T(8,128)}"]);
-    for text in ["bf16[16,256]T(8,128)(2,1)", "bf16[16,256]{T(8,128)(2,1)}", "bf16[16,256]:T(8,128)(2,1)"] {
+    for text in ["bf16[16,256]{T(8,128)(2,1)}", "bf16[16,256]:T(8,128)(2,1)"] {
         refuses(text, &["accepted: bf16[16,256]{1,0:T(8,128)(2,1)}"]);
     }
+    // Behind an array it is clear what they cut.
+    let said = run(&["show", "bf16[16,256]T(8,128)(2,1)"]).stdout;
+    assert!(said.starts_with("bf16[16,256]{1,0:T(8,128)(2,1)}"), "{said}");
 }
 
 #[test]
