@@ -60,12 +60,23 @@ pub unsafe extern "C" fn tilework_relayout_new(
         let (source, destination) = (&from.layout, &to.layout);
         let planned = match options.conversion {
             Some(how) => tilework_copy::Relayout::converting(source, destination, how, &options.plan)?,
-            None => tilework_copy::Relayout::new(source, destination, &options.plan)?,
+            None => tilework_copy::Relayout::new(source, destination, &options.plan).map_err(unconverted)?,
         };
         let planned = Box::new(Relayout { relayout: planned, description: OnceLock::new() });
         // SAFETY: the caller's promise.
         unsafe { border::put("relayout", relayout, Box::into_raw(planned)) }
     })
+}
+
+/// The error with the word that would make one of elements of another width right.
+fn unconverted(error: tilework::Error) -> tilework::Error {
+    match (error.field_name(), error.accepted()) {
+        (Some("element bits"), Some(accepted)) => {
+            let accepts = format!("the option convert, or {accepted}");
+            error.accepts(accepts)
+        }
+        _ => error,
+    }
 }
 
 /// Frees a relayout. A null pointer is fine.
