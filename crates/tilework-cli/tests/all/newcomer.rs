@@ -118,6 +118,20 @@ fn a_near_miss_is_answered_with_the_text_to_write() {
     ] {
         refuses(text, &[accepted]);
     }
+    // What ends early is no trap.
+    for text in [
+        "np.zeros",
+        "x = np.zeros(",
+        "torch.rand((",
+        "T(",
+        "f32[3]{",
+        "f32 3x",
+        "array(",
+        "f32[3,5]T(",
+        "é{1 0}",
+    ] {
+        refuses(text, &[]);
+    }
     refuses("FLOAT24 NHWC [1,2,3,4]", &["FLOAT32, FLOAT16", "INT4"]);
     refuses(r#"{"DataType":"FLOAT32","Sizes":[2],"Stride":[1]}"#, &["did you mean Strides?"]);
 }

@@ -162,15 +162,14 @@ fn python(text: &str) -> Option<Error> {
     }
     let names = ["np.", "numpy.", "jnp.", "torch."];
     let (at, name) = names.iter().filter_map(|name| Some((text.find(name)?, *name))).min()?;
-    let call = text[at + name.len()..].split('(').next()?;
+    let (call, arguments) = text[at + name.len()..].split_once('(')?;
     let is_call = ["zeros", "ones", "empty", "full", "rand", "randn", "asfortranarray"].contains(&call);
     if !is_call {
         return None;
     }
     let accepts = if name == "torch." { TORCH } else { PRINT };
     // Sizes, an order and a type that stand there say it all.
-    let arguments = text[at + name.len() + call.len() + 1..].trim_start();
-    let meant = sized::sizes(arguments).and_then(|(dims, _)| {
+    let meant = sized::sizes(arguments.trim_start()).and_then(|(dims, _)| {
         let is_fortran =
             ["order=\"F\"", "order='F'"].iter().any(|order| text.replace(' ', "").contains(order));
         let numbers = dims.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
