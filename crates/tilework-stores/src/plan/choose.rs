@@ -86,10 +86,12 @@ fn pass(from: &End, to: &End, wanted: &Wanted) -> Result<Pass> {
     }
 }
 
-/// Larger blocks along a dimension: twice as many pieces, and as many as end where source pieces do.
+/// Larger blocks along a dimension: twice as many pieces, shares of all, and as many as end where source pieces do.
 fn growths(from: &Cut, to: &Cut, block: u64) -> Vec<u64> {
     let count = to.count();
-    let mut found = vec![block.saturating_mul(2), count];
+    // All of them in one block, or in as many as there may be workers.
+    let mut found: Vec<u64> = (0..12).map(|halves| count.div_ceil(1 << halves)).collect();
+    found.push(block.saturating_mul(2));
     if let (Some(source), Some(target)) = (from.regular(), to.regular()) {
         let both = source / tilework::arithmetic::gcd(source, target); // target pieces until edges meet
         found.extend([block.saturating_mul(both), source.div_ceil(target)]);
