@@ -206,7 +206,7 @@ impl<'a> Wish<'a> {
         let tile = found.said.get::<Shape>().and_then(|shape| shape.as_array()?.layout()?.tiles().first());
         if let Some(tile) = tile.filter(|tile| tile.dims().len() > dims.len()) {
             let found =
-                format!("the tile {tile} has {} dimensions, the array {}", tile.dims().len(), dims.len());
+                format!("the tile T{tile} has {} dimensions, the array {}", tile.dims().len(), dims.len());
             return Err(Error::new(found));
         }
         match found.layout.dims() == dims && found.element == element {

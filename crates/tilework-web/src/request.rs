@@ -75,7 +75,7 @@ impl Session {
     /// * `check`: which rules descriptors of DirectML in `text` break;
     /// * `step`: a step of the tour;
     /// * `open`: what `fragment` says; `link`: the fragment for what is on the page;
-    /// * `audit-…`: see [`audit`].
+    /// * `audit-…`: see `audit.rs`.
     pub fn answer(&mut self, request: &str, bytes: &[u8]) -> String {
         let asked: Request = match serde_json::from_str(request) {
             Ok(asked) => asked,

@@ -125,10 +125,13 @@ pub(crate) fn content(
     let element = match element_of(descr, None).or_else(|why| element_of(descr, known).map_err(|_| why)) {
         Ok(element) => element,
         Err(why) => {
-            let why = Error::new(format!("{}: {}", shown(name), why.found()));
-            return unread(
-                why.rule("an array is of numbers of one type").accepts("--only '!NAME' for the others"),
-            );
+            let found = Error::new(format!("{}: {}", shown(name), why.found()));
+            return unread(match why.accepted().filter(|_| descr.contains('V')) {
+                Some(types) => found.rule("its type is known").accepts(types),
+                None => {
+                    found.rule("an array is of numbers of one type").accepts("--only '!NAME' for the others")
+                }
+            });
         }
     };
     let mut array = Placed::dense(element, &header.shape, false)?;

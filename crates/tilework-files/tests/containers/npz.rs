@@ -142,8 +142,8 @@ fn what_is_no_array_of_numbers_is_listed_and_never_loaded() -> Tested {
     let found = whys(&Container::open(&path)?);
     for (found, expected) in found.iter().zip([
         "objects are pickled",
-        "its type is known",
-        "its type is known",
+        "an array is of numbers of one type",
+        "its type is known; accepted: --dtype TYPE",
         "the most significant byte",
         "in an npz file",
     ]) {
