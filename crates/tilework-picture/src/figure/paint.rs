@@ -72,7 +72,7 @@ const FAINT: Entry = ("faint", "#59636e", "#a2abb5");
 const PLAIN: Entry = ("plain", "#e9edf1", "#2a313a");
 const PADDING: Entry = ("padding", "#ffffff", "#0d1117");
 const HATCH: Entry = ("hatch", "#a3acb6", "#565f6a");
-const STAY: Entry = ("stay", "#e9edf1", "#2a313a");
+const STAY: Entry = ("stay", "#98a3af", "#2a313a");
 const ALARM: Entry = ("alarm", "#b3261e", "#ff8f86");
 
 impl Colour {
@@ -144,6 +144,14 @@ mod tests {
                 let found = contrast(side(&entry), side(&PAPER));
                 assert!(found >= 4.5, "{}: {found}", entry.0);
             }
+        }
+    }
+
+    #[test]
+    fn what_stays_is_told_from_every_tile_in_grey() {
+        for tile in TILE {
+            let found = contrast(STAY.1, tile.1);
+            assert!(found >= 1.3, "{}: {found}", tile.0);
         }
     }
 
