@@ -381,15 +381,11 @@ impl Said<'_> {
                     } else {
                         "plan".to_owned()
                     };
-                    row(
-                        &name,
-                        format!(
-                            "{} pieces of {sizes:?}, by tasks of up to {} of memory: {}",
-                            pass.to.grid.count(),
-                            short_bytes(cost.memory),
-                            cost.tasks
-                        ),
-                    );
+                    let count =
+                        |count: u128, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+                    let pieces = count(pass.to.grid.count().into(), "piece");
+                    let (tasks, memory) = (count(cost.tasks, "task"), short_bytes(cost.memory));
+                    row(&name, format!("{pieces} of {sizes:?} by {tasks} of up to {memory} of memory"));
                 }
                 row("reads", format!("{} in {} requests", short_bytes(price.read), price.gets));
                 row("writes", format!("{} in {} requests", short_bytes(price.written), price.puts));
