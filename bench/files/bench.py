@@ -92,7 +92,7 @@ def source(job: Job, folder: Path) -> Path:
 # Each contender gets a job, the source and the target, and returns what is timed. Packages are imported before.
 
 
-def with_tilework(job: Job, origin: str, target: str, *, memory: str = "1GiB") -> Callable[[], object]:
+def with_tilework(job: Job, origin: str, target: str, *, memory: str = "256MiB") -> Callable[[], object]:
     words = ["rechunk", origin, target, "--chunks", ",".join(map(str, job.target)), "--memory", memory]
     words += ["--to", "{0,1}"] if job.is_transposed else []
     return command(*words, "--compress", "zstd:1" if job.compressed else "none")
@@ -100,7 +100,7 @@ def with_tilework(job: Job, origin: str, target: str, *, memory: str = "1GiB") -
 
 def with_tilework_convert(job: Job, origin: str, target: str) -> Callable[[], object]:
     layout = f"chunks {job.target}" + (" order (1, 0)" if job.is_transposed else "")
-    words = ["convert", origin, target, "--to", layout, "--memory", "1GiB"]
+    words = ["convert", origin, target, "--to", layout, "--memory", "256MiB"]
     return command(*words, "--compress", "zstd:1" if job.compressed else "none")
 
 

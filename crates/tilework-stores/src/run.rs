@@ -213,8 +213,10 @@ impl<'a> Gather<'a, '_> {
                     held.intact()?;
                 }
             }
-            if is_needed(&whole) {
-                kept.insert(number, held);
+            match is_needed(&whole) {
+                true => drop(kept.insert(number, held)),
+                // A store may hold its files open, and what was read of them then stays in memory.
+                false => held.forget(),
             }
         }
         Ok(())

@@ -236,6 +236,21 @@ fn memory_is_bounded_by_what_is_allowed() {
         assert!(found <= most, "{name}: {found} bytes where {most} may be had");
         assert!(found > 4 << 20, "{name}: {found} bytes; nothing was measured");
     }
+    // Chunks that hardly anything compresses, in more files than there may be memory for.
+    let mut noise = fs::read(&source).expect("a file");
+    let mut state = 1_u64;
+    for eight in noise[128..].chunks_exact_mut(8) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        eight.copy_from_slice(&state.to_le_bytes());
+    }
+    fs::write(at("noise.npy"), &noise).expect("a file");
+    done(&["rechunk", &at("noise.npy"), &at("packed"), "--chunks", "64,4096", "--compress", "zstd:1"]);
+    let (packed, turned) = (at("packed"), at("turned"));
+    let args = ["rechunk", &packed, &turned, "--chunks", "4096,64", "--compress", "zstd:1"];
+    let found = peak(&[&args[..], &["--memory", "40MiB", "--threads", "2"]].concat());
+    assert!(found <= most, "packed: {found} bytes where {most} may be had");
     done(&["rechunk", &at("columns"), &at("back"), "--chunks", "4096,4096", "--memory", "40MiB"]);
     assert!(elements(&at("back")) == elements(&source));
 }

@@ -129,6 +129,8 @@ impl Array {
         let decoded = codec::decode(&self.meta.codecs, bytes, &mut out);
         stored.intact()?;
         decoded?;
+        // The file stays open for its other chunks, and its pages need not.
+        stored.forget();
         if self.meta.reversed > 0 {
             out.chunks_exact_mut(self.meta.reversed).for_each(<[u8]>::reverse);
         }
