@@ -84,6 +84,19 @@ class TaskPlan:
         self.finish()
 
 
+def _rechunk_words(
+    chunks: Iterable[int],
+    shards: Iterable[int] | None,
+    to: str | None,
+    compress: str | None,
+    memory: int | str | None,
+) -> list[str]:
+    """`tilework rechunk` with what is asked for, but for the two paths."""
+    options = {"shards": None if shards is None else _sizes(shards), "to": to, "compress": compress, "memory": memory}
+    given = [f"--{name}={value}" for name, value in options.items() if value is not None]
+    return ["rechunk", "--json", f"--chunks={_sizes(chunks)}", *given]
+
+
 def plan_tasks(
     src: _Path,
     dst: _Path,
@@ -102,11 +115,7 @@ def plan_tasks(
 
     Raises LayoutError for what is no array, chunks that are none of it, and memory in which nothing fits.
     """
-    words = ["rechunk", "--json", "--threads=1", f"--chunks={_sizes(chunks)}"]
-    words += [] if shards is None else [f"--shards={_sizes(shards)}"]
-    words += [] if to is None else [f"--to={to}"]
-    words += [] if compress is None else [f"--compress={compress}"]
-    words += [] if memory is None else [f"--memory={memory}"]
+    words = [*_rechunk_words(chunks, shards, to, compress, memory), "--threads=1"]
     words += [] if workers is None else [f"--workers={workers}"]
     text, found = _planned([*words, "--", os.fspath(os.path.abspath(src)), os.fspath(os.path.abspath(dst))])
     return _tasks(text, found, memory, parts)
@@ -144,11 +153,7 @@ def rechunk(
         plan = plan_tasks(src, dst, chunks=chunks, shards=shards, to=to, compress=compress, memory=memory, parts=parts)
         plan.run(client=client, executor=executor)
         return
-    words = ["rechunk", "--json", f"--chunks={_sizes(chunks)}"]
-    words += [] if shards is None else [f"--shards={_sizes(shards)}"]
-    words += [] if to is None else [f"--to={to}"]
-    words += [] if compress is None else [f"--compress={compress}"]
-    words += [] if memory is None else [f"--memory={memory}"]
+    words = _rechunk_words(chunks, shards, to, compress, memory)
     _answer([*words, "--", os.fspath(src), os.fspath(dst)])
 
 
