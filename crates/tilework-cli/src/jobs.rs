@@ -43,8 +43,8 @@ impl Bounds {
         }
         let free = memory - BASE;
         let each = free / threads as u64;
-        // Of what a thread has, a half is for pieces, and a quarter for what is mapped on both sides.
-        Ok(Bounds { threads, memory: each / 2, window: (each / 8).clamp(64 << 10, 64 << 20) })
+        // Of what a thread has, five eighths are for pieces, and a quarter for what is mapped on both sides.
+        Ok(Bounds { threads, memory: each / 8 * 5, window: (each / 8).clamp(64 << 10, 64 << 20) })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Running the tasks of a pass, on threads of this process.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,9 +9,10 @@ use tilework::{Element, Layout, Result};
 use tilework_copy::{Inline, Pool, Threads};
 use tilework_files::parts;
 
-use crate::plan::{Pass, Task};
+use crate::plan::{Hold, Pass, Task};
 use crate::region::Region;
-use crate::store::{Held, Read, Space, Write};
+use crate::shards::Shards;
+use crate::store::{Held, Read, Space, Write, room};
 use crate::transfer::{Side, Transfers};
 
 /// A pass with its stores.
@@ -99,40 +100,100 @@ impl Run<'_> {
     /// # Errors
     /// Those of the stores, and a source that is not what it says.
     pub fn task(&self, task: &Task, transfers: &Transfers, pool: &dyn Pool) -> Result<Done> {
-        let mut done = Done::default();
-        // Source pieces that another piece of the block needs.
-        let mut kept: HashMap<u64, Held> = HashMap::new();
+        let (mut done, mut wanted) = (Done::default(), Vec::new());
         for piece in self.pass.pieces(task) {
-            if self.resume && self.to.has(piece)? {
-                done.kept += 1;
-                continue;
+            match self.resume && self.to.has(piece)? {
+                true => done.kept += 1,
+                false => wanted.push(piece),
             }
-            self.to
-                .put_space(piece, &mut |space| self.make((task, piece), space, &mut kept, transfers, pool))?;
-            done.written += 1;
+        }
+        done.written = wanted.len() as u64;
+        let gather = Gather { from: self.from, transfers, pool, window: self.window, touched: &self.touched };
+        match self.pass.hold {
+            Hold::Sources => self.hold_sources(task, &wanted, &gather)?,
+            // What is mapped is given back band by band.
+            Hold::Targets => self.hold_targets(&wanted, &Gather { window: u64::MAX, ..gather })?,
         }
         Ok(done)
     }
 
-    /// Makes a target piece.
-    fn make<'a>(
-        &'a self,
-        (task, piece): (&Task, u64),
-        space: &mut dyn Space,
-        kept: &mut HashMap<u64, Held<'a>>,
-        transfers: &Transfers,
-        pool: &dyn Pool,
-    ) -> Result<()> {
+    /// Makes one target piece after the other.
+    fn hold_sources(&self, task: &Task, wanted: &[u64], gather: &Gather) -> Result<()> {
         let to = self.to.shards();
-        let region = to.grid().region(piece)?;
-        let layout = to.layout_of(&region)?;
-        if to.fill() != 0 && u128::from(layout.size()) != region.len() {
-            fill(space.bytes(), &layout, to.fill())?;
+        // Source pieces that another piece of the block needs.
+        let mut kept: HashMap<u64, Held> = HashMap::new();
+        for &piece in wanted {
+            // A source piece goes when no later piece of the block needs it.
+            let is_needed =
+                |source: &Region| self.pass.last_use(task, source).is_some_and(|last| last > piece);
+            self.to.put_space(piece, &mut |space| {
+                let region = to.grid().region(piece)?;
+                let layout = to.layout_of(&region)?;
+                padded(to, &region, &layout, space)?;
+                gather.run((&region, &layout), space, &mut kept, &is_needed)
+            })?;
         }
-        let gather = Gather { from: self.from, transfers, pool, window: self.window, touched: &self.touched };
-        // A source piece goes when no later piece of the block needs it.
-        let is_needed = |source: &Region| self.pass.last_use(task, source).is_some_and(|last| last > piece);
-        gather.run((&region, &layout), space, kept, &is_needed)
+        Ok(())
+    }
+
+    /// Makes all target pieces at a time, from one source piece after the other.
+    fn hold_targets(&self, wanted: &[u64], gather: &Gather) -> Result<()> {
+        let (from, to) = (self.from.shards(), self.to.shards());
+        let mut made = Vec::new();
+        let mut sources = BTreeSet::new();
+        for &piece in wanted {
+            let region = to.grid().region(piece)?;
+            let layout = to.layout_of(&region)?;
+            let mut bytes = room(layout.bytes())?;
+            padded(to, &region, &layout, &mut &mut bytes[..])?;
+            sources.extend(from.grid().touching(&region));
+            made.push((piece, region, layout, bytes));
+        }
+        for source in sources {
+            let (held, whole) = (self.from.get(source)?, from.grid().region(source)?);
+            let layout = from.layout_of(&whole)?;
+            let most = if held.is_mapped() { self.window } else { u64::MAX };
+            bands(&whole, &layout, most, &mut |band| {
+                for (_, region, layout, bytes) in &mut made {
+                    let Some(shared) = band.shared(region) else { continue };
+                    gather.part((&whole, &held), &shared, (region, layout), &mut &mut bytes[..])?;
+                }
+                held.forget();
+                Ok(())
+            })?;
+        }
+        made.into_iter().try_for_each(|(piece, _, _, bytes)| self.to.put_made(piece, bytes))
+    }
+}
+
+/// Cuts the region of a piece in bands of up to so many bytes, as they lie one behind the other in the piece.
+fn bands(
+    region: &Region,
+    layout: &Layout,
+    most: u64,
+    take: &mut dyn FnMut(&Region) -> Result<()>,
+) -> Result<()> {
+    let bytes = region.len().saturating_mul(layout.bits().into()).div_ceil(8);
+    let strides = layout.to_strides().map(|strided| strided.strides);
+    let stride = |dim: usize| strides.as_ref().map_or(0, |strides| strides[dim].unsigned_abs());
+    // Of equal strides the first: what strides do not say is cut along its first dimension.
+    let long =
+        (0..region.size.len()).rev().filter(|&dim| region.size[dim] > 1).max_by_key(|&dim| stride(dim));
+    let Some(dim) = long.filter(|_| bytes > most.into()) else { return take(region) };
+    let half = region.size[dim] / 2;
+    let (mut before, mut behind) = (region.clone(), region.clone());
+    before.size[dim] = half;
+    behind.start[dim] += half;
+    behind.size[dim] -= half;
+    bands(&before, layout, most, take)?;
+    bands(&behind, layout, most, take)
+}
+
+/// Writes the fill where a piece has no elements.
+fn padded(to: &Shards, region: &Region, layout: &Layout, space: &mut dyn Space) -> Result<()> {
+    match to.fill() != 0 && u128::from(layout.size()) != region.len() {
+        true => fill(space.bytes(), layout, to.fill()),
+        false => Ok(()),
     }
 }
 
@@ -179,40 +240,13 @@ impl<'a> Gather<'a, '_> {
         kept: &mut HashMap<u64, Held<'a>>,
         is_needed: &dyn Fn(&Region) -> bool,
     ) -> Result<()> {
-        let from = self.from.shards();
-        for (number, shared) in from.grid().sources(region) {
-            let whole = from.grid().region(number)?;
+        for (number, shared) in self.from.shards().grid().sources(region) {
+            let whole = self.from.shards().grid().region(number)?;
             let held = match kept.remove(&number) {
                 Some(held) => held,
                 None => self.from.get(number)?,
             };
-            let (start, at) = (shared.within(&whole.start).start, shared.within(&region.start).start);
-            let side = Side { layout, start: &at };
-            let source = from.layout_of(&whole)?;
-            match held.bytes() {
-                None => {
-                    let fill = (from.fill(), source.bits());
-                    self.transfers.fill(self.pool, &shared.size, fill, (side, space.bytes()))?;
-                }
-                Some(bytes) => {
-                    let (a, b) = (
-                        Side { layout: &source, start: &start }.view(&shared.size)?,
-                        side.view(&shared.size)?,
-                    );
-                    let least = if held.is_mapped() { AROUND } else { 1 };
-                    cut(&plain(&a), &plain(&b), (least, self.window), &mut |from, to, touched| {
-                        self.transfers.run_views(self.pool, (from, bytes), (to, space.bytes()))?;
-                        let before = self.touched.fetch_add(touched, Ordering::Relaxed);
-                        if before.saturating_add(touched) >= self.window {
-                            self.touched.store(0, Ordering::Relaxed);
-                            held.forget();
-                            space.forget();
-                        }
-                        Ok(())
-                    })?;
-                    held.intact()?;
-                }
-            }
+            self.part((&whole, &held), &shared, (region, layout), space)?;
             match is_needed(&whole) {
                 true => drop(kept.insert(number, held)),
                 // A store may hold its files open, and what was read of them then stays in memory.
@@ -220,6 +254,37 @@ impl<'a> Gather<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Moves what a source piece and a region of the array share, or a part of that.
+    fn part(
+        &self,
+        (whole, held): (&Region, &Held),
+        shared: &Region,
+        (region, layout): (&Region, &Layout),
+        space: &mut dyn Space,
+    ) -> Result<()> {
+        let from = self.from.shards();
+        let (start, at) = (shared.within(&whole.start).start, shared.within(&region.start).start);
+        let side = Side { layout, start: &at };
+        let source = from.layout_of(whole)?;
+        let Some(bytes) = held.bytes() else {
+            let fill = (from.fill(), source.bits());
+            return self.transfers.fill(self.pool, &shared.size, fill, (side, space.bytes()));
+        };
+        let (a, b) = (Side { layout: &source, start: &start }.view(&shared.size)?, side.view(&shared.size)?);
+        let least = if held.is_mapped() { AROUND } else { 1 };
+        cut(&plain(&a), &plain(&b), (least, self.window), &mut |from, to, touched| {
+            self.transfers.run_views(self.pool, (from, bytes), (to, space.bytes()))?;
+            let before = self.touched.fetch_add(touched, Ordering::Relaxed);
+            if before.saturating_add(touched) >= self.window {
+                self.touched.store(0, Ordering::Relaxed);
+                held.forget();
+                space.forget();
+            }
+            Ok(())
+        })?;
+        held.intact()
     }
 }
 
@@ -273,4 +338,38 @@ fn fill(bytes: &mut [u8], layout: &Layout, fill: u128) -> Result<()> {
         (fill, layout.bits()),
         (side, bytes),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_are_all_of_a_piece_one_behind_the_other() -> Result<()> {
+        let region = Region { start: vec![7, 100, 3], size: vec![5, 6, 1] };
+        let row_major = Layout::row_major(&region.size, 32)?;
+        let column_major = Layout::builder(&region.size, 32)?.minor_to_major(&[0, 1, 2])?.build()?;
+        let tiled = Layout::builder(&region.size, 32)?.tile(&[Some(2), Some(4), Some(1)])?.build()?;
+        for (layout, is_strided) in [(row_major, true), (column_major, true), (tiled, false)] {
+            for most in [0, 4, 20, 24, 50, 119, 120, u64::MAX] {
+                let mut places = Vec::new();
+                bands(&region, &layout, most, &mut |band| {
+                    assert!(band.len() * 4 <= most.max(4).into(), "{band:?} in {most} bytes");
+                    let first = places.len();
+                    Layout::row_major(&band.size, 8)?.for_each_in_index_order(|index, _| {
+                        let dims = index.iter().zip(&band.start).zip(&region.start);
+                        let index: Vec<u64> = dims.map(|((at, start), whole)| at + start - whole).collect();
+                        places.push(layout.offset(&index).expect("within"));
+                    });
+                    places[first..].sort_unstable();
+                    Ok(())
+                })?;
+                assert!(!is_strided || places.is_sorted(), "{layout:?} in {most} bytes: {places:?}");
+                places.sort_unstable();
+                places.dedup();
+                assert_eq!(places.len(), 30);
+            }
+        }
+        Ok(())
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tilework::{Error, Result};
 use tilework_copy::{Mapped, MappedMut};
-use tilework_files::Array;
+use tilework_files::{Array, available_memory};
 
 use crate::shards::Shards;
 
@@ -96,6 +96,17 @@ pub trait Write: Send + Sync {
         self.put(piece, &mut |mut bytes| make(&mut bytes))
     }
 
+    /// The same for a piece that was made already: all bytes of its layout.
+    ///
+    /// # Errors
+    /// Those of [`Write::put`].
+    fn put_made(&self, piece: u64, made: Vec<u8>) -> Result<()> {
+        self.put(piece, &mut |bytes| {
+            bytes.copy_from_slice(&made);
+            Ok(())
+        })
+    }
+
     /// Whether a piece is there, and is what an earlier run wrote.
     ///
     /// # Errors
@@ -118,6 +129,18 @@ pub trait Write: Send + Sync {
     fn finish(&self) -> Result<()> {
         Ok(())
     }
+}
+
+/// Memory for a chunk, whose size somebody else said.
+pub(crate) fn room(size: u64) -> Result<Vec<u8>> {
+    let lack =
+        || Error::new(format!("a chunk of {size} bytes")).rule("a chunk that is encoded is held in memory");
+    let size = usize::try_from(size).map_err(|_| lack())?;
+    const LARGE: usize = 64 << 20;
+    if size > LARGE && available_memory().is_some_and(|available| size as u64 > available) {
+        return Err(lack());
+    }
+    Ok(vec![0; size])
 }
 
 /// The bytes of a piece that was read.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use tilework::{Element, Layout, Result};
-use tilework_stores::plan::{Assumed, Between, End, Plan, Wanted};
+use tilework_stores::plan::{Assumed, Between, End, Hold, Pass, Plan, Wanted};
 use tilework_stores::run::{Run, share};
 use tilework_stores::{Cost, Cut, Form, Grid, Held, Make, Memory, Read, Shards, Write};
 
@@ -195,26 +195,32 @@ proptest! {
                 true => to.clone(),
                 false => Shards::new(Element::U32, pass.to.grid.clone(), Form::rows(32)).expect("rows"),
             };
-            let (count, target) = (Count::default(), Memory::new(shards));
-            let (from, to) = (Counted { store: &stores[number], count: &count }, Counted { store: &target, count: &count });
-            let run = Run { pass, from: &from, to: &to, resume: false, window, touched: AtomicU64::new(0) };
-            let tasks = pass.tasks().expect("blocks").count();
-            // Several parts are the whole.
-            for part in 0..3 {
-                run.tasks(share(tasks, part, 3), threads, &|_| {}).expect("it runs");
+            prop_assert!(plan.price_of(pass).expect("a price").memory <= plan.memory.into());
+            let mut made = None;
+            // What the plan holds, and what it does not.
+            for hold in [Hold::Sources, Hold::Targets] {
+                let pass = &Pass { hold, ..pass.clone() };
+                let (count, target) = (Count::default(), Memory::new(shards.clone()));
+                let (from, to) = (Counted { store: &stores[number], count: &count }, Counted { store: &target, count: &count });
+                let run = Run { pass, from: &from, to: &to, resume: false, window, touched: AtomicU64::new(0) };
+                let tasks = pass.tasks().expect("blocks").count();
+                // Several parts are the whole.
+                for part in 0..3 {
+                    run.tasks(share(tasks, part, 3), threads, &|_| {}).expect("it runs");
+                }
+                check(&target);
+                let price = plan.price_of(pass).expect("a price");
+                prop_assert_eq!(price.gets, u128::from(count.gets.load(Ordering::SeqCst)));
+                prop_assert_eq!(price.puts, u128::from(count.puts.load(Ordering::SeqCst)));
+                let read = u128::from(count.bytes.load(Ordering::SeqCst));
+                // Padding of pieces of several sizes is counted as that of the largest.
+                let is_padded = !pass.from.hangs_over && pass.from.order.is_none();
+                prop_assert!(price.read == read || is_padded, "{} bytes read, not {read}", price.read);
+                let most = count.most.load(Ordering::SeqCst) as u128;
+                prop_assert!(most <= price.memory * threads as u128, "{most} bytes held, not {}", price.memory);
+                made = Some(target);
             }
-            check(&target);
-            let price = plan.price_of(pass).expect("a price");
-            prop_assert_eq!(price.gets, u128::from(count.gets.load(Ordering::SeqCst)));
-            prop_assert_eq!(price.puts, u128::from(count.puts.load(Ordering::SeqCst)));
-            let read = u128::from(count.bytes.load(Ordering::SeqCst));
-            // Padding of pieces of several sizes is counted as that of the largest.
-            let is_padded = !pass.from.hangs_over && pass.from.order.is_none();
-            prop_assert!(price.read == read || is_padded, "{} bytes read, not {read}", price.read);
-            prop_assert!(price.memory <= plan.memory.into());
-            let most = count.most.load(Ordering::SeqCst) as u128;
-            prop_assert!(most <= price.memory * threads as u128, "{most} bytes held, not {}", price.memory);
-            stores.push(target);
+            stores.extend(made);
         }
     }
 }

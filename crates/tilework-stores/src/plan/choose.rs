@@ -2,7 +2,7 @@
 
 use tilework::{Error, ErrorKind, Result};
 
-use super::{Between, End, Pass, Plan, Wanted, price};
+use super::{Between, End, Hold, Pass, Plan, Wanted, price};
 use crate::cut::Cut;
 use crate::grid::Grid;
 use crate::store::Cost;
@@ -46,13 +46,24 @@ fn end(grid: Grid, bits: u32, between: Between) -> End {
     End { grid, cost, hangs_over: false, bits, order: Some(order) }
 }
 
-/// A pass with the blocks that take the least time and fit the memory.
+/// The pass that takes the least time and fits the memory.
+fn pass(from: &End, to: &End, wanted: &Wanted) -> Result<Pass> {
+    let sources = pass_with(Hold::Sources, from, to, wanted);
+    let targets = pass_with(Hold::Targets, from, to, wanted);
+    match (sources, targets) {
+        (Ok((least, _)), Ok((seconds, pass))) if seconds < least * 0.999 => Ok(pass),
+        (Ok((_, pass)), _) | (Err(_), Ok((_, pass))) => Ok(pass),
+        (Err(error), Err(_)) => Err(error),
+    }
+}
+
+/// The same for tasks that hold one side or the other, with its seconds.
 ///
 /// Blocks grow along one dimension after the other, each time along the one that spares the most, as long as one spares
 /// something.
-fn pass(from: &End, to: &End, wanted: &Wanted) -> Result<Pass> {
+fn pass_with(hold: Hold, from: &End, to: &End, wanted: &Wanted) -> Result<(f64, Pass)> {
     let rank = to.grid.cuts().len();
-    let mut pass = Pass { from: from.clone(), to: to.clone(), block: vec![1; rank] };
+    let mut pass = Pass { from: from.clone(), to: to.clone(), block: vec![1; rank], hold };
     let need = pass.memory()?;
     if need > wanted.memory.into() {
         return Err(Error::new(format!(
@@ -81,17 +92,18 @@ fn pass(from: &End, to: &End, wanted: &Wanted) -> Result<Pass> {
                 }
             }
         }
-        let Some((found, block)) = best else { return Ok(pass) };
+        let Some((found, block)) = best else { return Ok((seconds, pass)) };
         (seconds, pass.block) = (found, block);
     }
 }
 
-/// Larger blocks along a dimension: twice as many pieces, shares of all, and as many as end where source pieces do.
+/// Larger blocks along a dimension: twice as many pieces or somewhat more, shares of all, and as many as end where source pieces
+/// do.
 fn growths(from: &Cut, to: &Cut, block: u64) -> Vec<u64> {
     let count = to.count();
     // All of them in one block, or in as many as there may be workers.
     let mut found: Vec<u64> = (0..12).map(|halves| count.div_ceil(1 << halves)).collect();
-    found.push(block.saturating_mul(2));
+    found.extend([block.saturating_mul(2), block.saturating_add(block.div_ceil(4))]);
     if let (Some(source), Some(target)) = (from.regular(), to.regular()) {
         let both = source / tilework::arithmetic::gcd(source, target); // target pieces until edges meet
         found.extend([block.saturating_mul(both), source.div_ceil(target)]);

@@ -3,9 +3,9 @@
 //! # Tasks
 //!
 //! A task writes a block of target pieces that stand side by side, and nobody else writes them. It reads each source piece that
-//! has elements of the block once, and holds it as long as a piece of the block still needs it. With blocks of one piece a source
-//! piece is read, used and let go; larger blocks read less and hold more. Tasks are computed from their number: a plan of 10^9
-//! takes as much memory as one of two.
+//! has elements of the block once. It either makes one target piece after the other, and holds a source piece as long as a piece
+//! of the block still needs it; or it goes from one source piece to the next, and holds the whole block ([`Hold`]). Larger blocks
+//! read less and hold more. Tasks are computed from their number: a plan of 10^9 takes as much memory as one of two.
 //!
 //! # Passes
 //!
@@ -63,6 +63,17 @@ impl End {
     }
 }
 
+/// Which side of a task is in memory, while it goes through the pieces of the other one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hold {
+    /// The source pieces that a target piece of the block still needs. Target pieces may be larger than memory.
+    #[default]
+    Sources,
+    /// All target pieces of the block. Of a mapped source, what they need is side by side.
+    Targets,
+}
+
 /// One pass: every piece of an array, from the pieces of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
@@ -72,6 +83,9 @@ pub struct Pass {
     pub to: End,
     /// How many target pieces a task writes, along each dimension.
     pub block: Vec<u64>,
+    /// What a task holds.
+    #[serde(default)]
+    pub hold: Hold,
 }
 
 /// What a task writes.
@@ -146,17 +160,32 @@ impl Pass {
         self.to.grid.touching(&Region { start: last, size: vec![1; shared.size.len()] }).next()
     }
 
-    /// Bytes of memory that a task holds at most: a target piece, and the source pieces that it still needs.
+    /// Bytes of memory that a task holds at most: a target piece and the source pieces that it still needs, or the target pieces
+    /// of its block and a source piece.
     pub fn memory(&self) -> Result<u128> {
-        let tasks = self.tasks()?;
-        let held: u128 = match self.block.iter().all(|&pieces| pieces == 1) {
-            true => 1,
-            false => {
+        let (from, to) = (&self.from.cost, &self.to.cost);
+        let pieces =
+            |counts: &mut dyn Iterator<Item = u64>| counts.map(u128::from).fold(1, u128::saturating_mul);
+        let (sources, targets) = match self.hold {
+            Hold::Sources if self.block.iter().all(|&pieces| pieces == 1) => (1, 0),
+            Hold::Sources => {
+                let tasks = self.tasks()?;
                 let dims = self.from.grid.cuts().iter().zip(tasks.cuts());
-                dims.map(|(source, task)| u128::from(source.most_touched(task))).fold(1, u128::saturating_mul)
+                (pieces(&mut dims.map(|(source, task)| source.most_touched(task))), 0)
+            }
+            // One of them is encoded at a time.
+            Hold::Targets => {
+                let dims = self.block.iter().zip(self.to.grid.cuts());
+                (1, pieces(&mut dims.map(|(&block, cut)| block.min(cut.count()))).saturating_sub(1))
             }
         };
-        Ok(u128::from(self.to.cost.memory).saturating_add(held.saturating_mul(self.from.cost.memory.into())))
+        let one = match self.hold {
+            Hold::Sources => to.memory,
+            // Also of pieces that could be mapped.
+            Hold::Targets => to.memory.max(to.bytes),
+        };
+        let held = targets.saturating_mul(to.bytes.into());
+        Ok(held.saturating_add(one.into()).saturating_add(sources.saturating_mul(from.memory.into())))
     }
 }
 

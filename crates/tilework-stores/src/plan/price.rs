@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use tilework::Result;
 
-use super::Pass;
+use super::{Hold, Pass};
 
 /// Numbers that a price stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,14 +131,16 @@ fn scaled(bytes: u64, all: u128, whole: u128) -> u128 {
     }
 }
 
-/// How many times the bytes are read that are wanted, where parts of mapped pieces are shorter than what is read at least.
+/// How many times the bytes are read that are wanted, where parts of mapped pieces are shorter than what is read at least. Pieces
+/// that are not held are gone through anew for each target piece.
 fn waste(pass: &Pass, least: u64) -> f64 {
     let Some(order) = &pass.from.order else { return 1.0 };
     let bits = f64::from(pass.from.bits);
     let mut run = 1.0;
     for &dim in order {
         let source = &pass.from.grid.cuts()[dim];
-        let target = pass.to.grid.cuts()[dim].grouped(pass.block[dim]);
+        let together = if pass.hold == Hold::Targets { pass.block[dim] } else { 1 };
+        let target = pass.to.grid.cuts()[dim].grouped(together);
         let shared = source.largest().min(target.largest());
         run *= shared as f64;
         if shared < source.largest() {

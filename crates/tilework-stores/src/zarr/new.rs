@@ -16,7 +16,7 @@ use crate::grid::Grid;
 use crate::region::Region;
 use crate::shards::{Form, Shards};
 use crate::stage::Stage;
-use crate::store::{Cost, Make, Space, Write};
+use crate::store::{Cost, Make, Space, Write, room};
 
 /// Pieces of this size or more are written through a mapping, so that they may be larger than memory.
 const MAPPED: u64 = 32 << 20;
@@ -340,9 +340,13 @@ impl Write for NewArray {
         if self.meta.codecs.is_empty() && len >= MAPPED {
             return self.put_mapped(piece, &key, &mut |space| make(space.bytes()));
         }
-        let mut bytes = super::read::room(len)?;
+        let mut bytes = room(len)?;
         make(&mut bytes)?;
-        let bytes = self.encoded(piece, bytes)?;
+        self.put_made(piece, bytes)
+    }
+
+    fn put_made(&self, piece: u64, made: Vec<u8>) -> Result<()> {
+        let (key, bytes) = (self.key(piece)?, self.encoded(piece, made)?);
         self.stage.put(&key, &bytes)?;
         self.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
     }

@@ -12,7 +12,7 @@ use super::place::{Object, Place};
 use super::shard::{self, Places};
 use crate::grid::Grid;
 use crate::shards::{Form, Shards};
-use crate::store::{Cost, Held, Read};
+use crate::store::{Cost, Held, Read, room};
 
 /// How many files are held open, with what the indexes of shards say: threads work on neighbours.
 const OPEN: usize = 64;
@@ -136,18 +136,6 @@ impl Array {
         }
         Ok(Held::owned(out))
     }
-}
-
-/// Memory for a chunk, whose size somebody else said.
-pub(super) fn room(size: u64) -> Result<Vec<u8>> {
-    let lack =
-        || Error::new(format!("a chunk of {size} bytes")).rule("a chunk that is encoded is held in memory");
-    let size = usize::try_from(size).map_err(|_| lack())?;
-    const LARGE: usize = 64 << 20;
-    if size > LARGE && tilework_files::available_memory().is_some_and(|available| size as u64 > available) {
-        return Err(lack());
-    }
-    Ok(vec![0; size])
 }
 
 impl Read for Array {
