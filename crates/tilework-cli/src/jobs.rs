@@ -9,6 +9,7 @@ use tilework::sharding::{Mesh, Sharding};
 use tilework::words::short_bytes;
 use tilework::{Element, Error};
 use tilework_files::available_memory;
+use tilework_stores::Stamp;
 use tilework_stores::checkpoint::{Reshard, Rule, Written};
 use tilework_stores::job::{Job, Rechunk};
 use tilework_stores::plan::{Assumed, Plan, Price};
@@ -165,15 +166,21 @@ fn go(job: &Job, plan: &PlanOnlyArgs, bounds: &Bounds, said: Said, output: &mut 
         return said.say(None, None, output);
     }
     let start = Instant::now();
-    match all(job, bounds, said.bytes(), output.look.ascii) {
+    match all(job, None, bounds, said.bytes(), output.look.ascii) {
         Ok(done) => said.say(Some((done, start.elapsed().as_secs_f64())), None, output),
         Err(error) => output.bad(&error, "", None),
     }
 }
 
 /// Runs all passes.
-fn all(job: &Job, bounds: &Bounds, bytes: u128, ascii: bool) -> tilework::Result<Done> {
-    let open = job.open(bounds.window)?;
+fn all(
+    job: &Job,
+    before: Option<&Stamp>,
+    bounds: &Bounds,
+    bytes: u128,
+    ascii: bool,
+) -> tilework::Result<Done> {
+    let open = job.open(before, bounds.window)?;
     let mut done = Done::default();
     let passes = open.passes()?;
     for (pass, &tasks) in passes.iter().enumerate() {
@@ -197,15 +204,15 @@ pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> 
         let bounds = Bounds::new(&asked.how)?;
         let text = std::fs::read_to_string(&asked.plan)
             .map_err(|error| Error::new(format!("{}: {error}", asked.plan.display())))?;
-        let job = Job::from_json(&text)?;
-        let open = job.open(bounds.window)?;
+        let (job, before) = Job::from_json(&text)?;
+        let open = job.open(before.as_ref(), bounds.window)?;
         let Some((part, parts)) = asked.part else {
             if asked.finish {
                 open.finish()?;
                 return Ok((Done::default(), job));
             }
             drop(open);
-            return Ok((all(&job, &bounds, 0, output.look.ascii)?, job));
+            return Ok((all(&job, before.as_ref(), &bounds, 0, output.look.ascii)?, job));
         };
         let pass = asked.pass.unwrap_or(1) - 1;
         let passes = open.passes()?;

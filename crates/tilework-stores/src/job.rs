@@ -15,9 +15,11 @@ use tilework_copy::{Inline, Pool, Threads};
 use tilework_files::container::is_store;
 
 use crate::checkpoint::{self, Checkpoint, Reshard};
+use crate::grid::Grid;
 use crate::plan::{Assumed, Between, End, Plan, Wanted};
 use crate::run::{Done, Run};
 use crate::stage::{Stage, apart};
+use crate::stamp::Stamp;
 use crate::store::{Read, Write};
 use crate::zarr::{self, Compression, NewArray, Spec};
 
@@ -67,6 +69,15 @@ impl Source {
             count => Err(Error::new(format!("{} has {count} arrays", found.name()))
                 .rule("one array is cut into other chunks at a time")
                 .accepts("a Zarr array, an npy file, or the path of an array in a Zarr store")),
+        }
+    }
+
+    /// The files as they are now.
+    fn stamp(&self) -> Result<Stamp> {
+        match self {
+            // What cannot be listed is not compared.
+            Source::Zarr(array) => Ok(array.stamp()?.unwrap_or_default()),
+            Source::Other(found) => Ok(found.stamp()),
         }
     }
 
@@ -127,9 +138,20 @@ impl Rechunk {
     }
 }
 
+/// A job as it is saved.
+#[derive(Serialize, Deserialize)]
+struct Saved<T> {
+    #[serde(flatten)]
+    job: T,
+    /// The sources as they were then.
+    source: Option<Stamp>,
+}
+
 /// A job whose sources are open.
 pub struct Opened<'a> {
     kind: Kind<'a>,
+    /// The sources as they were when they were opened.
+    stamp: Stamp,
     window: u64,
 }
 
@@ -139,23 +161,37 @@ enum Kind<'a> {
 }
 
 impl Job {
-    /// Reads a job from a file that [`Job::to_json`] made.
+    /// Reads a job from a file that [`Job::to_json`] made, and how its sources were then.
     ///
     /// # Errors
     /// What is no job.
-    pub fn from_json(text: &str) -> Result<Job> {
-        serde_json::from_str(text).map_err(|error| {
+    pub fn from_json(text: &str) -> Result<(Job, Option<Stamp>)> {
+        let saved: Saved<Job> = serde_json::from_str(text).map_err(|error| {
             Error::new(format!("this is no plan: {error}"))
                 .rule("a plan is what --save-plan wrote, or tw.plan_tasks returned")
-        })
+        })?;
+        Ok((saved.job, saved.source))
     }
 
-    /// The job as text.
+    /// The job as text, with what tells whether its sources have changed since.
     ///
     /// # Errors
-    /// Paths that are not Unicode.
+    /// Paths that are not Unicode, and sources that cannot be read.
     pub fn to_json(&self) -> Result<String> {
-        serde_json::to_string_pretty(self).map_err(|error| Error::new(format!("a plan as text: {error}")))
+        let stamp = match self {
+            Job::Reshard(job) => job.open()?.from().stamp(),
+            Job::Rechunk(job) => Source::open(&job.from)?.stamp()?,
+        };
+        serde_json::to_string_pretty(&Saved { job: self, source: Some(stamp) })
+            .map_err(|error| Error::new(format!("a plan as text: {error}")))
+    }
+
+    /// What is read.
+    fn source(&self) -> &Path {
+        match self {
+            Job::Reshard(job) => &job.from,
+            Job::Rechunk(job) => &job.from,
+        }
     }
 
     /// Where the result will be.
@@ -166,24 +202,34 @@ impl Job {
         }
     }
 
-    /// Opens the sources. `window` is how many bytes of mapped files are moved before their memory is given back.
+    /// Opens the sources, which are as they were if `before` says how. `window` is how many bytes of mapped files are moved before
+    /// their memory is given back.
     ///
     /// # Errors
-    /// Sources that cannot be read, and a target that exists.
-    pub fn open(&self, window: u64) -> Result<Opened<'_>> {
-        let kind = match self {
+    /// Sources that cannot be read or have changed, and a target that exists.
+    pub fn open(&self, before: Option<&Stamp>, window: u64) -> Result<Opened<'_>> {
+        let same = |stamp: &Stamp| {
+            let same = before.map_or(Ok(()), |before| stamp.same(before, self.source(), "was planned"));
+            same.map_err(|error| error.accepts("a plan of the source as it is now"))
+        };
+        let (kind, stamp) = match self {
             Job::Reshard(job) => {
                 let open = job.open()?;
+                let stamp = open.from().stamp();
+                same(&stamp)?;
                 let stage = open.stage()?;
-                Kind::Reshard(Box::new(open), stage)
+                (Kind::Reshard(Box::new(open), stage), stamp)
             }
             Job::Rechunk(job) => {
                 let plan = job.plan.as_ref().ok_or_else(|| Error::new("a job that is not planned"))?;
                 apart(&job.from, &job.to)?;
-                Kind::Rechunk(job, plan, Box::new(Source::open(&job.from)?))
+                let source = Source::open(&job.from)?;
+                let stamp = source.stamp()?;
+                same(&stamp)?;
+                (Kind::Rechunk(job, plan, Box::new(source)), stamp)
             }
         };
-        Ok(Opened { kind, window })
+        Ok(Opened { kind, stamp, window })
     }
 }
 
@@ -219,7 +265,17 @@ impl Opened<'_> {
                         .rule("passes are counted from 1")
                 })?;
                 let is_last = pass + 1 == plan.passes.len();
-                let to = if is_last { self.last(job, source)? } else { self.between(job, plan)? };
+                let between = self.between_spec(plan, source)?;
+                if !is_last && self.found_between(job, &between)?.is_some() {
+                    // An earlier run has ended this pass.
+                    progress(tasks.end.saturating_sub(tasks.start));
+                    let pieces = tasks.map(|task| Ok(found.pieces(&found.task(task)?).count() as u64));
+                    return Ok(Done { written: 0, kept: pieces.sum::<Result<u64>>()? });
+                }
+                let to = match is_last {
+                    true => self.last(job, source)?,
+                    false => zarr::go_on(&job.between(), &between, (&job.from, &self.stamp))?,
+                };
                 let all: u128 = found.to.grid.sizes().iter().map(|&size| u128::from(size)).product();
                 let count = u128::from(found.tasks()?.count());
                 let run = |from: &dyn Read| {
@@ -238,43 +294,63 @@ impl Opened<'_> {
                 };
                 match pass {
                     0 => source.with(run),
-                    _ => run(&self.read_between(job, plan)?),
+                    _ => run(&self.read_between(job, &between)?),
                 }
             }
         }
     }
 
     fn last(&self, job: &Rechunk, source: &Source) -> Result<NewArray> {
-        zarr::go_on(&job.to, &job.spec(source)?)
+        zarr::go_on(&job.to, &job.spec(source)?, (&job.from, &self.stamp))
     }
 
-    /// The array between, to be written: what nothing compresses, in chunks of the first pass's pieces.
-    fn between(&self, job: &Rechunk, plan: &Plan) -> Result<NewArray> {
+    /// What the array between is: what nothing compresses, in chunks of the first pass's pieces.
+    fn between_spec(&self, plan: &Plan, source: &Source) -> Result<Spec> {
         let grid = &plan.passes[0].to.grid;
-        let Kind::Rechunk(_, _, source) = &self.kind else { return Err(Error::new("a job without passes")) };
         let chunks: Vec<u64> =
             grid.cuts().iter().map(|cut| cut.regular().unwrap_or(cut.largest()).max(1)).collect();
         let element = source.with(|array| Ok(array.shards().element()))?;
-        let spec = Spec::new(
-            tilework::zarr::Array::new(element, &grid.sizes(), &chunks, None, None)?,
-            element,
-            &grid.sizes(),
-        );
-        zarr::go_on(&job.between(), &spec)
+        let array = tilework::zarr::Array::new(element, &grid.sizes(), &chunks, None, None)?;
+        let mut spec = Spec::new(array, element, &grid.sizes());
+        // When it has its name, nothing else says what it was made of.
+        spec.attributes.insert(SOURCE.to_owned(), serde_json::json!(self.stamp));
+        Ok(spec)
+    }
+
+    /// The array between, if it is complete.
+    ///
+    /// # Errors
+    /// One of another plan, or of a source that has changed since.
+    fn found_between(&self, job: &Rechunk, spec: &Spec) -> Result<Option<zarr::Array>> {
+        let path = job.between();
+        if !is_store(&path) {
+            return Ok(None);
+        }
+        let found = zarr::open_array(&path)?;
+        let is_same = found.shards().grid().sizes() == spec.dims
+            && found.shards().grid().cuts() == Grid::regular(&spec.dims, spec.array.chunks())?.cuts()
+            && found.shards().element() == spec.element
+            && found.attributes().get(SOURCE) == spec.attributes.get(SOURCE);
+        match is_same {
+            true => Ok(Some(found)),
+            false => Err(Error::new(format!("{} is of another plan, or of another source", path.display()))
+                .rule("the second pass reads what the first pass of the same plan wrote")
+                .accepts(format!("remove {} to begin again", path.display()))),
+        }
     }
 
     /// The array between, to be read: the first to come gives it its name, when all of it is there.
-    fn read_between(&self, job: &Rechunk, plan: &Plan) -> Result<zarr::Array> {
-        let path = job.between();
-        if !is_store(&path) {
-            complete(&self.between(job, plan)?, "the first pass").or_else(|error| {
-                match is_store(&path) {
-                    true => Ok(()), // somebody else was faster
-                    false => Err(error),
-                }
-            })?;
+    fn read_between(&self, job: &Rechunk, spec: &Spec) -> Result<zarr::Array> {
+        if let Some(found) = self.found_between(job, spec)? {
+            return Ok(found);
         }
-        zarr::open_array(&path)
+        let path = job.between();
+        let ended = zarr::go_on(&path, spec, (&job.from, &self.stamp))
+            .and_then(|array| complete(&array, "the first pass"));
+        match ended {
+            Err(error) if !is_store(&path) => Err(error),
+            _ => zarr::open_array(&path), // or somebody else was faster
+        }
     }
 
     /// Files of devices, each by one thread.
@@ -317,13 +393,20 @@ impl Opened<'_> {
         }
     }
 
+    /// Whether the sources are as they were when they were opened.
+    fn unchanged(&self, now: &Stamp, source: &Path) -> Result<()> {
+        let same = now.same(&self.stamp, source, "was read at first");
+        same.map_err(|error| error.accepts("a source that nobody writes meanwhile"))
+    }
+
     /// Gives what was written its name, when all of it is there and is what was written.
     ///
     /// # Errors
-    /// The first piece that is missing.
+    /// The first piece that is missing, and sources that have changed meanwhile.
     pub fn finish(&self) -> Result<()> {
         match &self.kind {
             Kind::Reshard(open, _) => {
+                self.unchanged(&open.from().stamp(), Path::new(open.from().name()))?;
                 // The folder as it is now: with what other processes have written since.
                 let stage = open.stage()?;
                 for device in 0..open.devices() {
@@ -335,6 +418,7 @@ impl Opened<'_> {
                 stage.finish()
             }
             Kind::Rechunk(job, _, source) => {
+                self.unchanged(&source.stamp()?, &job.from)?;
                 complete(&self.last(job, source)?, "the last pass")?;
                 let between = job.between();
                 match is_store(&between) {
@@ -346,6 +430,9 @@ impl Opened<'_> {
         }
     }
 }
+
+/// The attribute of an array between that says what it was made of.
+const SOURCE: &str = "tilework.source";
 
 /// Gives an array its name, when all of its pieces are there.
 fn complete(array: &NewArray, pass: &str) -> Result<()> {

@@ -14,6 +14,8 @@ use tilework::{Error, Result};
 use tilework_copy::Mapped;
 use tilework_files::{Destination, NewFile};
 
+use crate::stamp::Stamp;
+
 /// The file with a line for each key that is complete: its length, its checksum, and the key.
 const JOURNAL: &str = ".journal";
 
@@ -22,6 +24,33 @@ const STEP: usize = 1 << 20;
 
 /// The file that says what the folder is for.
 const JOB: &str = ".job";
+
+/// What a folder is for.
+pub(crate) struct Job<'a> {
+    /// What is read, for messages.
+    pub(crate) source: &'a Path,
+    /// As it is now.
+    pub(crate) stamp: &'a Stamp,
+    /// What is made of it.
+    pub(crate) what: &'a str,
+}
+
+impl Job<'_> {
+    fn text(&self) -> String {
+        // Three numbers are always JSON.
+        let stamp = serde_json::to_string(self.stamp).unwrap_or_default();
+        format!("{stamp}\n{}", self.what)
+    }
+}
+
+/// What was begun in a folder.
+enum Begun {
+    New,
+    Same,
+    /// The same, of sources as they were then.
+    Changed(Stamp),
+    Other,
+}
 
 /// A folder in which a store is written.
 #[derive(Debug)]
@@ -49,7 +78,8 @@ impl Stage {
         is_free(out)?;
         let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let path = folder.join(format!(".{}.tilework-unfinished", name.to_string_lossy()));
-        let stage = Stage { path, out: out.to_owned(), journal: Mutex::default(), complete: OnceLock::new() };
+        let (journal, complete) = (Mutex::default(), OnceLock::new());
+        let stage = Stage { path, out: out.to_owned(), journal, complete };
         if !goes_on && fs::symlink_metadata(&stage.path).is_ok() {
             stage.remove()?;
         }
@@ -62,29 +92,44 @@ impl Stage {
         }
     }
 
-    /// The folder for what this job writes: with what an earlier run of the same job has left, or empty.
+    /// The folder for what this job writes: new, or with what an earlier run of the same job has left. Several processes may do
+    /// parts of one job at once.
     ///
     /// # Errors
-    /// Those of [`Stage::new`].
-    pub fn of_job(out: &Path, job: &str) -> Result<Stage> {
+    /// Those of [`Stage::new`], and a folder that another job has left, or one that read another state of its sources.
+    pub(crate) fn of_job(out: &Path, job: &Job) -> Result<Stage> {
         let stage = Stage::new(out, true)?;
-        let name = stage.path.join(JOB);
-        match fs::read_to_string(&name) {
-            Ok(found) if found == job => return Ok(stage),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && stage.is_bare() => {
-                stage.put(JOB, job.as_bytes())?;
-                return Ok(stage);
+        let again = |error: Error| error.accepts(format!("remove {} to begin again", stage.path.display()));
+        match stage.begun(job) {
+            Begun::New => stage.put(JOB, job.text().as_bytes())?,
+            Begun::Same => {}
+            Begun::Changed(before) => {
+                let was = format!("the unfinished run in {} read", stage.path.display());
+                job.stamp.same(&before, job.source, &was).map_err(again)?;
             }
-            _ => {}
+            Begun::Other => {
+                return Err(again(
+                    Error::new(format!("{} is of another job", stage.path.display()))
+                        .rule("what was begun is gone on with by the same command"),
+                ));
+            }
         }
-        // Of another job, or of sources that have changed since.
-        let stage = Stage::new(out, false)?;
-        stage.put(JOB, job.as_bytes())?;
         Ok(stage)
     }
 
-    fn is_bare(&self) -> bool {
-        fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_none())
+    /// What was begun here.
+    fn begun(&self, job: &Job) -> Begun {
+        let Ok(found) = fs::read_to_string(self.path.join(JOB)) else {
+            // Written first, so without it nothing is there, unless it was not for a job.
+            return if self.path.join(JOURNAL).exists() { Begun::Other } else { Begun::New };
+        };
+        match found.split_once('\n') {
+            _ if found == job.text() => Begun::Same,
+            Some((stamp, what)) if what == job.what => {
+                serde_json::from_str(stamp).map_or(Begun::Other, Begun::Changed)
+            }
+            _ => Begun::Other,
+        }
     }
 
     fn remove(&self) -> Result<()> {

@@ -201,14 +201,18 @@ fn a_run_goes_on_where_one_was_and_only_if_it_is_the_same() -> Result<()> {
     *found.last_mut().expect("bytes") ^= 1;
     fs::write(&damaged, found).expect("a file");
     assert_eq!(begin()?, [false, true, false]);
-    // The source has changed since.
-    fs::remove_file(&whole).expect("a file");
-    model(&whole);
-    assert_eq!(begin()?, [true; 3]);
-    // Another job.
+    // Another job, which would lose what is there.
     let other = Reshard { once: true, ..eight.clone() };
-    let open = other.open()?;
-    assert!(open.task(0, &open.stage()?, &Inline, 1 << 20)?);
+    let error = other.open()?.stage().expect_err("another job").to_string();
+    assert!(error.contains("is of another job") && error.contains(".eight.tilework-unfinished"), "{error}");
+    // The source has changed since.
+    let file = fs::File::options().append(true).open(&whole).expect("a file");
+    file.set_modified(std::time::UNIX_EPOCH).expect("a time");
+    let error = begin().expect_err("another source").to_string();
+    assert!(error.contains("model.safetensors is not what the unfinished run in "), "{error}");
+    assert!(error.contains("a file has another time"), "{error}");
+    fs::remove_dir_all(&unfinished).expect("a folder");
+    assert_eq!(begin()?, [true; 3]);
     Ok(())
 }
 

@@ -13,7 +13,7 @@ that it does not fit is replicated, and the answer names it. Where the parts do 
 XLA does it, and the last devices have less, or nothing; JAX refuses such arrays.
 
 A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: files whose checksums are right \
-stay. DST has its name when all of it is there.
+stay. DST has its name when all of it is there. A SRC that has changed meanwhile is refused.
 
 Examples:
   tilework reshard samples/model.safetensors parts/ --mesh x=2,y=4 --spec \"P('x', 'y')\"
@@ -29,7 +29,7 @@ elements, within the memory. Where source chunks would be read too often, an arr
 read instead. What is better is decided by the time that it takes by the numbers that --dry-run prints.
 
 A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: chunks whose checksums are right \
-stay. DST has its name when all of it is there.
+stay. DST has its name when all of it is there. A SRC that has changed meanwhile is refused.
 
 Examples:
   tilework rechunk samples/weights.npy weights.zarr --chunks 16,100
@@ -41,7 +41,7 @@ Examples:
 pub const RUN_TASKS_EXAMPLES: &str = "\
 A plan has passes, and a pass has tasks. --part 3/64 runs the third of 64 parts of a pass, in any order and on any machine \
 that sees the same files; a part that is run twice writes the same. The next pass begins when all parts of the one before are \
-done, and --finish gives the result its name when all of it is there.
+done, and --finish gives the result its name when all of it is there. A source that has changed since the plan was made is refused.
 
 Without --part and --finish, all of it is done.
 

@@ -155,6 +155,61 @@ fn parts_of_a_plan_are_done_by_several_processes_in_any_order() {
     refused(&["run-tasks", &at("plan.json")], "this is no plan");
 }
 
+/// Gives a file another time, as who writes it again does.
+fn touch(path: impl AsRef<Path>) {
+    let file = fs::File::options().append(true).open(path).expect("a file");
+    file.set_modified(std::time::UNIX_EPOCH).expect("a time");
+}
+
+#[test]
+fn a_source_that_has_changed_is_noticed() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    done(&["rechunk", WEIGHTS, &at("in"), "--chunks", "16,100"]);
+    let plan = at("plan.json");
+    // Between the plan and its tasks: a chunk, the metadata, one file more, one that is longer.
+    let changes: [&dyn Fn(); 4] = [
+        &|| touch(at("in/c/3/2")),
+        &|| touch(at("in/zarr.json")),
+        &|| fs::write(at("in/more"), "").expect("a file"),
+        &|| fs::write(at("in/more"), "longer").expect("a file"),
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        let out = at(&format!("out{number}"));
+        done(&["rechunk", &at("in"), &out, "--chunks", "8,300", "--save-plan", &plan]);
+        done(&["run-tasks", &plan, "--part", "1/2"]);
+        change();
+        for more in [&["--part", "2/2"][..], &["--finish"], &[]] {
+            refused(&[&["run-tasks", &plan], more].concat(), "in is not what was planned: ");
+        }
+        // Without the plan, as who gives the command again.
+        refused(
+            &["rechunk", &at("in"), &out, "--chunks", "8,300"],
+            &format!(".out{number}.tilework-unfinished read: "),
+        );
+        refused(&["rechunk", &at("in"), &out, "--chunks", "4,300"], "is of another job");
+        fs::remove_dir_all(at(&format!(".out{number}.tilework-unfinished"))).expect("a folder");
+        done(&["rechunk", &at("in"), &out, "--chunks", "8,300"]);
+    }
+    done(&["rechunk", &at("out3"), &at("one"), "--chunks", "64,300"]);
+    assert!(elements(&at("one")) == elements(WEIGHTS));
+    // A checkpoint, of which an index names the files.
+    let model = at("model/");
+    done(&["convert", MODEL, &model, "--shard-size", "8KB"]);
+    let index = at("model/model.safetensors.index.json");
+    let shards: Vec<_> =
+        fs::read_dir(&model).expect("a folder").flatten().map(|entry| entry.path()).collect();
+    let shard = shards.iter().find(|path| path.extension().is_some_and(|ending| ending == "safetensors"));
+    for from in [&index, &model] {
+        done(&["reshard", from, &at("two"), "--mesh", "x=2", "--spec", "P('x')", "--save-plan", &plan]);
+        touch(shard.expect("a shard"));
+        let now = fs::File::options().append(true).open(shard.expect("a shard")).expect("a file");
+        refused(&["run-tasks", &plan], "is not what was planned: a file has another time");
+        now.set_modified(std::time::SystemTime::now()).expect("a time");
+    }
+    assert!(!folder.names().contains(&"two".to_owned()));
+}
+
 /// An npy file of a square of 32-bit numbers.
 fn square(path: &str, side: u32) {
     let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({side}, {side}), }}");

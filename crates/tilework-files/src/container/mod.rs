@@ -328,6 +328,11 @@ impl Container {
         self.files.len().max(1)
     }
 
+    /// The names of its files; none of a store in chunks.
+    pub fn file_names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|held| held.name.as_str())
+    }
+
     /// The arrays, in the order of their names in the file.
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors

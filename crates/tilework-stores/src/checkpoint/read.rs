@@ -12,6 +12,7 @@ use crate::cut::Cut;
 use crate::grid::Grid;
 use crate::region::Region;
 use crate::shards::{Form, Shards};
+use crate::stamp::Stamp;
 use crate::store::{Cost, Held, Read};
 
 /// The files of a checkpoint, and what they have.
@@ -102,6 +103,16 @@ impl Checkpoint {
     /// How many files it is.
     pub fn files(&self) -> usize {
         self.files.iter().map(Container::files).sum()
+    }
+
+    /// The names, lengths and times of its files, as they are now.
+    pub fn stamp(&self) -> Stamp {
+        let mut stamp = Stamp::default();
+        for name in self.files.iter().flat_map(Container::file_names) {
+            let path = Path::new(name);
+            stamp.add_file(path, &path.file_name().unwrap_or_default().to_string_lossy());
+        }
+        stamp
     }
 
     /// The tensors, by their names.

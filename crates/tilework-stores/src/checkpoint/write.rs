@@ -1,7 +1,7 @@
 //! Writing checkpoints: a file for each device, with the parts that it has.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
 use crate::region::Region;
 use crate::run::Gather;
-use crate::stage::Stage;
+use crate::stage::{Job as Begun, Stage};
 use crate::store::Space;
 use crate::transfer::Transfers;
 
@@ -256,11 +256,11 @@ impl Open<'_> {
     /// The folder of a run, which goes on where one was that did the same.
     ///
     /// # Errors
-    /// A folder that exists, and one that cannot be made.
+    /// A folder that exists, one that cannot be made, and one that another job has begun, or this with other sources.
     pub fn stage(&self) -> Result<Stage> {
-        let job = serde_json::to_string(self.job).map_err(|error| Error::new(error.to_string()))?;
-        let stamps: Vec<String> = self.from.stamps();
-        Stage::of_job(&self.job.to, &format!("{job}\n{}\n", stamps.join("\n")))
+        let what = serde_json::to_string(self.job).map_err(|error| Error::new(error.to_string()))?;
+        let job = Begun { source: &self.job.from, stamp: &self.from.stamp(), what: &what };
+        Stage::of_job(&self.job.to, &job)
     }
 
     /// Writes a device's file, unless it is there and is what was written. Returns whether it was written.
@@ -317,24 +317,5 @@ impl Space for Within<'_> {
 
     fn forget(&mut self) {
         self.map.forget();
-    }
-}
-
-impl Checkpoint {
-    /// What tells whether the files are those of another run: names, lengths and when they were changed.
-    pub(super) fn stamps(&self) -> Vec<String> {
-        let mut stamps = vec![stamp(Path::new(self.name()))];
-        if let Ok(entries) = std::fs::read_dir(self.name()) {
-            stamps.extend(entries.flatten().map(|entry| stamp(&entry.path())));
-        }
-        stamps.sort();
-        stamps
-    }
-}
-
-fn stamp(path: &Path) -> String {
-    match std::fs::metadata(path) {
-        Ok(found) => format!("{} {} {:?}", path.display(), found.len(), found.modified().ok()),
-        Err(_) => path.display().to_string(),
     }
 }

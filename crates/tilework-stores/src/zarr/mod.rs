@@ -25,4 +25,5 @@ pub use new::written;
 pub use new::{Compression, NewArray, Spec};
 pub use open::{open, open_array};
 pub use read::Array;
-pub use write::{Store, chunks_of, create, go_on, write};
+pub(crate) use write::go_on;
+pub use write::{Store, chunks_of, create, write};

@@ -11,6 +11,7 @@ use tilework::{Error, Result};
 use tilework_copy::Mapped;
 
 use super::json;
+use crate::stamp::Stamp;
 use crate::store::Held;
 
 /// Something that holds bytes under keys, such as a folder.
@@ -23,6 +24,12 @@ pub(crate) trait Place: Debug + Send + Sync {
 
     /// The names of the folders under a key; none where nobody can list them.
     fn folders(&self, key: &str) -> Result<Option<Vec<String>>>;
+
+    /// The names, lengths and times of all that stands under a key; none where nobody can list them.
+    fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
+        let _ = key;
+        Ok(None)
+    }
 
     /// All of what stands under the key of metadata.
     fn text(&self, key: &str) -> Result<Option<Vec<u8>>> {
@@ -120,5 +127,11 @@ impl Place for Folder {
         }
         found.sort();
         Ok(Some(found))
+    }
+
+    fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
+        let mut stamp = Stamp::default();
+        stamp.add_folder(&self.path(key), "")?;
+        Ok(Some(stamp))
     }
 }

@@ -12,6 +12,7 @@ use super::place::{Object, Place};
 use super::shard::{self, Places};
 use crate::grid::Grid;
 use crate::shards::{Form, Shards};
+use crate::stamp::Stamp;
 use crate::store::{Cost, Held, Read, room};
 
 /// How many files are held open, with what the indexes of shards say: threads work on neighbours.
@@ -59,6 +60,14 @@ impl Array {
     /// What the metadata say beside the array itself, as names and texts of JSON.
     pub fn attributes(&self) -> &serde_json::Map<String, serde_json::Value> {
         &self.meta.attributes
+    }
+
+    /// The names, lengths and times of its files, where they can be listed.
+    ///
+    /// # Errors
+    /// A folder that cannot be listed.
+    pub fn stamp(&self) -> Result<Option<Stamp>> {
+        self.place.stamp(self.path.trim_end_matches('/'))
     }
 
     /// The key of the chunk or shard at these coordinates.

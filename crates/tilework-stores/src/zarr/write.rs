@@ -20,7 +20,8 @@ use super::open::{NOTE, check_path, node, within};
 use super::place::Folder;
 use super::read::Array;
 use crate::region::Region;
-use crate::stage::Stage;
+use crate::stage::{Job as Begun, Stage};
+use crate::stamp::Stamp;
 use crate::store::{Read, Write};
 use crate::transfer::{Side, Transfers};
 
@@ -46,19 +47,11 @@ pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
 /// store, each other pieces.
 ///
 /// # Errors
-/// Those of [`create`], and an unfinished store of another array.
-pub fn go_on(out: &Path, spec: &Spec) -> Result<NewArray> {
-    let stage = Stage::new(out, true)?;
-    let text = format!("{:#}\n", spec.meta().to_json()?);
-    let path = stage.path().join("zarr.json");
-    match std::fs::read(&path) {
-        Ok(found) if found != text.as_bytes() => {
-            Err(Error::new(format!("{} is of another array", path.display()))
-                .rule("an unfinished store is gone on with as it was begun")
-                .accepts(format!("the same sizes, chunks and compression, or no {}", stage.path().display())))
-        }
-        _ => NewArray::new(Arc::new(stage), "", spec.meta()),
-    }
+/// Those of [`create`], and an unfinished store of another array, or of a source that has changed since.
+pub(crate) fn go_on(out: &Path, spec: &Spec, (source, stamp): (&Path, &Stamp)) -> Result<NewArray> {
+    let what = format!("{:#}\n", spec.meta().to_json()?);
+    let stage = Stage::of_job(out, &Begun { source, stamp, what: &what })?;
+    NewArray::new(Arc::new(stage), "", spec.meta())
 }
 
 /// Writes arrays of a container into a new store: as a group with their names as paths, or as one array where the container is one.

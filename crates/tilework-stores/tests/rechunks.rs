@@ -1,0 +1,164 @@
+//! Arrays in other chunks, in two passes: what ended between them goes on, and nothing of another source is taken for its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tilework::Result;
+use tilework_stores::job::{Job, Rechunk};
+use tilework_stores::plan::Assumed;
+use tilework_stores::zarr::open_array;
+use tilework_stores::{Read, Stamp};
+
+/// A folder of this test, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("tilework-rechunks-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a folder");
+        Folder(path)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("a folder").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const SIDE: u64 = 256;
+
+/// An npy file of a square of bytes that are all different from their neighbours.
+fn square(path: &Path, add: u64) {
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({SIDE}, {SIDE}), }}");
+    bytes.extend(format!("{header:117}\n").bytes());
+    bytes.extend((0..SIDE * SIDE).map(|at| number(at / SIDE, at % SIDE, add)));
+    fs::write(path, bytes).expect("a file");
+}
+
+fn number(row: u64, column: u64, add: u64) -> u8 {
+    ((row * SIDE + column + add).wrapping_mul(2_654_435_761) >> 13) as u8
+}
+
+/// Rows that become columns within little memory.
+fn turned(folder: &Folder) -> Result<Rechunk> {
+    let (chunks, none) = (|chunks: [u64; 2]| chunks.to_vec(), None);
+    let rows = Rechunk {
+        from: folder.at("in.npy"),
+        to: folder.at("rows"),
+        chunks: chunks([1, SIDE]),
+        shards: none.clone(),
+        order: None,
+        compression: Some("zstd".to_owned()),
+        plan: None,
+    };
+    if !folder.at("rows").exists() {
+        all(&rows.planned(1 << 20, Assumed::disk(1))?)?;
+    }
+    let columns =
+        Rechunk { from: folder.at("rows"), to: folder.at("columns"), chunks: chunks([SIDE, 1]), ..rows };
+    let planned = columns.planned(4 << 10, Assumed::disk(1))?;
+    assert_eq!(planned.plan.as_ref().map(|plan| plan.passes.len()), Some(2));
+    Ok(planned)
+}
+
+fn all(job: &Rechunk) -> Result<(u64, u64)> {
+    let job = Job::Rechunk(job.clone());
+    let open = job.open(None, 1 << 20)?;
+    let (mut written, mut kept) = (0, 0);
+    for (pass, &tasks) in open.passes()?.iter().enumerate() {
+        let done = open.run(pass, 0..tasks, 1, &|_| {})?;
+        written += done.written;
+        kept += done.kept;
+    }
+    open.finish()?;
+    Ok((written, kept))
+}
+
+fn is_right(path: &Path, add: u64) -> Result<()> {
+    let array = open_array(path)?;
+    for column in 0..SIDE {
+        let held = array.get(column)?;
+        let wanted: Vec<u8> = (0..SIDE).map(|row| number(row, column, add)).collect();
+        assert!(held.bytes() == Some(&wanted), "column {column}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_run_that_ended_in_any_pass_goes_on() -> Result<()> {
+    let folder = Folder::new("passes");
+    square(&folder.at("in.npy"), 0);
+    let planned = turned(&folder)?;
+    let job = Job::Rechunk(planned.clone());
+    let tasks = job.open(None, 1 << 20)?.passes()?;
+    let part = |pass: usize, tasks| job.open(None, 1 << 20)?.run(pass, tasks, 1, &|_| {});
+    // In the first, before it and behind it.
+    assert!(part(0, 0..1)?.written > 0);
+    assert!(part(1, 0..1).is_err_and(|error| error.to_string().contains("is missing")));
+    assert!(part(0, 0..tasks[0])?.kept > 0);
+    // In the second: then the first is over, and is not begun again.
+    assert!(part(1, 0..1)?.written > 0);
+    let again = part(0, 0..tasks[0])?;
+    assert_eq!((again.written, again.kept > 0), (0, true));
+    let (written, kept) = all(&planned)?;
+    assert!(written > 0 && kept > again.kept);
+    is_right(&folder.at("columns"), 0)?;
+    assert_eq!(folder.names(), ["columns", "in.npy", "rows"]);
+    Ok(())
+}
+
+#[test]
+fn what_a_first_pass_made_of_another_source_is_not_read() -> Result<()> {
+    let folder = Folder::new("between");
+    square(&folder.at("in.npy"), 0);
+    let job = Job::Rechunk(turned(&folder)?);
+    let tasks = job.open(None, 1 << 20)?.passes()?;
+    let open = job.open(None, 1 << 20)?;
+    open.run(0, 0..tasks[0], 1, &|_| {})?;
+    open.run(1, 0..1, 1, &|_| {})?;
+    // The plan knows its source, whoever runs it.
+    let text = job.to_json()?;
+    let before: Option<Stamp> = Job::from_json(&text)?.1;
+    square(&folder.at("in.npy"), 1);
+    fs::remove_dir_all(folder.at("rows")).expect("a folder");
+    let job = Job::Rechunk(turned(&folder)?);
+    // However fast that was.
+    let file = fs::File::options().append(true).open(folder.at("rows/c/3/0")).expect("a chunk");
+    file.set_modified(std::time::UNIX_EPOCH).expect("a time");
+    let fails = |result: Result<()>, what: &str| {
+        let error = result.expect_err(what).to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    fails(job.open(before.as_ref(), 1 << 20).map(|_| ()), "rows is not what was planned");
+    let now = job.open(None, 1 << 20)?;
+    fails(now.run(0, 0..1, 1, &|_| {}).map(|_| ()), "is of another plan, or of another source");
+    fs::remove_dir_all(folder.at(".columns.tilework-between")).expect("a folder");
+    now.run(0, 0..tasks[0], 1, &|_| {})?;
+    fails(now.run(1, 0..1, 1, &|_| {}).map(|_| ()), "rows is not what the unfinished run in ");
+    fs::remove_dir_all(folder.at(".columns.tilework-unfinished")).expect("a folder");
+    now.run(1, 0..tasks[1], 1, &|_| {})?;
+    // Changed while it was read: what was written has no name.
+    let file = fs::File::options().append(true).open(folder.at("rows/c/7/0")).expect("a chunk");
+    let found = file.metadata().and_then(|found| found.modified()).expect("a time");
+    file.set_modified(std::time::UNIX_EPOCH).expect("a time");
+    fails(now.finish(), "rows is not what was read at first");
+    assert!(!folder.at("columns").exists());
+    file.set_modified(found).expect("a time");
+    now.finish()?;
+    is_right(&folder.at("columns"), 1)
+}
