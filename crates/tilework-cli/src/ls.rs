@@ -102,6 +102,32 @@ struct Item<'a> {
     padding_bytes: u64,
     /// Why it is not read, if it is not.
     unread: Option<String>,
+    /// How devices held it when it was saved, where the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saved_as: Option<Saved>,
+}
+
+/// How devices held an array.
+#[derive(Serialize)]
+struct Saved {
+    mesh: String,
+    spec: String,
+    /// The same as XLA writes it.
+    sharding: String,
+    /// The sizes of the part of a device.
+    part: Option<Vec<u64>>,
+}
+
+fn saved(container: &Container, tensor: &Tensor) -> Option<Saved> {
+    let named = container.saved(tensor)?;
+    let sizes = tensor.content.dims()?;
+    let sharding = named.sharding();
+    Some(Saved {
+        mesh: named.mesh().to_string(),
+        spec: named.to_string(),
+        sharding: sharding.to_string(),
+        part: sharding.widened(sizes.len()).and_then(|wide| wide.part_sizes(sizes)).ok(),
+    })
 }
 
 fn padding(tensor: &Tensor) -> u64 {
@@ -130,7 +156,7 @@ fn mixed(blocks: &Blocks) -> Option<String> {
     blocks.mix.map(|mix| format!("rows {}x{}", mix.rows, mix.chunk))
 }
 
-fn item(tensor: &Tensor) -> Item<'_> {
+fn item<'a>(container: &Container, tensor: &'a Tensor) -> Item<'a> {
     let content = &tensor.content;
     Item {
         name: &tensor.name,
@@ -147,6 +173,7 @@ fn item(tensor: &Tensor) -> Item<'_> {
             Content::Unread { why, .. } => Some(why.to_string()),
             _ => None,
         },
+        saved_as: saved(container, tensor),
     }
 }
 
@@ -156,9 +183,9 @@ fn list(container: &Container, tensors: &[&Tensor], output: &mut Output) -> std:
     if output.json {
         return output.object(&Listed {
             file: container.name(),
-            format: container.format().name(),
+            format: container.kind(),
             files: container.files(),
-            tensors: tensors.iter().map(|tensor| item(tensor)).collect(),
+            tensors: tensors.iter().map(|tensor| item(container, tensor)).collect(),
             elements: elements(tensors),
             bytes,
             padding_bytes,
@@ -167,7 +194,7 @@ fn list(container: &Container, tensors: &[&Tensor], output: &mut Output) -> std:
     }
     let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     let mut title = vec![
-        format!("{}: {}", container.name(), container.format().name()),
+        format!("{}: {}", container.name(), container.kind()),
         count(tensors.len(), "array"),
         short_bytes(bytes.into()),
     ];
@@ -177,13 +204,26 @@ fn list(container: &Container, tensors: &[&Tensor], output: &mut Output) -> std:
     if padding_bytes > 0 {
         title.push(format!("{} of it padding", short_bytes(padding_bytes.into())));
     }
+    // Of most checkpoints it is one for all.
+    let mut meshes: Vec<String> =
+        tensors.iter().filter_map(|tensor| Some(container.saved(tensor)?.mesh().to_string())).collect();
+    meshes.sort();
+    meshes.dedup();
+    match &meshes[..] {
+        [] => {}
+        [mesh] => title.push(format!("saved from {mesh}")),
+        several => title.push(format!("saved from {} meshes", several.len())),
+    }
     let mut lines: Vec<Line> = wrap(&printable(&title.join(", ")), output.width)
         .into_iter()
         .map(|line| Line::new().with(line, Style::Strong))
         .collect();
     if !tensors.is_empty() {
         lines.push(Line::new());
-        lines.extend(table(&tensors.iter().map(|tensor| row(tensor)).collect::<Vec<Row>>(), output.width));
+        lines.extend(table(
+            &tensors.iter().map(|tensor| row(container, tensor)).collect::<Vec<Row>>(),
+            output.width,
+        ));
     }
     output.lines(&lines)?;
     // What is not read is a fault of the file's, and the list is the answer all the same.
@@ -195,12 +235,12 @@ fn list(container: &Container, tensors: &[&Tensor], output: &mut Output) -> std:
     Ok(())
 }
 
-/// Name, type, sizes, bytes, layout and padding.
-type Row = [String; 6];
+/// Name, type, sizes, bytes, layout, padding, and how devices held it.
+type Row = [String; 7];
 
-const HEADS: [&str; 6] = ["name", "type", "sizes", "bytes", "layout", "padding"];
+const HEADS: [&str; 7] = ["name", "type", "sizes", "bytes", "layout", "padding", "saved as"];
 
-fn row(tensor: &Tensor) -> Row {
+fn row(container: &Container, tensor: &Tensor) -> Row {
     let content = &tensor.content;
     let list = |sizes: &[u64]| sizes.iter().map(u64::to_string).collect::<Vec<String>>().join(",");
     let layout = match content {
@@ -216,6 +256,7 @@ fn row(tensor: &Tensor) -> Row {
         short_bytes(tensor.bytes().into()),
         printable(&layout).into_owned(),
         if padding > 0 { short_bytes(padding.into()) } else { String::new() },
+        saved(container, tensor).map(|saved| printable(&saved.spec).into_owned()).unwrap_or_default(),
     ]
 }
 
@@ -229,7 +270,7 @@ fn table(rows: &[Row], width: usize) -> Vec<Line> {
         .collect();
     let others: usize = widths[1..].iter().filter(|&&width| width > 0).map(|width| width + 2).sum();
     let name = widths[0].min(width.saturating_sub(others + 2).max(8));
-    let line = |cells: [&str; 6], style: Style| {
+    let line = |cells: [&str; 7], style: Style| {
         let mut lines = Vec::new();
         let (mut first, fits) = (cells[0], cells[0].chars().count() <= name);
         if !fits {

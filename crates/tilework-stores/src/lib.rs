@@ -22,6 +22,8 @@ mod cut;
 mod grid;
 pub mod job;
 mod memory;
+mod ocdbt;
+mod orbax;
 pub mod plan;
 mod region;
 pub mod run;

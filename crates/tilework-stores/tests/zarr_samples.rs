@@ -1,13 +1,14 @@
 //! Small stores that zarr-python and TensorStore wrote (`zarr/make.py`) are read as what they hold.
 
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+mod common;
 
-use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+use common::{Sample, Scratch, rows};
 use tilework::dialect::{Known, Reading};
-use tilework::{Element, Layout, PlanOptions, System};
-use tilework_copy::{Inline, Relayout, Threads};
+use tilework::{PlanOptions, System};
+use tilework_copy::{Relayout, Threads};
 use tilework_files::container::{
     Change, Compared, Container, Content, Format, How, Job, Moved, Placed, WriteError, Written, compare,
 };
@@ -15,108 +16,18 @@ use tilework_stores::zarr::{self, Compression, Store};
 
 type Tested = Result<(), Box<dyn std::error::Error>>;
 
-#[derive(Deserialize)]
-struct Samples {
-    stores: Vec<Sample>,
+fn all() -> Vec<Sample> {
+    Sample::all(include_str!("zarr/samples.json"))
 }
 
-#[derive(Deserialize)]
-struct Sample {
-    name: String,
-    by: String,
-    files: std::collections::BTreeMap<String, String>,
-    holds: std::collections::BTreeMap<String, Holds>,
-}
-
-#[derive(Deserialize)]
-struct Holds {
-    r#type: String,
-    sizes: Vec<u64>,
-    bytes: String,
-}
-
-/// A folder that goes when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("tilework-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).expect("a folder");
-        Scratch(folder)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn base64(text: &str) -> Vec<u8> {
-    let digit = |c: u8| match c {
-        b'A'..=b'Z' => c - b'A',
-        b'a'..=b'z' => c - b'a' + 26,
-        b'0'..=b'9' => c - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let digits: Vec<u8> = text.bytes().filter(|&c| c != b'=').map(digit).collect();
-    let bits = |four: &[u8]| {
-        let all =
-            four.iter().fold(0_u32, |all, digit| all << 6 | u32::from(*digit)) << (6 * (4 - four.len()));
-        all.to_be_bytes()[1..four.len()].to_vec()
-    };
-    digits.chunks(4).flat_map(bits).collect()
-}
-
-impl Sample {
-    fn all() -> Vec<Sample> {
-        let text = include_str!("zarr/samples.json");
-        serde_json::from_str::<Samples>(text).expect("made by make.py").stores
-    }
-
-    fn named(name: &str) -> Sample {
-        Sample::all().into_iter().find(|sample| sample.name == name).expect(name)
-    }
-
-    fn unpack(&self, folder: &Path) -> std::io::Result<()> {
-        for (key, text) in &self.files {
-            let path = folder.join(key);
-            fs::create_dir_all(path.parent().expect("a folder"))?;
-            fs::write(path, base64(text))?;
-        }
-        Ok(())
-    }
-}
-
-impl Holds {
-    fn bytes(&self) -> std::io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        flate2::read::ZlibDecoder::new(&base64(&self.bytes)[..]).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    }
-}
-
-/// The type and sizes of an array, and its bytes in row-major order.
-type Rows = (Element, Vec<u64>, Vec<u8>);
-
-/// An array of a container.
-fn rows(container: &Container, name: &str) -> Result<Rows, Box<dyn std::error::Error>> {
-    let tensor =
-        container.tensors().iter().find(|tensor| tensor.name == name).ok_or(format!("no {name:?}"))?;
-    let Content::Array(array) = &tensor.content else { return Err(format!("{:?}", tensor.content).into()) };
-    let data = container.data(tensor, &std::env::temp_dir())?;
-    let to = Layout::row_major(array.layout.dims(), array.layout.bits())?;
-    let mut bytes = vec![0; to.bytes() as usize];
-    Relayout::new(&array.layout, &to, &PlanOptions::default())?.run_on(&Inline, &data.array(), &mut bytes)?;
-    Ok((array.element, array.layout.dims().to_vec(), bytes))
+fn named(name: &str) -> Sample {
+    all().into_iter().find(|sample| sample.name == name).expect(name)
 }
 
 #[test]
 fn every_sample_is_read_as_what_it_holds() -> Tested {
     let scratch = Scratch::new("samples");
-    for sample in Sample::all() {
+    for sample in all() {
         let named = |error: &dyn std::fmt::Display| format!("{:?} by {}: {error}", sample.name, sample.by);
         let folder = scratch.0.join("store.zarr");
         let _ = fs::remove_dir_all(&folder);
@@ -124,6 +35,7 @@ fn every_sample_is_read_as_what_it_holds() -> Tested {
         assert_eq!(Container::format_of(&folder), Some(Format::Zarr));
         let container = zarr::open(&folder).map_err(|error| named(&error))?;
         assert_eq!(container.tensors().len(), sample.holds.len(), "{}", sample.name);
+        assert!(sample.specs.is_empty(), "no devices are known of a store");
         for (path, holds) in &sample.holds {
             let name = if path.is_empty() { "store" } else { path };
             let (element, sizes, bytes) = rows(&container, name).map_err(|error| named(&error))?;
@@ -177,7 +89,7 @@ fn what_is_written_is_read_as_the_same() -> Tested {
     let scratch = Scratch::new("written");
     let (folder, out) = (scratch.0.join("store.zarr"), scratch.0.join("out.zarr"));
     let kinds = [Compression::None, Compression::Zstd(3), Compression::Gzip(1)];
-    for (number, sample) in Sample::all().into_iter().enumerate() {
+    for (number, sample) in all().into_iter().enumerate() {
         let _ = fs::remove_dir_all(&folder);
         sample.unpack(&folder)?;
         let from = zarr::open(&folder)?;
@@ -205,7 +117,7 @@ fn what_is_written_is_read_as_the_same() -> Tested {
 fn every_layout_is_stored_as_chunks_or_with_a_note() -> Tested {
     let scratch = Scratch::new("layouts");
     let folder = scratch.0.join("store.zarr");
-    Sample::named("shards").unpack(&folder)?;
+    named("shards").unpack(&folder)?;
     let from = zarr::open(&folder)?;
     for (number, (to, read_as)) in [
         ("chunks (3, 4)", "s32[10,9] chunks (3, 4)"),
@@ -242,7 +154,7 @@ fn every_layout_is_stored_as_chunks_or_with_a_note() -> Tested {
 fn a_store_that_exists_is_not_replaced() -> Tested {
     let scratch = Scratch::new("exists");
     let (folder, out) = (scratch.0.join("store.zarr"), scratch.0.join("out.zarr"));
-    Sample::named("group").unpack(&folder)?;
+    named("group").unpack(&folder)?;
     fs::create_dir(&out)?;
     fs::write(out.join("mine"), b"precious")?;
     let error = write(&zarr::open(&folder)?, None, Compression::None, None, &out).expect_err("it exists");
@@ -255,7 +167,7 @@ fn a_store_that_exists_is_not_replaced() -> Tested {
 fn changed(sample: &str, change: impl Fn(&Path)) -> String {
     let scratch = Scratch::new(&format!("changed-{}", sample.replace(' ', "-")));
     let folder = scratch.0.join("store.zarr");
-    Sample::named(sample).unpack(&folder).expect("a folder");
+    named(sample).unpack(&folder).expect("a folder");
     change(&folder);
     let read = || -> Result<(), Box<dyn std::error::Error>> {
         let container = zarr::open(&folder)?;
@@ -351,7 +263,7 @@ fn a_store_of_any_bytes_is_read_or_refused() {
     {
         let scratch = Scratch::new(&format!("any-{}", sample.replace(' ', "-")));
         let folder = scratch.0.join("store.zarr");
-        Sample::named(sample).unpack(&folder).expect("a folder");
+        named(sample).unpack(&folder).expect("a folder");
         let bytes = fs::read(folder.join(key)).expect(key);
         for at in (0..bytes.len()).step_by(7) {
             let mut bytes = bytes.clone();

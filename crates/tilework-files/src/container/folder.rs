@@ -62,6 +62,7 @@ pub(crate) fn open(folder: &Path, paths: &[PathBuf], known: Option<Element>) -> 
         raw: Vec::new(),
         lists: Vec::new(),
         pieces: Vec::new(),
+        kind: None,
     })
 }
 

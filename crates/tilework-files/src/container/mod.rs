@@ -85,6 +85,11 @@ pub trait Pieces: std::fmt::Debug + Send + Sync {
         None
     }
 
+    /// How devices held the array when it was saved, where the store says it.
+    fn saved(&self) -> Option<&tilework::sharding::Named> {
+        None
+    }
+
     /// Moves the elements of some pieces to their places in `to`, a layout of the array's sizes in all of `bytes`, as elements of
     /// this type.
     ///
@@ -155,6 +160,8 @@ pub struct Container {
     lists: Vec<String>,
     /// Of arrays in pieces, those of each.
     pieces: Vec<Option<Box<dyn Pieces>>>,
+    /// What the whole is called, where that is more than its format.
+    kind: Option<&'static str>,
 }
 
 /// A mapped file.
@@ -273,7 +280,17 @@ impl Container {
             Format::Gguf => gguf::read(bytes, 0),
             Format::Zarr => Err(zarr()),
         })?;
-        Ok(Container { name, format, files: vec![held], tensors, metadata, raw, lists, pieces: Vec::new() })
+        Ok(Container {
+            name,
+            format,
+            files: vec![held],
+            tensors,
+            metadata,
+            raw,
+            lists,
+            pieces: Vec::new(),
+            kind: None,
+        })
     }
 
     /// Arrays in pieces, with what else the store says.
@@ -293,7 +310,7 @@ impl Container {
             pieces.push(of_array);
         }
         let (files, raw, lists) = (Vec::new(), Vec::new(), Vec::new());
-        Container { name, format: Format::Zarr, files, tensors, metadata, raw, lists, pieces }
+        Container { name, format: Format::Zarr, files, tensors, metadata, raw, lists, pieces, kind: None }
     }
 
     /// What a file is by its first bytes or its name, or a folder by what is in it; none if it is no container.
@@ -321,6 +338,23 @@ impl Container {
     /// What it is written in.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// The same, called `kind`: what the arrays of the store are, such as a checkpoint of a library.
+    #[must_use]
+    pub fn of_kind(mut self, kind: &'static str) -> Container {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// What it is, in a word: its format, or what is stored in that.
+    pub fn kind(&self) -> &'static str {
+        self.kind.unwrap_or(self.format.name())
+    }
+
+    /// How devices held an array when it was saved, where that is said.
+    pub fn saved(&self, tensor: &Tensor) -> Option<&tilework::sharding::Named> {
+        self.pieces(tensor)?.saved()
     }
 
     /// How many files it is.
@@ -380,9 +414,19 @@ impl Container {
     }
 }
 
-/// Whether a folder is a Zarr store: metadata of one are in it.
+/// Whether a folder is a store of arrays in chunks: the metadata of Zarr are in it, or those of a checkpoint of JAX (Orbax) or of a
+/// database (OCDBT), which have Zarr arrays in them.
 pub fn is_store(path: &Path) -> bool {
-    ["zarr.json", ".zarray", ".zgroup", ".zmetadata"].iter().any(|name| path.join(name).is_file())
+    const NAMES: [&str; 7] = [
+        "zarr.json",
+        ".zarray",
+        ".zgroup",
+        ".zmetadata",
+        "manifest.ocdbt",
+        "_METADATA",
+        "_CHECKPOINT_METADATA",
+    ];
+    NAMES.iter().any(|name| path.join(name).is_file())
 }
 
 /// Why a store is not opened here.

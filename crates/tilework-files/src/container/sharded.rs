@@ -102,6 +102,7 @@ pub(crate) fn open(path: &Path) -> Result<Container> {
         raw: Vec::new(),
         lists: Vec::new(),
         pieces: Vec::new(),
+        kind: None,
     })
 }
 

@@ -11,14 +11,14 @@
 mod blosc;
 mod codec;
 mod fill;
-mod json;
-mod meta;
+pub(crate) mod json;
+pub(crate) mod meta;
 mod new;
-mod open;
-mod place;
+pub(crate) mod open;
+pub(crate) mod place;
 mod read;
 mod shard;
-mod sum;
+pub(crate) mod sum;
 mod write;
 
 pub use new::written;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
+use tilework::sharding::Named;
 use tilework::{Element, Error, ErrorKind, Layout, Result};
 use tilework_copy::Pool;
 use tilework_files::container::{Container, Content, Gathered, Pieces, Placed, as_noted};
@@ -14,6 +15,7 @@ use super::json::{self, Object};
 use super::meta::{self, Node};
 use super::place::{Folder, Place};
 use super::read::Array;
+use crate::orbax;
 use crate::store::{Held, Read};
 use crate::transfer::{Side, Transfers};
 
@@ -23,14 +25,46 @@ const DEEPEST: usize = 32;
 /// The attribute of an array that says how it lies where Zarr has no word for it; in other formats it is followed by a name.
 pub(super) const NOTE: &str = "tilework.layout";
 
-/// Opens a store as a container of its arrays, which are called by their paths; an array alone by the name of its folder.
+/// The arrays of a store, and what else it says.
+pub(crate) struct Found {
+    pub(crate) place: Arc<dyn Place>,
+    pub(crate) arrays: Vec<Entry>,
+    pub(crate) texts: Vec<(String, String)>,
+    /// What it is, where that is more than a store of Zarr.
+    pub(crate) kind: Option<&'static str>,
+}
+
+/// An array of a store, or why it is none.
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    path: String,
+    node: Node,
+    /// How devices held it, where that is said.
+    pub(crate) saved: Option<Named>,
+}
+
+impl Entry {
+    pub(crate) fn new(name: String, path: String, node: Node) -> Entry {
+        Entry { name, path, node, saved: None }
+    }
+}
+
+/// Opens a store as a container of its arrays, which are called by their paths; an array alone by the name of its folder. A
+/// checkpoint of JAX is a store, too.
 ///
 /// # Errors
 /// What is no store, and metadata that cannot be right. An array that may be right and is not read is listed with the reason.
 pub fn open(path: &Path) -> Result<Container> {
-    let place: Arc<dyn Place> = Arc::new(Folder(path.to_owned()));
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    container(&place, stem.unwrap_or_else(|| "array".to_owned()))
+    let Found { place, arrays, texts, kind } = found(path)?;
+    let arrays =
+        arrays.into_iter().map(|entry| gathered(&place, entry)).collect::<Result<Vec<Gathered>>>()?;
+    // A checkpoint is named as it was asked for, and not by the folder of its item.
+    let name = if kind.is_some() { path.display().to_string() } else { place.name() };
+    let container = Container::gathered(name, arrays, texts);
+    Ok(match kind {
+        Some(kind) => container.of_kind(kind),
+        None => container,
+    })
 }
 
 /// Opens the array at this path, which has to be one.
@@ -55,12 +89,18 @@ fn none(place: &dyn Place) -> Error {
         .accepts("a folder that zarr, TensorStore or xarray wrote")
 }
 
-fn container(place: &Arc<dyn Place>, alone: String) -> Result<Container> {
+/// The arrays of a store.
+pub(crate) fn found(path: &Path) -> Result<Found> {
+    if orbax::is_checkpoint(path) {
+        return orbax::found(path);
+    }
+    let place: Arc<dyn Place> = Arc::new(Folder(path.to_owned()));
+    let alone = path.file_stem().map_or_else(|| "array".into(), |stem| stem.to_string_lossy()).into_owned();
     let mut found = Vec::new();
-    let attributes = match node(&**place, "")? {
-        None => return Err(none(&**place)),
+    let attributes = match node(&*place, "")? {
+        None => return Err(none(&*place)),
         Some(Node::Group(attributes)) => {
-            walk(&**place, "", DEEPEST, &mut found)?;
+            walk(&*place, "", false, &mut found)?;
             attributes
         }
         Some(Node::Array(meta)) => {
@@ -73,21 +113,26 @@ fn container(place: &Arc<dyn Place>, alone: String) -> Result<Container> {
             Map::new()
         }
     };
-    let mut arrays = Vec::with_capacity(found.len());
-    for (path, node) in found {
+    let entry = |(path, node): (String, Node)| {
         let name = if path.is_empty() { alone.clone() } else { path.clone() };
-        arrays.push(gathered(place, &path, name, node)?);
-    }
+        Entry::new(name, path, node)
+    };
     let text = |value: Value| match value {
         Value::String(text) => text,
         other => other.to_string(),
     };
     let metadata = attributes.into_iter().filter(|(key, _)| key != NOTE);
-    Ok(Container::gathered(place.name(), arrays, metadata.map(|(key, value)| (key, text(value))).collect()))
+    Ok(Found {
+        arrays: found.into_iter().map(entry).collect(),
+        texts: metadata.map(|(key, value)| (key, text(value))).collect(),
+        place,
+        kind: None,
+    })
 }
 
 /// An array as a container has it.
-fn gathered(place: &Arc<dyn Place>, path: &str, name: String, node: Node) -> Result<Gathered> {
+fn gathered(place: &Arc<dyn Place>, entry: Entry) -> Result<Gathered> {
+    let Entry { name, path, node, saved } = entry;
     let meta = match node {
         Node::Array(meta) => *meta,
         Node::Unread(kind, dims, why) => {
@@ -96,18 +141,18 @@ fn gathered(place: &Arc<dyn Place>, path: &str, name: String, node: Node) -> Res
         }
         Node::Group(_) => return Err(Error::new(format!("{name:?} is a group"))),
     };
-    let named = |error: Error| within(&key(&place.name(), path), &error);
+    let named = |error: Error| within(&key(&place.name(), &path), &error);
     let content = match meta.attributes.get(NOTE) {
         Some(Value::String(note)) => as_noted(&name, note, &meta.dims, meta.element).map_err(named)?,
         Some(other) => return Err(named(json::wrong(NOTE, other, "a layout as text"))),
         None => Content::Array(Placed::of(meta.said()).map_err(named)?),
     };
-    let array = Array::new(Arc::clone(place), path, meta).map_err(named)?;
+    let array = Array::new(Arc::clone(place), &path, meta).map_err(named)?.saved_as(saved);
     Ok((name, content, Some(Box::new(array))))
 }
 
 /// What is at a path; none if nothing is.
-pub(super) fn node(place: &dyn Place, path: &str) -> Result<Option<Node>> {
+pub(crate) fn node(place: &dyn Place, path: &str) -> Result<Option<Node>> {
     let text = |name: &str| -> Result<Option<Value>> {
         let key = key(path, name);
         let Some(bytes) = place.text(&key)? else { return Ok(None) };
@@ -141,19 +186,34 @@ fn key(path: &str, name: &str) -> String {
     }
 }
 
-/// Adds the arrays of a group, in the order of their names.
-fn walk(place: &dyn Place, path: &str, left: usize, found: &mut Vec<(String, Node)>) -> Result<()> {
+/// Adds the arrays of a group, in the order of their names; also those in folders that are no groups, where `looks_on`.
+pub(crate) fn walk(
+    place: &dyn Place,
+    path: &str,
+    looks_on: bool,
+    found: &mut Vec<(String, Node)>,
+) -> Result<()> {
+    walk_below(place, path, looks_on, DEEPEST, found)
+}
+
+fn walk_below(
+    place: &dyn Place,
+    path: &str,
+    looks_on: bool,
+    left: usize,
+    found: &mut Vec<(String, Node)>,
+) -> Result<()> {
     let Some(folders) = place.folders(path)? else { return consolidated(place, path, found) };
     for name in folders {
         let path = key(path, &name);
         match node(place, &path)? {
-            None => {}
+            None if !looks_on || left == 0 => {}
             Some(Node::Group(_)) if left == 0 => {
                 return Err(Error::new(format!("{}/{path} is a group", place.name()))
                     .of_kind(ErrorKind::Limit)
                     .rule(format!("groups are looked into {DEEPEST} deep")));
             }
-            Some(Node::Group(_)) => walk(place, &path, left - 1, found)?,
+            None | Some(Node::Group(_)) => walk_below(place, &path, looks_on, left - 1, found)?,
             Some(node) => found.push((path, node)),
         }
     }
@@ -216,7 +276,7 @@ pub(super) fn check_path(path: &str) -> Result<()> {
 }
 
 /// The error, with the name of what it is about before it.
-pub(super) fn within(name: &str, error: &Error) -> Error {
+pub(crate) fn within(name: &str, error: &Error) -> Error {
     let field = error.field_name().map(|field| format!("{field}: ")).unwrap_or_default();
     let mut named = Error::new(format!("{name}: {field}{}", error.found())).of_kind(error.kind());
     if let Some(rule) = error.broken_rule() {
@@ -231,6 +291,10 @@ pub(super) fn within(name: &str, error: &Error) -> Error {
 impl Pieces for Array {
     fn count(&self) -> u64 {
         self.shards().grid().count()
+    }
+
+    fn saved(&self) -> Option<&Named> {
+        self.saved.as_ref()
     }
 
     fn within(&self, memory: u64) -> u64 {

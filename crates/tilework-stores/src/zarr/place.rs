@@ -53,6 +53,10 @@ pub(crate) enum Object {
     Mapped(Arc<Mapped>, String),
     /// Nothing, which nobody maps.
     Empty,
+    /// Bytes in memory that others share, and a part of them.
+    Held(Arc<Vec<u8>>, Range<usize>),
+    /// A part of another.
+    Within(Arc<Object>, Range<u64>),
 }
 
 impl Object {
@@ -61,6 +65,8 @@ impl Object {
         match self {
             Object::Mapped(map, _) => map.len() as u64,
             Object::Empty => 0,
+            Object::Held(_, range) => range.len() as u64,
+            Object::Within(_, range) => range.end - range.start,
         }
     }
 
@@ -72,6 +78,11 @@ impl Object {
                 Held::mapped(Arc::clone(map), range.start as usize..range.end as usize, name.clone())
             }
             Object::Empty => Ok(Held::owned(Vec::new())),
+            Object::Held(bytes, whole) => {
+                let bytes = &bytes[whole.clone()];
+                Ok(Held::owned(bytes[range.start as usize..range.end as usize].to_vec()))
+            }
+            Object::Within(other, whole) => other.part(whole.start + range.start..whole.start + range.end),
         }
     }
 }

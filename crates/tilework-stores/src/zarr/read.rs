@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tilework::sharding::Named;
 use tilework::{Error, Result};
 
 use super::codec;
@@ -29,6 +30,8 @@ pub struct Array {
     /// Chunks along each dimension of what stands under one key.
     inner: Vec<u64>,
     open: Mutex<VecDeque<Lately>>,
+    /// How devices held it, where that is said.
+    pub(super) saved: Option<Named>,
 }
 
 /// What was opened lately: the coordinates of a chunk or a shard, and what stands under its key, if something does.
@@ -54,7 +57,11 @@ impl Array {
         }
         let shards = Shards::new(meta.element, grid, Form::whole(layout))?.with_fill(meta.fill);
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
-        Ok(Array { place, path, meta, shards, inner, open: Mutex::default() })
+        Ok(Array { place, path, meta, shards, inner, open: Mutex::default(), saved: None })
+    }
+
+    pub(crate) fn saved_as(self, saved: Option<Named>) -> Array {
+        Array { saved, ..self }
     }
 
     /// What the metadata say beside the array itself, as names and texts of JSON.

@@ -35,6 +35,7 @@ mod spec;
 use std::fmt;
 
 pub use mesh::Mesh;
+pub use spec::Named;
 
 use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::Layout;

@@ -1,5 +1,7 @@
 //! `PartitionSpec` and `NamedSharding`, as JAX prints them and people write them.
 
+use std::fmt;
+
 use super::{Mesh, Sharding};
 use crate::dialect::python::{self, Item, Kind, Value, attribute};
 use crate::error::{Error, ErrorKind, Result, quoted};
@@ -123,6 +125,12 @@ fn of(whole: &Value, items: &[Item], mesh: Option<&Mesh>) -> Result<Sharding> {
     if parts.len() >= MAX_RANK {
         return Err(whole.error("more dimensions than an array has").of_kind(ErrorKind::Limit));
     }
+    over(mesh, parts, order)
+}
+
+/// The sharding over a mesh that cuts dimensions into these parts by its axes in this order.
+fn over(mesh: &Mesh, parts: Vec<u64>, mut order: Vec<usize>) -> Result<Sharding> {
+    let axes = mesh.axes();
     if parts.iter().all(|&parts| parts == 1) {
         return Ok(Sharding::replicated(Some(mesh.devices())));
     }
@@ -131,4 +139,84 @@ fn of(whole: &Value, items: &[Item], mesh: Option<&Mesh>) -> Result<Sharding> {
     order.extend(rest);
     let sizes: Vec<u64> = axes.iter().map(|(_, size)| *size).collect();
     Sharding::counted(parts, copies, &sizes, &order)
+}
+
+/// A `NamedSharding` of JAX: a mesh, and which of its axes cut each dimension.
+///
+/// ```
+/// use tilework::sharding::{Mesh, Named};
+/// let named = Named::new(Mesh::parse("x=2,y=4")?, vec![vec![], vec!["y".to_owned(), "x".to_owned()]])?;
+/// assert_eq!(named.to_string(), "P(None, ('y', 'x'))");
+/// assert_eq!(named.sharding().to_string(), "{devices=[1,8]<=[2,4]T(1,0)}");
+/// # Ok::<(), tilework::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    mesh: Mesh,
+    axes: Vec<Vec<String>>,
+    sharding: Sharding,
+}
+
+impl Named {
+    /// Dimensions that are cut by these axes of a mesh, each by none, one, or several.
+    ///
+    /// # Errors
+    /// Axes that the mesh has not, or that are used twice, and more dimensions than an array has.
+    pub fn new(mesh: Mesh, axes: Vec<Vec<String>>) -> Result<Named> {
+        if axes.len() >= MAX_RANK {
+            return Err(Error::new("more dimensions than an array has").of_kind(ErrorKind::Limit));
+        }
+        let mut order: Vec<usize> = Vec::new();
+        for name in axes.iter().flatten() {
+            match mesh.axes().iter().position(|(axis, _)| axis == name) {
+                None => {
+                    return Err(Error::new(format!("there is no axis {} in the mesh {mesh}", quoted(name))));
+                }
+                Some(axis) if order.contains(&axis) => {
+                    return Err(Error::new(format!("axis {} a second time", quoted(name)))
+                        .rule("an axis cuts one dimension, once"));
+                }
+                Some(axis) => order.push(axis),
+            }
+        }
+        let mut used = order.iter();
+        // Each axis once, so there are no more parts than devices.
+        let parts = axes
+            .iter()
+            .map(|names| used.by_ref().take(names.len()).map(|&axis| mesh.axes()[axis].1).product());
+        let sharding = over(&mesh, parts.collect(), order.clone())?;
+        Ok(Named { mesh, axes, sharding })
+    }
+
+    /// The mesh.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    /// The axes that cut each dimension.
+    pub fn axes(&self) -> &[Vec<String>] {
+        &self.axes
+    }
+
+    /// Which device has which part, where devices are counted along the mesh.
+    pub fn sharding(&self) -> &Sharding {
+        &self.sharding
+    }
+}
+
+/// The spec as JAX prints it; the mesh is beside it.
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = (self.axes.iter())
+            .map(|names| match &names[..] {
+                [] => "None".to_owned(),
+                [name] => format!("'{name}'"),
+                several => {
+                    let names: Vec<String> = several.iter().map(|name| format!("'{name}'")).collect();
+                    format!("({})", names.join(", "))
+                }
+            })
+            .collect();
+        write!(f, "P({})", dims.join(", "))
+    }
 }

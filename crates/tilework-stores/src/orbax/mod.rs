@@ -1,0 +1,142 @@
+//! Checkpoints of JAX, as Orbax writes them: arrays of Zarr by the names of a tree.
+//!
+//! ```text
+//! _METADATA                  the tree: the keys of each value, and what it was
+//! _sharding                  how devices held each array
+//! _CHECKPOINT_METADATA       who wrote it, and when
+//! _strings.json              values that are texts
+//! array_metadatas/process_0  the chunks that each process wrote
+//! manifest.ocdbt, d/…        all arrays in a database (`ocdbt/`), or
+//! params.w/zarr.json, …      each in a folder
+//! ```
+//!
+//! The array of a value is called by its keys with a dot between: `params.layers.0.w`. A checkpoint of several items (`state/`,
+//! `params/`) has each in a folder of its own, and a manager of checkpoints has one for each step. [`found`] finds the arrays.
+
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tilework::{Error, ErrorKind, Result};
+
+use crate::ocdbt::{self, Database};
+use crate::zarr::json;
+use crate::zarr::meta::Node;
+use crate::zarr::open::{Entry, Found, node, walk, within};
+use crate::zarr::place::{Folder, Place};
+
+/// The file with the tree.
+const TREE: &str = "_METADATA";
+
+/// The file that says how devices held the arrays.
+const SHARDINGS: &str = "_sharding";
+
+/// The file that says what a folder is.
+const SAVED: &str = "_CHECKPOINT_METADATA";
+
+/// The file with values that are texts.
+const TEXTS: &str = "_strings.json";
+
+/// Whether a folder is a checkpoint, or one item of one.
+pub(crate) fn is_checkpoint(path: &Path) -> bool {
+    is_item(path) || path.join(SAVED).is_file()
+}
+
+/// Whether arrays are in the folder itself.
+fn is_item(path: &Path) -> bool {
+    path.join(ocdbt::MANIFEST).is_file() || path.join(TREE).is_file()
+}
+
+/// The folder that has the arrays: this one, or its only item.
+fn item(path: &Path) -> Result<PathBuf> {
+    if is_item(path) {
+        return Ok(path.to_owned());
+    }
+    let fail = |error: std::io::Error| Error::new(format!("{}: {error}", path.display()));
+    let mut items = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(fail)? {
+        let inner = entry.map_err(fail)?.path();
+        if inner.is_dir() && is_item(&inner) {
+            items.push(inner);
+        }
+    }
+    items.sort();
+    match &items[..] {
+        [only] => Ok(only.clone()),
+        [] => Ok(path.to_owned()),
+        several => {
+            let names = several.iter().map(|item| item.display().to_string()).collect::<Vec<String>>();
+            Err(Error::new(format!("{} has several items", path.display()))
+                .rule("each item of a checkpoint is a tree of its own")
+                .accepts(format!("one of them: {}", names.join(", "))))
+        }
+    }
+}
+
+/// The arrays of a checkpoint.
+///
+/// # Errors
+/// Several items, metadata that cannot be right, and a database that cannot be.
+pub(crate) fn found(path: &Path) -> Result<Found> {
+    let folder: Arc<dyn Place> = Arc::new(Folder(item(path)?));
+    let place: Arc<dyn Place> = match Database::open(&folder)? {
+        Some(database) => Arc::new(database),
+        None => Arc::clone(&folder),
+    };
+    let read = |name: &str| -> Result<Option<serde_json::Value>> {
+        let Some(bytes) = folder.text(name)? else { return Ok(None) };
+        json::read(&bytes).map(Some).map_err(|error| within(&format!("{}/{name}", folder.name()), &error))
+    };
+    let named = |name: &str, error: Error| within(&format!("{}/{name}", folder.name()), &error);
+    let mut arrays = Vec::new();
+    let mut kind = "Orbax checkpoint";
+    match read(TREE)? {
+        Some(tree) => {
+            for name in tree::names(&tree).map_err(|error| named(TREE, error))? {
+                let node = match node(&*place, &name)? {
+                    Some(node) => node,
+                    None => unread(&name),
+                };
+                arrays.push(Entry::new(name.clone(), name, node));
+            }
+        }
+        None => {
+            kind = "OCDBT";
+            match node(&*place, "")? {
+                Some(array @ (Node::Array(_) | Node::Unread(..))) => {
+                    let name = path.file_stem().map_or_else(|| "array".into(), |stem| stem.to_string_lossy());
+                    arrays.push(Entry::new(name.into_owned(), String::new(), array));
+                }
+                Some(Node::Group(_)) | None => {
+                    let mut all = Vec::new();
+                    walk(&*place, "", true, &mut all)?;
+                    arrays.extend(all.into_iter().map(|(path, node)| Entry::new(path.clone(), path, node)));
+                }
+            }
+            if arrays.is_empty() {
+                return Err(Error::new(format!("{} has no array", folder.name()))
+                    .rule("a checkpoint has arrays of Zarr, and _METADATA says which")
+                    .accepts("the folder of a checkpoint that was saved to its end"));
+            }
+        }
+    }
+    if let Some(shardings) = read(SHARDINGS)? {
+        let mut shardings = tree::shardings(&shardings).map_err(|error| named(SHARDINGS, error))?;
+        arrays.iter_mut().for_each(|entry| entry.saved = shardings.remove(&entry.name));
+    }
+    let texts = match read(TEXTS)? {
+        Some(texts) => tree::texts(&texts).map_err(|error| named(TEXTS, error))?,
+        None => Vec::new(),
+    };
+    Ok(Found { place, arrays, texts, kind: Some(kind) })
+}
+
+/// A value of the tree that has no array.
+fn unread(name: &str) -> Node {
+    let why = Error::new(format!("no array is called {name:?}"))
+        .of_kind(ErrorKind::Unsupported)
+        .rule("the tree of the checkpoint names it; a save that was stopped leaves such")
+        .accepts("a checkpoint that was saved to its end");
+    Node::Unread("?".to_owned(), None, why)
+}

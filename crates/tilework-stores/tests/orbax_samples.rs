@@ -1,0 +1,189 @@
+//! Small checkpoints that Orbax wrote, and databases of TensorStore (`orbax/make.py`), are read as what they hold.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Sample, Scratch, rows};
+use tilework::System;
+use tilework_files::container::{Container, Format};
+use tilework_stores::zarr;
+
+type Tested = Result<(), Box<dyn std::error::Error>>;
+
+fn all() -> Vec<Sample> {
+    Sample::all(include_str!("orbax/samples.json"))
+}
+
+#[test]
+fn every_checkpoint_is_read_as_what_it_holds() -> Tested {
+    let scratch = Scratch::new("checkpoints");
+    for sample in all() {
+        let named = |error: &dyn std::fmt::Display| format!("{:?} by {}: {error}", sample.name, sample.by);
+        let folder = scratch.0.join("x");
+        let _ = fs::remove_dir_all(&folder);
+        sample.unpack(&folder)?;
+        assert_eq!(Container::format_of(&folder), Some(Format::Zarr));
+        let container = zarr::open(&folder).map_err(|error| named(&error))?;
+        let names: Vec<&str> = container.tensors().iter().map(|tensor| &*tensor.name).collect();
+        let mut held: Vec<&str> = sample.holds.keys().map(|name| &**name).collect();
+        held.sort_unstable();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, held, "{}", sample.name);
+        for (name, holds) in &sample.holds {
+            let (element, sizes, bytes) = rows(&container, name).map_err(|error| named(&error))?;
+            assert_eq!(element.name_in(System::Numpy), Some(&*holds.r#type), "{}: {name}", sample.name);
+            assert_eq!(sizes, holds.sizes, "{}: {name}", sample.name);
+            assert!(bytes == holds.bytes()?, "{}", named(&format!("other elements of {name}")));
+        }
+        for tensor in container.tensors() {
+            let saved = container.saved(tensor).map(ToString::to_string);
+            assert_eq!(saved.as_ref(), sample.specs.get(&tensor.name), "{}: {}", sample.name, tensor.name);
+        }
+        if sample.by.starts_with("orbax") {
+            assert_eq!(container.kind(), "Orbax checkpoint");
+            assert_eq!(container.metadata(), [("note".to_owned(), "two layers".to_owned())]);
+        }
+    }
+    Ok(())
+}
+
+/// Reads all arrays of a checkpoint whose files were changed.
+fn changed(sample: &str, change: impl Fn(&Path)) -> Result<(), Box<dyn std::error::Error>> {
+    let scratch = Scratch::new(&format!("checkpoint-{}", sample.replace(' ', "-")));
+    let folder = scratch.0.join("x");
+    all().into_iter().find(|other| other.name == sample).expect(sample).unpack(&folder)?;
+    change(&folder);
+    let container = zarr::open(&folder)?;
+    for tensor in container.tensors() {
+        rows(&container, &tensor.name)?;
+    }
+    Ok(())
+}
+
+/// Changes the bytes of the first file of a folder.
+fn edit(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let path = match path.is_dir() {
+        true => {
+            fs::read_dir(path).expect("a folder").flatten().map(|entry| entry.path()).min().expect("a file")
+        }
+        false => path.to_owned(),
+    };
+    let mut bytes = fs::read(&path).expect("a file");
+    change(&mut bytes);
+    fs::write(path, bytes).expect("a file");
+}
+
+#[test]
+fn checkpoints_that_lie_are_refused_in_words() {
+    let refused = |sample: &str, words: &str, change: &dyn Fn(&Path)| {
+        let error = changed(sample, change).expect_err(words).to_string();
+        assert!(error.contains(words), "{error}\nhas not: {words}");
+    };
+    let replace = |name: &'static str, old: &'static str, new: &'static str| {
+        move |folder: &Path| {
+            let path = folder.join(name);
+            let text = fs::read_to_string(&path).expect(name);
+            assert!(text.contains(old), "{text}");
+            fs::write(path, text.replace(old, new)).expect(name);
+        }
+    };
+    refused("a database", "manifest.ocdbt: it begins with", &|at| {
+        edit(&at.join("manifest.ocdbt"), |all| all[0] ^= 1)
+    });
+    refused("a database", "the manifest says that it has", &|at| {
+        edit(&at.join("manifest.ocdbt"), |all| all.push(0))
+    });
+    refused("a database", "the CRC-32C behind them is", &|at| {
+        edit(&at.join("manifest.ocdbt"), |all| all[20] ^= 1)
+    });
+    refused("a database", "manifest.ocdbt: it ends too early", &|at| {
+        edit(&at.join("manifest.ocdbt"), |all| all.truncate(3))
+    });
+    refused("a database", "the CRC-32C behind them is", &|at| edit(&at.join("d"), |all| all[99] ^= 1));
+    refused("a database", "a node of", &|at| edit(&at.join("d"), |all| all.truncate(99)));
+    refused("a database", "is missing", &|at| fs::remove_dir_all(at.join("d")).expect("a folder"));
+    refused("two processes", "is missing; a database is its manifest", &|at| {
+        fs::remove_dir_all(at.join("ocdbt.process_1/d")).expect("a folder");
+    });
+    refused(
+        "a database",
+        "an array called \"../mask\"",
+        &replace("_METADATA", "\"key\": \"mask\"", "\"key\": \"../mask\""),
+    );
+    refused(
+        "a folder each",
+        "no array is called \"musk\"",
+        &replace("_METADATA", "\"key\": \"mask\"", "\"key\": \"musk\""),
+    );
+    refused(
+        "a folder each",
+        "there is no axis",
+        &replace(
+            "_sharding",
+            "\\\"partition_spec\\\": [\\\"data\\\"",
+            "\\\"partition_spec\\\": [\\\"dota\\\"",
+        ),
+    );
+    refused(
+        "a folder each",
+        "axis `data` a second time",
+        &replace(
+            "_sharding",
+            "[\\\"data\\\", \\\"model\\\"], \\\"dev",
+            "[\\\"data\\\", \\\"data\\\"], \\\"dev",
+        ),
+    );
+}
+
+#[test]
+fn a_database_of_any_bytes_is_read_or_refused() -> Tested {
+    // Every byte of a node and of the manifest once changed, with a checksum that is right: nothing panics, nothing takes for ever.
+    let scratch = Scratch::new("any-database");
+    let folder = scratch.0.join("x");
+    let sample = all().into_iter().find(|sample| sample.name == "nothing compressed").expect("a sample");
+    sample.unpack(&folder)?;
+    let mut read = 0;
+    for file in [
+        folder.join("manifest.ocdbt"),
+        fs::read_dir(folder.join("d"))?.flatten().map(|entry| entry.path()).min().expect("a file"),
+    ] {
+        let whole = fs::read(&file)?;
+        for at in 0..whole.len() {
+            for value in [1, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                // Of a manifest the whole has a sum, of a data file a node at its end.
+                let start = bytes
+                    .windows(4)
+                    .rposition(|found| matches!(found, [0x0c, 0xdb, 0x3a, 0x2a] | [0x0c, 0xdb, 0x20, 0xde]));
+                if let Some(start) = start {
+                    let end = bytes.len() - 4;
+                    let sum = crc32c(&bytes[start..end]);
+                    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+                }
+                fs::write(&file, &bytes)?;
+                let Ok(container) = zarr::open(&folder) else { continue };
+                read += 1;
+                for tensor in container.tensors() {
+                    let _ = rows(&container, &tensor.name);
+                }
+            }
+        }
+        fs::write(&file, &whole)?;
+    }
+    assert!(read > 0, "no change of a byte is harmless");
+    Ok(())
+}
+
+/// The checksum, bit by bit.
+fn crc32c(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum, byte| {
+        (0..8).fold(
+            sum ^ u32::from(*byte),
+            |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 },
+        )
+    })
+}
