@@ -111,6 +111,16 @@ def command(*words: str) -> Callable[[], object]:
     return lambda: _answer(list(words))
 
 
+def with_tilework_on_dask(job: Job, origin: str, target: str) -> Callable[[], object]:
+    import tilework
+    from distributed import Client, LocalCluster
+
+    client = Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
+    packed, to = "zstd:1" if job.compressed else "none", "{0,1}" if job.is_transposed else None
+    settings = {"chunks": job.target, "to": to, "compress": packed, "memory": "128MiB", "client": client}
+    return lambda: tilework.rechunk(origin, target, **settings)
+
+
 def with_tensorstore(job: Job, origin: str, target: str) -> Callable[[], object]:
     import tensorstore
 
@@ -193,6 +203,7 @@ CONTENDERS: dict[str, tuple[str, Callable[..., Callable[[], object]]]] = {
     "plain copy of the files": ("shutil", with_copy),
     "tilework rechunk": ("tilework", with_tilework),
     "tilework convert": ("tilework", with_tilework_convert),
+    "tilework rechunk, 2 Dask workers": ("distributed", with_tilework_on_dask),
     "TensorStore": ("tensorstore", with_tensorstore),
     "zarr-python, a loop": ("zarr", with_zarr_python),
     "dask p2p, 2 workers": ("distributed", with_dask),
