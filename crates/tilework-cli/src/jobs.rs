@@ -57,6 +57,7 @@ pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
         rules: asked.specs.iter().map(|spec| rule(spec)).collect(),
         only: asked.only.clone(),
         once: asked.once,
+        orbax: asked.orbax,
     };
     // Texts are read here first, so that errors have a caret.
     let mesh = match asked.mesh.as_deref().map(Mesh::parse).transpose() {
@@ -342,13 +343,15 @@ impl Said<'_> {
         let mut row = |name: &str, text: String| rows.push((name.to_owned(), text));
         match self {
             Said::Reshard { written, .. } => {
+                let largest = short_bytes(written.largest.into());
                 row(
                     "devices",
-                    format!(
-                        "{}, a file each of about {}",
-                        written.files,
-                        short_bytes(written.largest.into())
-                    ),
+                    match written.chunks {
+                        None => format!("{}, a file each of about {largest}", written.files),
+                        Some(chunks) => {
+                            format!("{}, with {chunks} chunks of up to {largest}", written.files)
+                        }
+                    },
                 );
                 row(
                     "reads",

@@ -1,7 +1,7 @@
 //! How an array is cut into pieces.
 
 use serde::{Deserialize, Serialize};
-use tilework::{Error, ErrorKind, MAX_RANK, Result};
+use tilework::{Element, Error, ErrorKind, MAX_RANK, Result};
 
 use crate::cut::Cut;
 use crate::region::Region;
@@ -145,6 +145,13 @@ impl Grid {
         let ranges = self.coordinates(piece)?.into_iter().zip(&self.cuts).map(|(at, cut)| cut.range(at));
         let (start, size) = ranges.map(|range| (range.start, range.end - range.start)).unzip();
         Ok(Region { start, size })
+    }
+
+    /// The bytes of a piece that is cut as all are, of these elements, in rows.
+    pub(crate) fn piece_bytes(&self, element: Element) -> u64 {
+        let elements =
+            self.cuts.iter().map(|cut| u128::from(cut.regular().unwrap_or(cut.largest()))).product::<u128>();
+        u64::try_from(elements.saturating_mul(element.bytes().into())).unwrap_or(u64::MAX)
     }
 
     /// The pieces that have elements of a region, in the order of their numbers.

@@ -70,6 +70,7 @@ fn job(from: &Path, to: &Path, mesh: Option<&str>, rules: &[(Option<&str>, &str)
         rules: rules.iter().map(rule).collect(),
         only: Vec::new(),
         once: false,
+        orbax: false,
     }
 }
 

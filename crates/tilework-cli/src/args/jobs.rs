@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 pub const RESHARD_EXAMPLES: &str = "\
-SRC is a safetensors file, an index of shards, any other file of arrays, or a folder of files that have parts of tensors. DST is a \
-new folder with a file for each device, which has the parts of that device and says where they begin as PyTorch's distributed \
-checkpoints do (DCP_SHARDING_INFO): what reads those reads these.
+SRC is a safetensors file, an index of shards, any other file of arrays, a folder of files that have parts of tensors, or a \
+checkpoint of JAX (Orbax). DST is a new folder with a file for each device, which has the parts of that device and says where they \
+begin as PyTorch's distributed checkpoints do (DCP_SHARDING_INFO): what reads those reads these.
+
+With --orbax, DST is a checkpoint that Orbax restores: each tensor is a Zarr array whose chunks are the parts, and dots in its \
+name are between the keys of the tree.
 
 A SPEC is a sharding as JAX or XLA write it: P('x', None, ('y', 'z')) with a mesh, {devices=[2,4]<=[8]}, {replicated}. \
 PATTERN=SPEC is for the tensors of these names, and the last that matches counts. A SPEC alone is tried on each tensor; one \
@@ -19,7 +22,8 @@ Examples:
   tilework reshard samples/model.safetensors parts/ --mesh x=2,y=4 --spec \"P('x', 'y')\"
   tilework reshard samples/model.safetensors parts/ --mesh x=4 --spec \"P('x')\" --dry-run
   tilework reshard parts/ two/ --spec '{devices=[2,1]<=[2]}'
-  tilework reshard parts/ whole/ --spec '{maximal device=0}'";
+  tilework reshard parts/ whole/ --spec '{maximal device=0}'
+  tilework reshard samples/model.safetensors jax/ --orbax --mesh x=2,y=4 --spec \"P('x', 'y')\"";
 
 pub const RECHUNK_EXAMPLES: &str = "\
 SRC is a Zarr array, an npy file, or another file of one array. DST is a new Zarr array.
@@ -101,6 +105,10 @@ pub struct ReshardArgs {
     /// Write a part that several devices have only into the file of the first of them
     #[arg(long)]
     pub once: bool,
+
+    /// Write a checkpoint for JAX, which Orbax restores: a Zarr array for each tensor, whose chunks are the parts
+    #[arg(long)]
+    pub orbax: bool,
 
     #[command(flatten)]
     pub how: HowArgs,

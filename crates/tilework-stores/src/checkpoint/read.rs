@@ -4,22 +4,29 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
+use tilework::sharding::Named;
 use tilework::{Error, Layout, Result};
-use tilework_files::container::{Container, Content, Placed};
+use tilework_files::container::{Container, Content, Placed, is_store};
 
 use super::{OFFSETS, SIZES};
 use crate::cut::Cut;
 use crate::grid::Grid;
+use crate::orbax::Leaf;
 use crate::region::Region;
 use crate::shards::{Form, Shards};
 use crate::stamp::Stamp;
 use crate::store::{Cost, Held, Read};
+use crate::zarr;
+use crate::zarr::open::Entry;
 
 /// The files of a checkpoint, and what they have.
 pub struct Checkpoint {
     files: Vec<Container>,
     tensors: Vec<Sharded>,
     metadata: Vec<(String, String)>,
+    /// Of the tree of a checkpoint of JAX, the entries that are no arrays.
+    pub(super) others: Map<String, Value>,
     name: String,
 }
 
@@ -29,10 +36,27 @@ pub struct Sharded {
     pub name: String,
     /// How it is cut.
     pub shards: Shards,
-    /// The first of its parts, which says the type.
-    pub(super) part: Placed,
-    /// Where each part is: the numbers of its file and of the tensor there.
-    places: Vec<(usize, usize)>,
+    /// What the tree of a checkpoint of JAX says of it.
+    pub(super) leaf: Option<Leaf>,
+    from: From,
+}
+
+/// Where the parts of a tensor are.
+enum From {
+    /// The numbers of its file and of the tensor there, of each part.
+    Files(Vec<(usize, usize)>),
+    /// The chunks of an array.
+    Array(Box<zarr::Array>),
+}
+
+impl Sharded {
+    /// How devices held it when it was saved, where the checkpoint says it.
+    pub fn saved(&self) -> Option<&Named> {
+        match &self.from {
+            From::Files(_) => None,
+            From::Array(array) => array.saved.as_ref(),
+        }
+    }
 }
 
 /// A part as a file has it.
@@ -42,13 +66,16 @@ struct Found {
 }
 
 impl Checkpoint {
-    /// Opens a file, an index, or a folder of files that have parts.
+    /// Opens a file, an index, a folder of files that have parts, or a store of arrays in chunks, as a checkpoint of JAX is.
     ///
     /// # Errors
     /// What is no checkpoint; parts that are missing, overlap, or are of several types; and tensors that are not read, such as
     /// quantised blocks.
     pub fn open(path: &Path) -> Result<Checkpoint> {
         let name = path.display().to_string();
+        if is_store(path) {
+            return Checkpoint::of_store(path, name);
+        }
         let paths = files(path)?;
         let files = paths.iter().map(|path| Container::open(path)).collect::<Result<Vec<Container>>>()?;
         let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
@@ -92,7 +119,19 @@ impl Checkpoint {
                 .map_err(|error| Error::new(format!("tensor {name:?}: {error}")))
         });
         let tensors = tensors.collect::<Result<Vec<Sharded>>>()?;
-        Ok(Checkpoint { files, tensors, metadata, name })
+        Ok(Checkpoint { files, tensors, metadata, others: Map::new(), name })
+    }
+
+    fn of_store(path: &Path, name: String) -> Result<Checkpoint> {
+        let zarr::open::Found { place, arrays, texts, others, .. } = zarr::open::found(path)?;
+        let sharded = |mut entry: Entry| {
+            let (name, leaf) = (entry.name.clone(), entry.leaf.take());
+            let array = entry.array(&place)?;
+            Ok(Sharded { name, shards: array.shards().clone(), leaf, from: From::Array(Box::new(array)) })
+        };
+        let mut tensors = arrays.into_iter().map(sharded).collect::<Result<Vec<Sharded>>>()?;
+        tensors.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Checkpoint { files: Vec::new(), tensors, metadata: texts, others, name })
     }
 
     /// Its name, for messages.
@@ -102,7 +141,7 @@ impl Checkpoint {
 
     /// How many files it is.
     pub fn files(&self) -> usize {
-        self.files.iter().map(Container::files).sum()
+        self.files.iter().map(Container::files).sum::<usize>().max(1)
     }
 
     /// The names, lengths and times of its files, as they are now.
@@ -144,7 +183,10 @@ impl Read for Parts<'_> {
 
     fn get(&self, piece: u64) -> Result<Held<'_>> {
         self.tensor.shards.grid().coordinates(piece)?;
-        let (file, place) = self.tensor.places[piece as usize]; // one for each
+        let (file, place) = match &self.tensor.from {
+            From::Array(array) => return array.get(piece),
+            From::Files(places) => places[piece as usize], // one for each
+        };
         let file = &self.checkpoint.files[file];
         let data = file.data(&file.tensors()[place], Path::new("."))?;
         Ok(match data.held() {
@@ -154,6 +196,9 @@ impl Read for Parts<'_> {
     }
 
     fn cost(&self) -> Result<Cost> {
+        if let From::Array(array) = &self.tensor.from {
+            return array.cost();
+        }
         let bytes = self.tensor.shards.largest()?.bytes();
         Ok(Cost { memory: 0, bytes, requests: 1, partial: true })
     }
@@ -280,7 +325,7 @@ fn sharded(files: &[Container], name: &str, parts: Vec<Found>, sizes: Option<&Ve
         places[cell as usize].get_or_insert(found.place);
     }
     match places.into_iter().collect::<Option<Vec<_>>>() {
-        Some(places) => Ok(Sharded { name: name.to_owned(), shards, part: first, places }),
+        Some(places) => Ok(Sharded { name: name.to_owned(), shards, leaf: None, from: From::Files(places) }),
         None => Err(lost(&shards, &parts, &of)),
     }
 }

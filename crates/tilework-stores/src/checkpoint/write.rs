@@ -2,20 +2,23 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
-use tilework::sharding::{Mesh, Sharding};
+use tilework::sharding::{Mesh, Named, Sharding};
 use tilework::{Error, Result};
 use tilework_copy::{MappedMut, Pool};
 use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head};
 
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
+use crate::orbax;
 use crate::region::Region;
 use crate::run::Gather;
 use crate::stage::{Job as Begun, Stage};
-use crate::store::Space;
+use crate::store::{Space, Write};
 use crate::transfer::Transfers;
+use crate::zarr::NewArray;
 
 /// Which tensors are cut how: those whose names a pattern matches, or all that it fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +44,9 @@ pub struct Reshard {
     pub only: Vec<String>,
     /// Whether a part that several devices have is in the file of the first of them alone.
     pub once: bool,
+    /// Whether the checkpoint is one for JAX, as Orbax restores it: a Zarr array for each tensor, with the parts as its chunks.
+    #[serde(default)]
+    pub orbax: bool,
 }
 
 /// What is written, or was.
@@ -54,8 +60,11 @@ pub struct Written {
     pub read: u128,
     /// Parts of source tensors that are read, each counted for each part that has elements of it.
     pub requests: u128,
-    /// Bytes of the first device's file, than which none is much larger.
+    /// Bytes of the first device's file, than which none is much larger; of chunks, those of the largest.
     pub largest: u64,
+    /// Chunks of arrays, of a checkpoint for JAX.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<u64>,
     /// Tensors that no rule fits, so every device has all of them.
     pub replicated: Vec<String>,
     /// The first tensors that are cut unevenly: the dimension, its size and the number of parts.
@@ -66,9 +75,17 @@ pub struct Written {
 pub struct Open<'a> {
     job: &'a Reshard,
     from: Checkpoint,
-    tensors: Vec<(usize, Sharding)>,
+    tensors: Vec<Cut>,
     devices: u64,
     written: Written,
+}
+
+/// A tensor by its number, and how it is cut.
+struct Cut {
+    number: usize,
+    sharding: Sharding,
+    /// The same in words of a mesh, where it was said so.
+    named: Option<Named>,
 }
 
 /// A part of a tensor in a device's file.
@@ -103,7 +120,7 @@ impl Reshard {
             let names = rule.names.as_deref().map(Pattern::new);
             let sharding = Sharding::parse(&rule.sharding, mesh.as_ref())
                 .map_err(|error| Error::new(format!("--spec {}: {error}", rule.sharding)))?;
-            rules.push((names, sharding));
+            rules.push((names, sharding, Named::parse(&rule.sharding, mesh.as_ref()).ok()));
         }
         let mut tensors = Vec::new();
         let mut written = Written::default();
@@ -115,21 +132,22 @@ impl Reshard {
             }
             let rank = tensor.shards.grid().cuts().len();
             let mut found = None;
-            for (names, sharding) in rules.iter().rev() {
+            for (names, sharding, named) in rules.iter().rev() {
                 match (names, sharding.widened(rank)) {
-                    (None, Ok(wide)) => found = Some(wide),
+                    (None, Ok(wide)) => found = Some((wide, named.clone())),
                     (None, Err(_)) => continue,
                     (Some(names), _) if !names.matches(&tensor.name) => continue,
-                    (Some(_), Ok(wide)) => found = Some(wide),
+                    (Some(_), Ok(wide)) => found = Some((wide, named.clone())),
                     (Some(_), Err(error)) => {
                         return Err(Error::new(format!("tensor {:?}: {error}", tensor.name)));
                     }
                 }
                 break;
             }
-            let sharding = found.unwrap_or_else(|| {
+            let (sharding, named) = found.unwrap_or_else(|| {
                 written.replicated.push(tensor.name.clone());
-                Sharding::replicated(None)
+                let named = mesh.clone().and_then(|mesh| Named::new(mesh, Vec::new()).ok());
+                (Sharding::replicated(None), named)
             });
             if let Some((dim, size, parts)) = sharding.uneven(&tensor.shards.grid().sizes())? {
                 written.uneven.push((tensor.name.clone(), dim, size, parts));
@@ -147,18 +165,23 @@ impl Reshard {
                 }
                 _ => {}
             }
-            tensors.push((number, sharding));
+            tensors.push(Cut { number, sharding, named });
         }
         if tensors.is_empty() {
             return Err(Error::new(format!("{} has no tensor that is wanted", from.name()))
                 .accepts("--only with a pattern of its names"));
         }
         let (devices, _) = devices.unwrap_or((1, String::new()));
-        let tensors = tensors.into_iter().map(|(number, sharding)| match sharding.devices() {
-            None => (number, Sharding::replicated(Some(devices))),
-            Some(_) => (number, sharding),
+        let tensors = tensors.into_iter().map(|cut| match cut.sharding.devices() {
+            None => Cut { sharding: Sharding::replicated(Some(devices)), ..cut },
+            Some(_) => cut,
         });
         let mut open = Open { job: self, tensors: tensors.collect(), devices, written, from };
+        if self.orbax {
+            let arrays = open.arrays()?;
+            orbax::check(&arrays)?;
+            arrays.iter().try_for_each(|array| array.spec().map(drop))?;
+        }
         open.count()?;
         Ok(open)
     }
@@ -184,20 +207,32 @@ impl Open<'_> {
     fn count(&mut self) -> Result<()> {
         let mut written = std::mem::take(&mut self.written);
         written.files = self.devices;
-        for (number, sharding) in &self.tensors {
+        let mut chunk = 0;
+        for Cut { number, sharding, .. } in &self.tensors {
             let tensor = &self.from.tensors()[*number];
             let grid = tensor.shards.grid();
             let target = crate::Grid::regular(&grid.sizes(), &sharding.part_sizes(&grid.sizes())?)?;
             let pairs = grid.cuts().iter().zip(target.cuts()).map(|(a, b)| a.pairs(b)).product::<u128>();
             let parts: u64 = sharding.parts(grid.cuts().len())?.iter().product();
             let copies = match sharding.devices() {
-                _ if self.job.once => 1,
+                _ if self.is_once() => 1,
                 Some(devices) if sharding.rank().is_some() => u128::from(devices / parts.max(1)),
                 Some(devices) if sharding.holders(&vec![0; grid.cuts().len()])?.len() > 1 => devices.into(),
                 _ => 1,
             };
             written.read += tensor.shards.element_bytes() * copies;
             written.requests += pairs * copies;
+            if self.job.orbax {
+                let bytes = target.piece_bytes(tensor.shards.element());
+                chunk = chunk.max(bytes);
+                *written.chunks.get_or_insert(0) += target.count();
+                written.bytes += u128::from(bytes) * u128::from(target.count());
+            }
+        }
+        if self.job.orbax {
+            written.largest = chunk;
+            self.written = written;
+            return Ok(());
         }
         let head = self.head(0)?.1;
         written.largest = head.file_bytes;
@@ -206,18 +241,44 @@ impl Open<'_> {
         Ok(())
     }
 
+    /// Whether a part that several devices have is written by the first of them alone. A chunk is in one place.
+    fn is_once(&self) -> bool {
+        self.job.once || self.job.orbax
+    }
+
+    /// The arrays of a checkpoint for JAX.
+    fn arrays(&self) -> Result<Vec<orbax::New<'_>>> {
+        let mut arrays = Vec::with_capacity(self.tensors.len());
+        for Cut { number, sharding, named } in &self.tensors {
+            let tensor = &self.from.tensors()[*number];
+            let sizes = tensor.shards.grid().sizes();
+            arrays.push(orbax::New {
+                name: &tensor.name,
+                leaf: tensor.leaf.as_ref(),
+                element: tensor.shards.element(),
+                bits: tensor.shards.largest()?.bits(),
+                part: sharding.part_sizes(&sizes)?,
+                // JAX places no array that its parts do not divide.
+                saved: named.as_ref().filter(|_| matches!(sharding.uneven(&sizes), Ok(None))),
+                sizes,
+            });
+        }
+        Ok(arrays)
+    }
+
     /// What a device's file has.
     fn entries(&self, device: u64) -> Result<Vec<Entry<'_>>> {
         let mut entries = Vec::new();
-        for (number, sharding) in &self.tensors {
+        for Cut { number, sharding, .. } in &self.tensors {
             let tensor = &self.from.tensors()[*number];
             let sizes = tensor.shards.grid().sizes();
             let Some(part) = sharding.part(&sizes, device)? else { continue };
             // A tensor without elements is on every device, so that it is somewhere.
-            if (part.size.contains(&0) && !sizes.contains(&0)) || (self.job.once && part.copy > 0) {
+            if (part.size.contains(&0) && !sizes.contains(&0)) || (self.is_once() && part.copy > 0) {
                 continue;
             }
-            let placed = Placed::dense(tensor.part.element, &part.size, true)?;
+            let packed = tensor.shards.largest()?.bits() < 8;
+            let placed = Placed::dense(tensor.shards.element(), &part.size, packed)?;
             let region = Region { start: part.start, size: part.size };
             entries.push(Entry { tensor, region, content: Content::Array(placed) });
         }
@@ -257,17 +318,20 @@ impl Open<'_> {
     ///
     /// # Errors
     /// A folder that exists, one that cannot be made, and one that another job has begun, or this with other sources.
-    pub fn stage(&self) -> Result<Stage> {
+    pub fn stage(&self) -> Result<Arc<Stage>> {
         let what = serde_json::to_string(self.job).map_err(|error| Error::new(error.to_string()))?;
         let job = Begun { source: &self.job.from, stamp: &self.from.stamp(), what: &what };
-        Stage::of_job(&self.job.to, &job)
+        Stage::of_job(&self.job.to, &job).map(Arc::new)
     }
 
     /// Writes a device's file, unless it is there and is what was written. Returns whether it was written.
     ///
     /// # Errors
     /// A full disk, and a source that was cut short meanwhile.
-    pub fn task(&self, device: u64, stage: &Stage, pool: &dyn Pool, window: u64) -> Result<bool> {
+    pub fn task(&self, device: u64, stage: &Arc<Stage>, pool: &dyn Pool, window: u64) -> Result<bool> {
+        if self.job.orbax {
+            return self.chunks(device, stage, pool, window);
+        }
         let name = file_name(device);
         if stage.has(&name) {
             return Ok(false);
@@ -300,6 +364,75 @@ impl Open<'_> {
         file.commit_hastily()?;
         stage.done(&name, head.file_bytes, sum.finalize())?;
         Ok(true)
+    }
+}
+
+impl Open<'_> {
+    /// Writes the chunks that a device has first, of a checkpoint for JAX. Returns whether one was written.
+    fn chunks(&self, device: u64, stage: &Arc<Stage>, pool: &dyn Pool, window: u64) -> Result<bool> {
+        let touched = AtomicU64::new(0);
+        let mut has_written = false;
+        let arrays = self.arrays()?;
+        for (Cut { number, sharding, .. }, new) in self.tensors.iter().zip(&arrays) {
+            let named = |error: Error| Error::new(format!("tensor {:?}: {error}", new.name));
+            let part = match sharding.part(&new.sizes, device)? {
+                Some(part) if part.copy == 0 && !part.size.contains(&0) => part,
+                _ => continue,
+            };
+            let to = NewArray::at(Arc::clone(stage), new.name, &new.spec()?).map_err(named)?;
+            let at: Vec<u64> = part.start.iter().zip(&new.part).map(|(start, part)| start / part).collect();
+            let piece = to.shards().grid().number(&at)?;
+            if to.has(piece)? {
+                continue;
+            }
+            let parts = self.from.parts(&self.from.tensors()[*number]);
+            let transfers = Transfers::new(new.element, new.element)?;
+            let gather = Gather { from: &parts, transfers: &transfers, pool, window, touched: &touched };
+            let region = Region { start: part.start, size: part.size };
+            let layout = to.shards().layout_of(&region)?;
+            to.put_space(piece, &mut |space| {
+                gather.run((&region, &layout), space, &mut HashMap::new(), &|_| false)
+            })
+            .map_err(named)?;
+            has_written = true;
+        }
+        Ok(has_written)
+    }
+
+    /// Gives the folder its name, when all devices' parts are there.
+    ///
+    /// # Errors
+    /// The first part that is missing, and what the system refuses.
+    pub fn finish(&self) -> Result<()> {
+        // The folder as it is now: with what other processes have written since.
+        let stage = &self.stage()?;
+        let missing = |what: &str, number: u64, count: u64| {
+            Error::new(format!("{what} is missing, {number} of {count} are there before it"))
+                .rule("all tasks of the job are done before what they wrote is used")
+                .accepts("the same command again for the tasks that are missing")
+        };
+        if !self.job.orbax {
+            for device in 0..self.devices {
+                let name = file_name(device);
+                if !stage.has(&name) {
+                    return Err(missing(&name, device, self.devices));
+                }
+            }
+            return stage.finish();
+        }
+        let arrays = self.arrays()?;
+        for new in &arrays {
+            let array = NewArray::at(Arc::clone(stage), new.name, &new.spec()?)?;
+            let count = array.shards().grid().count();
+            for piece in 0..count {
+                if !array.has(piece)? {
+                    return Err(missing(&format!("chunk {piece} of {:?}", new.name), piece, count));
+                }
+            }
+            array.put_metadata()?;
+        }
+        orbax::finish(&arrays, &self.from.others, self.from.metadata(), stage)?;
+        stage.finish()
     }
 }
 

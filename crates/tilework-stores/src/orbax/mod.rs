@@ -11,9 +11,14 @@
 //! ```
 //!
 //! The array of a value is called by its keys with a dot between: `params.layers.0.w`. A checkpoint of several items (`state/`,
-//! `params/`) has each in a folder of its own, and a manager of checkpoints has one for each step. [`found`] finds the arrays.
+//! `params/`) has each in a folder of its own, and a manager of checkpoints has one for each step. [`found`] finds the arrays, and
+//! [`New`] are those of a new one.
 
 mod tree;
+mod write;
+
+pub(crate) use tree::Leaf;
+pub(crate) use write::{New, check, finish};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,16 +95,21 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
     };
     let named = |name: &str, error: Error| within(&format!("{}/{name}", folder.name()), &error);
     let mut arrays = Vec::new();
+    let mut others = serde_json::Map::new();
     let mut kind = "Orbax checkpoint";
     match read(TREE)? {
         Some(tree) => {
-            for name in tree::names(&tree).map_err(|error| named(TREE, error))? {
+            let tree = tree::read(&tree).map_err(|error| named(TREE, error))?;
+            for (name, leaf) in tree.arrays {
                 let node = match node(&*place, &name)? {
                     Some(node) => node,
                     None => unread(&name),
                 };
-                arrays.push(Entry::new(name.clone(), name, node));
+                let mut entry = Entry::new(name.clone(), name, node);
+                entry.leaf = Some(leaf);
+                arrays.push(entry);
             }
+            others = tree.others;
         }
         None => {
             kind = "OCDBT";
@@ -129,7 +139,7 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
         Some(texts) => tree::texts(&texts).map_err(|error| named(TEXTS, error))?,
         None => Vec::new(),
     };
-    Ok(Found { place, arrays, texts, kind: Some(kind) })
+    Ok(Found { place, arrays, texts, others, kind: Some(kind) })
 }
 
 /// A value of the tree that has no array.

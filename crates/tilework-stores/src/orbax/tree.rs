@@ -2,40 +2,73 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tilework::sharding::{Mesh, Named};
 use tilework::{Error, Result};
 
 use crate::zarr::json::{self, Object, wrong};
 
-/// The names of the arrays in a tree, in its order.
-pub(super) fn names(tree: &Value) -> Result<Vec<String>> {
+/// A key of a tree, and what it is a key of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) key: String,
+    pub(crate) kind: u64,
+}
+
+impl Key {
+    /// A key of a dict; 1 is a place in a list.
+    pub(crate) const OF_DICT: u64 = 2;
+}
+
+/// A value of a tree that is an array: its keys, and what it was in Python.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    pub(crate) keys: Vec<Key>,
+    pub(crate) kind: String,
+}
+
+/// What a tree has.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    /// The arrays by their names, in the order of the tree.
+    pub(super) arrays: Vec<(String, Leaf)>,
+    /// The entries of values that are no arrays: texts, None, and dicts without keys.
+    pub(super) others: Map<String, Value>,
+}
+
+/// Reads a tree.
+pub(super) fn read(tree: &Value) -> Result<Tree> {
     let all = Object::new(tree, "metadata")?;
     let tree = Object::new(all.need("tree_metadata", "the values by their keys")?, "tree_metadata")?;
-    let mut names = Vec::new();
+    let mut found = Tree::default();
     for (key, value) in tree.map() {
+        let entry = value;
         let value = Object::new(value, "tree_metadata")?;
-        let of =
-            Object::new(value.need("value_metadata", "{\"value_type\": \"jax.Array\"}")?, "value_metadata")?;
+        let of = value.need("value_metadata", "{\"value_type\": \"jax.Array\"}")?;
+        let of = Object::new(of, "value_metadata")?;
         let is_empty = of.get("skip_deserialize").and_then(Value::as_bool) == Some(true);
-        if is_empty || of.get("value_type").and_then(Value::as_str) == Some("string") {
+        let kind = of.get("value_type").and_then(Value::as_str).unwrap_or("jax.Array");
+        if is_empty || kind == "string" {
+            found.others.insert(key.clone(), entry.clone());
             continue;
         }
         let keys = value.need("key_metadata", "[{\"key\": \"params\", \"key_type\": 2}]")?;
         let keys = keys.as_array().ok_or_else(|| wrong("key_metadata", keys, "a list of keys"))?;
-        let mut parts = Vec::with_capacity(keys.len());
-        for key in keys {
-            parts.push(Object::new(key, "key_metadata")?.text("key", "a text")?);
-        }
-        let name = parts.join(".");
+        let of_key = |key: &Value| {
+            let all = Object::new(key, "key_metadata")?;
+            let kind = all.get("key_type").and_then(Value::as_u64).unwrap_or(Key::OF_DICT);
+            Ok(Key { key: all.text("key", "a text")?.to_owned(), kind })
+        };
+        let keys = keys.iter().map(of_key).collect::<Result<Vec<Key>>>()?;
+        let name = keys.iter().map(|key| key.key.as_str()).collect::<Vec<&str>>().join(".");
         check(&name).map_err(|error| error.field(format!("tree_metadata: {key}")))?;
-        names.push(name);
+        found.arrays.push((name, Leaf { keys, kind: kind.to_owned() }));
     }
-    Ok(names)
+    Ok(found)
 }
 
 /// A name of an array stays within the checkpoint.
-fn check(name: &str) -> Result<()> {
+pub(super) fn check(name: &str) -> Result<()> {
     match name.split('/').any(|part| matches!(part, "" | "." | "..") || part.contains(['\\', '\0'])) {
         false => Ok(()),
         true => Err(Error::new(format!("an array called {name:?}"))
@@ -113,16 +146,32 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     Some(digits.chunks(4).flat_map(bytes).collect())
 }
 
+/// Bytes in base64.
+pub(super) fn to_base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let four = |three: &[u8]| {
+        let all = (0..3).fold(0_u32, |all, at| all << 8 | u32::from(three.get(at).copied().unwrap_or(0)));
+        let digit = move |at: usize| char::from(DIGITS[(all >> (18 - 6 * at) & 63) as usize]);
+        let count = three.len() + 1;
+        (0..4).map(move |at| if at < count { digit(at) } else { '=' })
+    };
+    bytes.chunks(3).flat_map(four).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_read() {
+    fn base64_is_read_and_written() {
         assert_eq!(base64("cGFyYW1zLncx"), Some(b"params.w1".to_vec()));
         assert_eq!(base64("YQ=="), Some(b"a".to_vec()));
         assert_eq!(base64("YWI="), Some(b"ab".to_vec()));
         assert_eq!((base64(""), base64("a b=")), (Some(Vec::new()), None));
         assert_eq!(base64("A"), Some(Vec::new())); // a digit alone is no byte
+        for text in ["", "a", "ab", "abc", "params.w1", "\u{ff}\u{3fb}"] {
+            assert_eq!(base64(&to_base64(text.as_bytes())), Some(text.as_bytes().to_vec()), "{text}");
+        }
+        assert_eq!(to_base64(b"params.w1a"), "cGFyYW1zLncxYQ==");
     }
 }

@@ -210,7 +210,25 @@ fn cost(bytes: u64, chunk_bytes: u64, is_plain: bool) -> Cost {
 }
 
 impl NewArray {
+    /// A new array at a path of a store, with its metadata.
     pub(super) fn new(stage: Arc<Stage>, path: &str, meta: Meta) -> Result<NewArray> {
+        let array = NewArray::bare(stage, path, meta)?;
+        array.put_metadata()?;
+        Ok(array)
+    }
+
+    /// The same of a store in which several arrays are written by processes of their own: without its metadata.
+    pub(crate) fn at(stage: Arc<Stage>, path: &str, spec: &Spec) -> Result<NewArray> {
+        NewArray::bare(stage, path, spec.meta())
+    }
+
+    /// Writes what makes the chunks an array.
+    pub(crate) fn put_metadata(&self) -> Result<()> {
+        let text = format!("{:#}\n", self.meta.to_json()?);
+        self.stage.put(&format!("{}zarr.json", self.path), text.as_bytes())
+    }
+
+    fn bare(stage: Arc<Stage>, path: &str, meta: Meta) -> Result<NewArray> {
         let layout = meta.layout_of(meta.whole())?;
         let grid = Grid::regular(&meta.dims, meta.whole())?;
         let inner = Grid::regular(meta.whole(), meta.array.chunks())?;
@@ -220,10 +238,7 @@ impl NewArray {
         let chunk_bytes = meta.layout_of(meta.array.chunks())?.bytes();
         let shards = Shards::new(meta.element, grid, Form::whole(layout))?.with_fill(meta.fill);
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
-        let array = NewArray { stage, path, meta, shards, inner, chunk_bytes, stored: AtomicU64::new(0) };
-        let text = format!("{:#}\n", array.meta.to_json()?);
-        array.stage.put(&format!("{}zarr.json", array.path), text.as_bytes())?;
-        Ok(array)
+        Ok(NewArray { stage, path, meta, shards, inner, chunk_bytes, stored: AtomicU64::new(0) })
     }
 
     /// The bytes that this value has stored, as they are on the disk.

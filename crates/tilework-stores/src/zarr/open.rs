@@ -15,7 +15,7 @@ use super::json::{self, Object};
 use super::meta::{self, Node};
 use super::place::{Folder, Place};
 use super::read::Array;
-use crate::orbax;
+use crate::orbax::{self, Leaf};
 use crate::store::{Held, Read};
 use crate::transfer::{Side, Transfers};
 
@@ -30,6 +30,8 @@ pub(crate) struct Found {
     pub(crate) place: Arc<dyn Place>,
     pub(crate) arrays: Vec<Entry>,
     pub(crate) texts: Vec<(String, String)>,
+    /// Of the tree of a checkpoint, the entries that are no arrays.
+    pub(crate) others: Map<String, Value>,
     /// What it is, where that is more than a store of Zarr.
     pub(crate) kind: Option<&'static str>,
 }
@@ -41,11 +43,30 @@ pub(crate) struct Entry {
     node: Node,
     /// How devices held it, where that is said.
     pub(crate) saved: Option<Named>,
+    /// What the tree of a checkpoint says of it.
+    pub(crate) leaf: Option<Leaf>,
 }
 
 impl Entry {
     pub(crate) fn new(name: String, path: String, node: Node) -> Entry {
-        Entry { name, path, node, saved: None }
+        Entry { name, path, node, saved: None, leaf: None }
+    }
+
+    /// The array, to be read chunk by chunk.
+    ///
+    /// # Errors
+    /// What is not read, and an array whose layout is in a note, so that its chunks are those of a list of its places.
+    pub(crate) fn array(self, place: &Arc<dyn Place>) -> Result<Array> {
+        match self.node {
+            Node::Array(meta) if meta.attributes.contains_key(NOTE) => {
+                Err(Error::new(format!("tensor {:?} has a layout that Zarr has no word for", self.name))
+                    .rule("parts are taken from chunks of an array")
+                    .accepts("the store in row-major order: tilework convert SRC OUT --to '{…,1,0}'"))
+            }
+            Node::Array(meta) => Ok(Array::new(Arc::clone(place), &self.path, *meta)?.saved_as(self.saved)),
+            Node::Unread(_, _, why) => Err(why),
+            Node::Group(_) => Err(Error::new(format!("{:?} is a group", self.name))),
+        }
     }
 }
 
@@ -55,7 +76,7 @@ impl Entry {
 /// # Errors
 /// What is no store, and metadata that cannot be right. An array that may be right and is not read is listed with the reason.
 pub fn open(path: &Path) -> Result<Container> {
-    let Found { place, arrays, texts, kind } = found(path)?;
+    let Found { place, arrays, texts, kind, .. } = found(path)?;
     let arrays =
         arrays.into_iter().map(|entry| gathered(&place, entry)).collect::<Result<Vec<Gathered>>>()?;
     // A checkpoint is named as it was asked for, and not by the folder of its item.
@@ -126,13 +147,14 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
         arrays: found.into_iter().map(entry).collect(),
         texts: metadata.map(|(key, value)| (key, text(value))).collect(),
         place,
+        others: Map::new(),
         kind: None,
     })
 }
 
 /// An array as a container has it.
 fn gathered(place: &Arc<dyn Place>, entry: Entry) -> Result<Gathered> {
-    let Entry { name, path, node, saved } = entry;
+    let Entry { name, path, node, saved, .. } = entry;
     let meta = match node {
         Node::Array(meta) => *meta,
         Node::Unread(kind, dims, why) => {

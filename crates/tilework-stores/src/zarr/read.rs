@@ -31,7 +31,7 @@ pub struct Array {
     inner: Vec<u64>,
     open: Mutex<VecDeque<Lately>>,
     /// How devices held it, where that is said.
-    pub(super) saved: Option<Named>,
+    pub(crate) saved: Option<Named>,
 }
 
 /// What was opened lately: the coordinates of a chunk or a shard, and what stands under its key, if something does.

@@ -59,6 +59,7 @@ def leaves():
         "params.layers.1.w": (np.where(np.isfinite(noise), noise, 1), P(None, "model")),
         "params.layers.1.b": (np.zeros(8, np.int32), P()),
         "params.embed/table": (np.arange(16, dtype=np.int8).reshape(8, 2), P("data")),
+        "params.quantised": ((np.arange(16) - 8).astype(jax.numpy.int4), P("model")),
         "mask": (np.arange(7) % 3 == 0, None),
         "step": (np.asarray(7, np.int64), None),
     }
@@ -72,7 +73,7 @@ def tree(mesh):
     }
     layer = lambda number: {kind: put[f"params.layers.{number}.{kind}"] for kind in "wb"}
     return {
-        "params": {"layers": [layer(0), layer(1)], "embed/table": put["params.embed/table"]},
+        "params": {"layers": [layer(0), layer(1)], "embed/table": put["params.embed/table"], "quantised": put["params.quantised"]},
         "mask": put["mask"], "step": put["step"], "note": "two layers", "none": None, "empty": {},
     }  # fmt: skip
 

@@ -15,21 +15,31 @@ fn looks(key: &str) -> bool {
 }
 
 pub(super) fn read(text: &str, mesh: Option<&Mesh>) -> Result<Sharding> {
+    Ok(match value(text, mesh)? {
+        Some(named) => named.sharding,
+        None => Sharding::replicated(mesh.map(Mesh::devices)),
+    })
+}
+
+/// What a text says of axes; nothing where it is `replicated`.
+fn value(text: &str, mesh: Option<&Mesh>) -> Result<Option<Named>> {
     let items = python::values(text, looks)?;
     let [Item { key: None, value }] = &items[..] else {
         let at = items.get(1).map_or(0..text.len(), |item| item.value.span.clone());
         return Err(Error::new("this is no sharding").of_kind(ErrorKind::Syntax).at(at).accepts(EXAMPLE));
     };
     match &value.kind {
-        Kind::Call(name, items) if attribute(name) == "NamedSharding" => named(value, items),
-        Kind::Call(name, items) if matches!(attribute(name), "P" | "PartitionSpec") => of(value, items, mesh),
-        Kind::Name("replicated") => Ok(Sharding::replicated(mesh.map(Mesh::devices))),
+        Kind::Call(name, items) if attribute(name) == "NamedSharding" => named(value, items).map(Some),
+        Kind::Call(name, items) if matches!(attribute(name), "P" | "PartitionSpec") => {
+            of(value, items, mesh).map(Some)
+        }
+        Kind::Name("replicated") => Ok(None),
         _ => Err(value.error("this is no sharding").of_kind(ErrorKind::Syntax).accepts(EXAMPLE)),
     }
 }
 
 /// `NamedSharding(mesh=Mesh('x': 2, 'y': 4), spec=P('x'))`
-fn named(whole: &Value, items: &[Item]) -> Result<Sharding> {
+fn named(whole: &Value, items: &[Item]) -> Result<Named> {
     let argument = |name: &str, place: usize| {
         let named = items.iter().find(|item| item.key.as_ref().and_then(Value::word) == Some(name));
         named.or_else(|| items.get(place).filter(|item| item.key.is_none())).map(|item| &item.value)
@@ -70,7 +80,7 @@ fn mesh_of(value: &Value) -> Result<Mesh> {
 }
 
 /// The entries of a spec over a mesh.
-fn of(whole: &Value, items: &[Item], mesh: Option<&Mesh>) -> Result<Sharding> {
+fn of(whole: &Value, items: &[Item], mesh: Option<&Mesh>) -> Result<Named> {
     let Some(mesh) = mesh else {
         return Err(whole
             .error("a PartitionSpec without a mesh")
@@ -78,25 +88,24 @@ fn of(whole: &Value, items: &[Item], mesh: Option<&Mesh>) -> Result<Sharding> {
             .accepts("a mesh beside it, such as x=2,y=4"));
     };
     let axes = mesh.axes();
-    // The axes in the order in which they are used, and then all others.
-    let (mut order, mut parts) = (Vec::new(), Vec::new());
-    let mut take = |value: &Value| {
+    let (mut used, mut dims): (Vec<&str>, Vec<Vec<String>>) = Default::default();
+    let mut take = |value: &Value<'_>| {
         let (Kind::Text(name) | Kind::Name(name)) = value.kind else {
             return Err(value.error("this is no axis").accepts("None, 'x', or ('x', 'y')"));
         };
-        let Some(found) = axes.iter().position(|(axis, _)| axis == name) else {
+        let Some((axis, _)) = axes.iter().find(|(axis, _)| axis == name) else {
             let names: Vec<String> = axes.iter().map(|(name, _)| quoted(name)).collect();
             return Err(value
                 .error(format!("there is no axis {} in the mesh {mesh}", quoted(name)))
                 .accepts(format!("{}, or None", names.join(", "))));
         };
-        if order.contains(&found) {
+        if used.contains(&axis.as_str()) {
             return Err(value
                 .error(format!("axis {} a second time", quoted(name)))
                 .rule("an axis cuts one dimension, once"));
         }
-        order.push(found);
-        Ok(axes[found].1)
+        used.push(axis);
+        Ok(axis.clone())
     };
     for item in items {
         if item.key.is_some() {
@@ -108,24 +117,19 @@ fn of(whole: &Value, items: &[Item], mesh: Option<&Mesh>) -> Result<Sharding> {
                 .accepts("axes for the dimensions alone"));
         }
         let value = &item.value;
-        parts.push(match &value.kind {
-            Kind::Name("None") => 1,
+        dims.push(match &value.kind {
+            Kind::Name("None") => Vec::new(),
             Kind::Name(name) if name.ends_with("UNCONSTRAINED") => {
                 return Err(value
                     .error("a dimension that the compiler may cut as it likes")
                     .of_kind(ErrorKind::Unsupported)
                     .accepts("None, 'x', or ('x', 'y')"));
             }
-            Kind::List(several) => {
-                several.iter().try_fold(1, |all, item| Ok(all * take(&item.value)?))? // no more than the mesh has
-            }
-            _ => take(value)?,
+            Kind::List(several) => several.iter().map(|item| take(&item.value)).collect::<Result<_>>()?,
+            _ => vec![take(value)?],
         });
     }
-    if parts.len() >= MAX_RANK {
-        return Err(whole.error("more dimensions than an array has").of_kind(ErrorKind::Limit));
-    }
-    over(mesh, parts, order)
+    Named::new(mesh.clone(), dims).map_err(|error| error.at(whole.span.clone()))
 }
 
 /// The sharding over a mesh that cuts dimensions into these parts by its axes in this order.
@@ -186,6 +190,14 @@ impl Named {
             .map(|names| used.by_ref().take(names.len()).map(|&axis| mesh.axes()[axis].1).product());
         let sharding = over(&mesh, parts.collect(), order.clone())?;
         Ok(Named { mesh, axes, sharding })
+    }
+
+    /// Reads a spec of a mesh, which it has itself or is given: `P('x', None)`.
+    ///
+    /// # Errors
+    /// Those of [`Sharding::parse`], and what names no axes: `replicated`, and what XLA writes.
+    pub fn parse(text: &str, mesh: Option<&Mesh>) -> Result<Named> {
+        value(text, mesh)?.ok_or_else(|| Error::new("no axes of a mesh").accepts("P(None, 'x')"))
     }
 
     /// The mesh.
