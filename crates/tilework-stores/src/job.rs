@@ -437,7 +437,8 @@ fn complete(array: &NewArray, pass: &str) -> Result<()> {
     array.finish()
 }
 
-fn missing(what: &str, pass: &str, number: u64, count: u64) -> Error {
+/// Something that a task has not written yet.
+pub(crate) fn missing(what: &str, pass: &str, number: u64, count: u64) -> Error {
     Error::new(format!("{what} is missing, {number} of {count} are there before it"))
         .rule(format!("all tasks of {pass} are done before what they wrote is used"))
         .accepts("the same command again for the tasks that are missing")

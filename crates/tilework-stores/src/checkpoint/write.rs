@@ -12,6 +12,7 @@ use tilework_copy::{MappedMut, Pool};
 use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head};
 
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
+use crate::job::missing;
 use crate::orbax;
 use crate::region::Region;
 use crate::run::Gather;
@@ -406,16 +407,11 @@ impl Open<'_> {
     pub fn finish(&self) -> Result<()> {
         // The folder as it is now: with what other processes have written since.
         let stage = &self.stage()?;
-        let missing = |what: &str, number: u64, count: u64| {
-            Error::new(format!("{what} is missing, {number} of {count} are there before it"))
-                .rule("all tasks of the job are done before what they wrote is used")
-                .accepts("the same command again for the tasks that are missing")
-        };
         if !self.job.orbax {
             for device in 0..self.devices {
                 let name = file_name(device);
                 if !stage.has(&name) {
-                    return Err(missing(&name, device, self.devices));
+                    return Err(missing(&name, "the job", device, self.devices));
                 }
             }
             return stage.finish();
@@ -426,7 +422,12 @@ impl Open<'_> {
             let count = array.shards().grid().count();
             for piece in 0..count {
                 if !array.has(piece)? {
-                    return Err(missing(&format!("chunk {piece} of {:?}", new.name), piece, count));
+                    return Err(missing(
+                        &format!("chunk {piece} of {:?}", new.name),
+                        "the job",
+                        piece,
+                        count,
+                    ));
                 }
             }
             array.put_metadata()?;
