@@ -106,13 +106,14 @@ fn changed(page: &mut Page, before: &Audited, after: &Audited, top: usize) {
     page.title(&sentence(before, after));
     let mut rows = Vec::new();
     let row = |name: &str, before: u64, after: u64| (name.to_owned(), step(before, after));
-    if let (Some(before), Some(after)) = (&before.peak, &after.peak) {
-        rows.push(row("at the peak", before.sum.allocated, after.sum.allocated));
-        rows.push(row("padding then", before.sum.waste(), after.sum.waste()));
-        if before.instruction != after.instruction {
-            let (before, after) = (&before.instruction, &after.instruction);
-            rows.push(("the peak is".to_owned(), format!("while {before} runs → while {after} runs")));
+    if let (Some(old), Some(new)) = (&before.peak, &after.peak) {
+        rows.push(row("at the peak", old.sum.allocated, new.sum.allocated));
+        rows.push(row("padding then", old.sum.waste(), new.sum.waste()));
+        if old.instruction != new.instruction {
+            let (old, new) = (&old.instruction, &new.instruction);
+            rows.push(("the peak is".to_owned(), format!("while {old} runs → while {new} runs")));
         }
+        rows.extend(next_largest(before, after).map(|words| ("largest then".to_owned(), words)));
     }
     rows.push(row("all buffers", before.total.allocated, after.total.allocated));
     rows.push(row("their padding", before.total.waste(), after.total.waste()));
@@ -128,6 +129,20 @@ fn changed(page: &mut Page, before: &Audited, after: &Audited, top: usize) {
     };
     let lines: Vec<String> = shapes.iter().take(top).map(line).collect();
     page.text(&lines.join("\n"));
+}
+
+/// The largest array at the peak, where it is another than before: what to look at next.
+fn next_largest(before: &Audited, after: &Audited) -> Option<String> {
+    let (old, new) = (before.largest.first()?, after.largest.first()?);
+    if old.name == new.name && old.shape == new.shape {
+        return None;
+    }
+    let name = new.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    let padding = match new.allocated.saturating_sub(new.data) {
+        0 => "none of it padding".to_owned(),
+        waste => format!("{} of it padding", short(waste)),
+    };
+    Some(format!("{}{name}, {}, {padding}", new.shape, short(new.allocated)))
 }
 
 fn sentence(before: &Audited, after: &Audited) -> String {
