@@ -4,7 +4,8 @@ use std::ffi::c_int;
 use std::ptr;
 
 use numpy::npyffi::{
-    self, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArrayObject_fields,
+    self, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_ORDER, NpyTypes, PY_ARRAY_API,
+    PyArrayObject_fields,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -211,6 +212,21 @@ pub fn fresh<'py>(
     }
     // SAFETY: so many bytes from the first line on are within the room.
     unsafe { view(room.as_any(), dtype, first, dims, &strides, true) }
+}
+
+/// A new array of another's shape, whose elements lie in an order that NumPy names: `np.empty_like`.
+pub fn like<'py>(
+    array: &Array<'py>,
+    dtype: &Bound<'py, PyArrayDescr>,
+    order: NPY_ORDER,
+) -> Result<Array<'py>> {
+    let py = array.py();
+    let dtype = dtype.clone().into_dtype_ptr(); // taken by the call
+    // SAFETY: an array and a dtype; NumPy answers with a new array, of no subclass, or an error.
+    unsafe {
+        let made = PY_ARRAY_API.PyArray_NewLikeArray(py, array.as_array_ptr(), order, dtype, 0);
+        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
+    }
 }
 
 /// A line of the cache, in bytes.

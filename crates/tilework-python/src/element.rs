@@ -5,10 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PySyntaxError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-use tilework::{Element, Error, System};
+use pyo3::types::{PyString, PyType};
+use tilework::{Element, Error, Kept, System};
 
 use crate::error::{Bad, Result};
+use crate::kept::ROOM;
 
 /// The type of whatever says one: a name, a dtype, a scalar type such as `numpy.float32`.
 pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Element> {
@@ -29,6 +30,43 @@ pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Element> {
     }
     let read = py.import("numpy")?.call_method1("dtype", (said,));
     of_dtype(&read.map_err(|error| not_read(said, error))?)
+}
+
+/// The dtype that an argument says: a name of any system, or whatever NumPy reads one from. Reading takes as long as moving a
+/// few KiB, so what a text or a scalar type of NumPy said before, and always says, is kept.
+pub fn descr_of_any<'py>(said: &Bound<'py, PyAny>) -> Result<Bound<'py, PyArrayDescr>> {
+    static TEXTS: Kept<String, Py<PyArrayDescr>> = Kept::new(ROOM);
+    /// By the address of the type, which the dtype keeps alive.
+    static TYPES: Kept<usize, Py<PyArrayDescr>> = Kept::new(ROOM);
+    let py = said.py();
+    if let Ok(dtype) = said.cast::<PyArrayDescr>() {
+        return Ok(dtype.clone());
+    }
+    let read = || match of_any(said).and_then(|element| descr(py, element)) {
+        Ok(dtype) => Ok(dtype),
+        // Also of what is no number; or NumPy says what is wrong.
+        Err(_) => {
+            let dtype = py.import("numpy")?.call_method1("dtype", (said,))?;
+            Ok::<_, Bad>(dtype.cast_into::<PyArrayDescr>().map_err(PyErr::from)?)
+        }
+    };
+    if let Some(text) = said.cast_exact::<PyString>().ok().and_then(|text| text.to_str().ok()) {
+        if let Some(dtype) = TEXTS.find(text, |dtype| dtype.clone_ref(py)) {
+            return Ok(dtype.into_bound(py));
+        }
+        let dtype = read()?;
+        TEXTS.keep(text.to_owned(), dtype.clone().unbind());
+        return Ok(dtype);
+    }
+    let address = said.as_ptr().addr();
+    if let Some(dtype) = TYPES.find(&address, |dtype| dtype.clone_ref(py)) {
+        return Ok(dtype.into_bound(py));
+    }
+    let dtype = read()?;
+    if said.is_instance_of::<PyType>() && dtype.typeobj().is(said) {
+        TYPES.keep(address, dtype.clone().unbind());
+    }
+    Ok(dtype)
 }
 
 /// What NumPy says of a dtype that it cannot read. It hands texts to parsers of Python's, whose errors are none of a dtype.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -110,6 +111,17 @@ def test_astype_is_astype(a: Array, dtype: str) -> None:
     same(lambda: tw.astype(a, np.dtype(dtype).type), lambda: a.astype(np.dtype(dtype).type))
 
 
+def test_a_dtype_said_in_any_words_is_the_same_one_every_time() -> None:
+    a = np.arange(6, dtype=np.float32)
+    said = [("bf16", ml_dtypes.bfloat16), ("bfloat16", ml_dtypes.bfloat16), (ml_dtypes.bfloat16,) * 2]
+    said += [("f16", np.float16), ("<f2", np.float16), (np.float16,) * 2, (float, np.float64), ("U3", "U3"), (str, "U32")]
+    for _ in range(2):
+        for words, dtype in said:
+            equal(tw.astype(a, words), a.astype(dtype))
+        with pytest.raises(TypeError, match="not understood"):
+            tw.astype(a, "no type")
+
+
 def test_numbers_at_the_edge_become_what_numpy_makes_of_them() -> None:
     edges = [0.0, -0.0, 1.5, 65504, 65519, 65520, 1e-8, 6e-8, 3.4e38, 1e39, np.inf, -np.inf, np.nan]
     whole = [0, 1, -1, 2**24 + 1, 2**53 + 1, 2**63 - 1, -(2**63), 2049, 65519, 65520]
@@ -204,8 +216,10 @@ def test_tensors_are_as_pytorch_makes_them(a: Array, data: st.DataObject) -> Non
     out = torch.zeros_like(t)
     tw.copyto(out, t)
     assert torch.equal(out, t)
-    for dtype in [torch.float32, torch.bfloat16, torch.int16]:
-        alike(tw.astype(t, dtype, "C"), t.to(dtype, copy=True, memory_format=torch.contiguous_format))
+    for dtype, name in [(torch.float32, "f32"), (torch.bfloat16, "bf16"), (torch.int16, "int16")]:
+        made = t.to(dtype, copy=True, memory_format=torch.contiguous_format)
+        alike(tw.astype(t, dtype, "C"), made)
+        alike(tw.astype(t, name, "C"), made)
     if t.ndim in (4, 5):
         form = torch.channels_last if t.ndim == 4 else torch.channels_last_3d
         alike(tw.channels_last(t), t.contiguous(memory_format=form))

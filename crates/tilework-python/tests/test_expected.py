@@ -150,6 +150,29 @@ def test_a_traced_array_is_told_what_it_is() -> None:
         jax.jit(lambda x: tw.pack(x, "{0}"))(jax.numpy.zeros(3))
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_tensor_without_data_is_told_what_it_is() -> None:
+    torch = pytest.importorskip("torch")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        fake = torch.zeros(3)
+        with pytest.raises(TypeError, match="being traced.*torch.compiler.disable"):
+            tw.pack(fake, "{0}")
+        assert str(tw.Layout(fake)) == "f32[3]{0}"
+    with pytest.raises(TypeError, match="being traced"):
+        torch.vmap(lambda row: torch.from_numpy(tw.pack(row, "{0}")))(torch.zeros(2, 3))
+    with pytest.raises(tw.LayoutError, match="device meta"):
+        tw.pack(torch.zeros(3, device="meta"), "{0}")
+
+    @torch.compiler.disable
+    def packed(x: typing.Any) -> typing.Any:
+        return torch.from_dlpack(tw.pack(x, "{0,1}"))
+
+    compiled = torch.compile(lambda x: packed(x * 2) + 1, backend="eager")
+    assert compiled(torch.arange(6.0).reshape(2, 3)).tolist() == [1, 7, 3, 9, 5, 11]
+
+
 def matches(value: Any, kind: Any) -> bool:
     """Whether a plain value is of a type that `audits` says, with all of its fields and no other."""
     if value is not None and typing.is_typeddict(kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,22 @@ def is_traced(value: Any) -> bool:
     return any(cls.__name__ == "Tracer" for cls in type(value).__mro__)
 
 
+def _is_traced_by_torch(value: Any) -> bool:
+    """Whether PyTorch is compiling, exporting or batching, and this stands for tensors that will be there."""
+    if any(cls.__name__ in ("FakeTensor", "FunctionalTensor") for cls in type(value).__mro__):
+        return True
+    torch = sys.modules.get("torch")
+    functorch = getattr(getattr(torch, "_C", None), "_functorch", None)
+    is_wrapped = getattr(functorch, "is_functorch_wrapped_tensor", None)
+    return is_wrapped is not None and bool(is_wrapped(value))
+
+
+_TRACED_BY_TORCH = (
+    "this tensor is being traced: it has no data before the function that is compiled, exported or mapped runs; accepted: a "
+    "tensor outside of it; within torch.compile, a function with @torch.compiler.disable"
+)
+
+
 def _shown(value: Any) -> NDArray[Any] | None:
     """An array of the memory of a value; None if it does not say where that is."""
     if is_traced(value):
@@ -46,7 +63,7 @@ def _shown(value: Any) -> NDArray[Any] | None:
     if hasattr(value, "__array_interface__"):
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
-        return _tilework.from_dlpack(value)
+        return _of_dlpack(value)
     try:
         view = memoryview(value)
     except TypeError:
@@ -54,6 +71,23 @@ def _shown(value: Any) -> NDArray[Any] | None:
     except (ValueError, BufferError) as error:  # a mapped file that is closed
         raise _refused(str(error), "the memory is still there", "a buffer that is open") from error
     return np.asarray(view.cast("B") if view.format == "c" and view.c_contiguous else view)
+
+
+def _of_dlpack(value: Any) -> NDArray[Any]:
+    """An array that its library hands out; PyTorch hands out tensors without data, too, or says in its own words why not."""
+    is_torch = type(value).__module__.partition(".")[0] == "torch"
+    if is_torch and type(value).__name__ != "Tensor" and _is_traced_by_torch(value):
+        raise TypeError(_TRACED_BY_TORCH)
+    try:
+        return _tilework.from_dlpack(value)
+    except LayoutError:
+        if is_torch and _is_traced_by_torch(value):
+            raise TypeError(_TRACED_BY_TORCH) from None
+        if is_torch and value.device.type == "meta":
+            raise _refused(
+                "a tensor on the device meta", "it has a shape, and no data", "a tensor with data, or tilework.Layout of this one"
+            ) from None
+        raise
 
 
 def _of_jax(value: Any) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 //! The everyday calls for arrays of NumPy.
 
-use numpy::npyffi::{self, NpyTypes};
+use numpy::npyffi::{self, NPY_ORDER, NpyTypes};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -120,20 +120,11 @@ pub fn astype<'py>(
         Some(array) => array,
         None => array_of(numpy(py)?.call_method1("asarray", (a,))?)?,
     };
-    let dtype = match dtype.cast::<PyArrayDescr>() {
-        Ok(dtype) => dtype.clone(),
-        Err(_) => {
-            let known = element::of_any(dtype).and_then(|element| element::descr(py, element));
-            match known {
-                Ok(dtype) => dtype,
-                Err(_) => numpy(py)?.call_method1("dtype", (dtype,))?.cast_into().map_err(PyErr::from)?,
-            }
-        }
-    };
-    let letter = match order {
-        Order::Kept => "K",
-        Order::Rows => "C",
-        Order::Columns => "F",
+    let dtype = element::descr_of_any(dtype)?;
+    let (letter, like) = match order {
+        Order::Kept => ("K", NPY_ORDER::NPY_KEEPORDER),
+        Order::Rows => ("C", NPY_ORDER::NPY_CORDER),
+        Order::Columns => ("F", NPY_ORDER::NPY_FORTRANORDER),
         Order::ChannelsLast => {
             let major_to_minor = channels_minor(images(array.ndim())?);
             let look = Look::at(array);
@@ -146,19 +137,16 @@ pub fn astype<'py>(
             return Ok(made.into_any());
         }
     };
-    let options = PyDict::new(py);
-    options.set_item("order", letter)?;
-    if fits(&array.dtype(), &dtype).is_some() {
-        options.set_item("dtype", &dtype)?;
-        let made = array_of(numpy(py)?.call_method("empty_like", (&array,), Some(&options))?)?;
-        let look = Look::at(array);
+    let look = Look::at(array);
+    if fits(&look.array.dtype(), &dtype).is_some() {
+        let made = array::like(&look.array, &dtype, like)?;
         if converted(&look, &made, threads)? {
             return Ok(made.into_any());
         }
-        options.del_item("dtype")?;
-        return Ok(look.array.call_method("astype", (dtype,), Some(&options))?);
     }
-    Ok(array.call_method("astype", (dtype,), Some(&options))?)
+    let options = PyDict::new(py);
+    options.set_item("order", letter)?;
+    Ok(look.array.call_method("astype", (dtype,), Some(&options))?)
 }
 
 /// Writes all of one array into another of its shape, with the types that each has; false where only NumPy can.

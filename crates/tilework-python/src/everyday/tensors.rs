@@ -8,17 +8,20 @@ use std::sync::Arc;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
+use tilework::{Element, Kept, System};
 
 use super::arrays::{self, Kind};
 use super::{Each, Order, Workers, order};
 use crate::array::Memory;
 use crate::error::Result;
+use crate::kept::ROOM;
 use crate::prepared::Prepared;
 
 /// What is asked of PyTorch, looked up once.
 struct Torch {
     tensor: Py<PyAny>,
+    dtype: Py<PyAny>,
     strided: Py<PyAny>,
     contiguous_format: Py<PyAny>,
     channels_last: Py<PyAny>,
@@ -37,6 +40,7 @@ fn torch(py: Python<'_>) -> Option<&Torch> {
     let name = |name: &str| module.getattr(name).map(Bound::unbind);
     let made = Torch {
         tensor: name("Tensor").ok()?,
+        dtype: name("dtype").ok()?,
         strided: name("strided").ok()?,
         contiguous_format: name("contiguous_format").ok()?,
         channels_last: name("channels_last").ok()?,
@@ -205,7 +209,7 @@ pub fn astype<'py>(
 ) -> Result<Bound<'py, PyAny>> {
     let py = tensor.py();
     let Some(torch) = torch(py) else { return Ok(tensor.clone()) };
-    let dtype = &named_type(dtype)?;
+    let dtype = &named_type(torch, dtype)?;
     let rank: usize = tensor.call_method0(intern!(py, "dim"))?.extract()?;
     let format = match order {
         Order::Rows => Some(&torch.contiguous_format),
@@ -232,18 +236,24 @@ pub fn astype<'py>(
 }
 
 /// A type of PyTorch by its name, or by NumPy's or another system's; what is none is PyTorch's to refuse.
-fn named_type<'py>(dtype: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+fn named_type<'py>(torch: &Torch, dtype: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+    static TEXTS: Kept<String, Py<PyAny>> = Kept::new(ROOM);
     let py = dtype.py();
-    let module = py.import("torch")?;
-    if dtype.is_instance(&module.getattr("dtype")?)? {
+    if dtype.is_instance(torch.dtype.bind(py))? {
         return Ok(dtype.clone());
     }
-    let element = crate::element::of_any(dtype)?;
-    let name = element.name_in(tilework::System::Torch).and_then(|name| name.strip_prefix("torch."));
-    match name.and_then(|name| module.getattr(name).ok()) {
-        Some(found) => Ok(found),
-        None => Ok(dtype.clone()),
+    let text = dtype.cast_exact::<PyString>().ok().and_then(|text| text.to_str().ok());
+    if let Some(known) = text.and_then(|text| TEXTS.find(text, |dtype| dtype.clone_ref(py))) {
+        return Ok(known.into_bound(py));
     }
+    let element = crate::element::of_any(dtype)?;
+    let module = py.import("torch")?;
+    let found = element.name_in(System::Torch).and_then(|name| module.getattr(name).ok());
+    let Some(found) = found else { return Ok(dtype.clone()) };
+    if let Some(text) = text {
+        TEXTS.keep(text.to_owned(), found.clone().unbind());
+    }
+    Ok(found)
 }
 
 /// Refuses to write a tensor into an array of another library.
@@ -284,11 +294,21 @@ fn like<'py>(
 
 /// Numbers of one type into those of another.
 fn conversion(out: &Bound<'_, PyAny>, from: &Bound<'_, PyAny>) -> Option<Kind> {
-    let element = |tensor: &Bound<'_, PyAny>| {
-        let name = tensor.getattr("dtype").ok()?.str().ok()?;
-        tilework::Element::from_any_name(&name.to_string_lossy())
-    };
     arrays::numbers(element(from)?, element(out)?)
+}
+
+/// The type of the elements of a tensor. PyTorch has one object for each type, and takes long to say its name.
+fn element(tensor: &Bound<'_, PyAny>) -> Option<Element> {
+    /// By the address of the object, which is kept alive.
+    static TYPES: Kept<usize, (Py<PyAny>, Option<Element>)> = Kept::new(ROOM);
+    let dtype = tensor.getattr(intern!(tensor.py(), "dtype")).ok()?;
+    let address = dtype.as_ptr().addr();
+    if let Some(element) = TYPES.find(&address, |(_, element)| *element) {
+        return element;
+    }
+    let element = Element::from_any_name(&dtype.str().ok()?.to_string_lossy());
+    TYPES.keep(address, (dtype.unbind(), element));
+    element
 }
 
 /// Moves the elements of a tensor to those of another of its shape; false where PyTorch has to.
