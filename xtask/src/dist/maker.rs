@@ -38,8 +38,10 @@ pub fn all() -> Result<Vec<Maker>, String> {
         return Ok(vec![Maker { target: host, python, zig: false }]);
     }
     let mut targets = vec![host];
-    if targets[0] != ARM && has_library(ARM)? {
-        targets.push(ARM.to_owned());
+    match has_library(ARM)? {
+        _ if targets[0] == ARM => {}
+        true => targets.push(ARM.to_owned()),
+        false => println!("nothing for {ARM}: `rustup target add {ARM}` brings its standard library"),
     }
     Ok(targets.into_iter().map(|target| Maker { target, python: python.clone(), zig: true }).collect())
 }
