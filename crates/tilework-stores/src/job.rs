@@ -77,7 +77,7 @@ impl Source {
         match self {
             // What cannot be listed is not compared.
             Source::Zarr(array) => Ok(array.stamp()?.unwrap_or_default()),
-            Source::Other(found) => Ok(found.stamp()),
+            Source::Other(found) => found.stamp(),
         }
     }
 
@@ -179,7 +179,7 @@ impl Job {
     /// Paths that are not Unicode, and sources that cannot be read.
     pub fn to_json(&self) -> Result<String> {
         let stamp = match self {
-            Job::Reshard(job) => job.open()?.from().stamp(),
+            Job::Reshard(job) => job.open()?.from().stamp()?,
             Job::Rechunk(job) => Source::open(&job.from)?.stamp()?,
         };
         serde_json::to_string_pretty(&Saved { job: self, source: Some(stamp) })
@@ -215,7 +215,7 @@ impl Job {
         let (kind, stamp) = match self {
             Job::Reshard(job) => {
                 let open = job.open()?;
-                let stamp = open.from().stamp();
+                let stamp = open.from().stamp()?;
                 same(&stamp)?;
                 let stage = open.stage()?;
                 (Kind::Reshard(Box::new(open), stage), stamp)
@@ -406,7 +406,7 @@ impl Opened<'_> {
     pub fn finish(&self) -> Result<()> {
         match &self.kind {
             Kind::Reshard(open, _) => {
-                self.unchanged(&open.from().stamp(), Path::new(open.from().name()))?;
+                self.unchanged(&open.from().stamp()?, Path::new(open.from().name()))?;
                 open.finish()
             }
             Kind::Rechunk(job, _, source) => {

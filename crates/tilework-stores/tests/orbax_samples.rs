@@ -245,9 +245,9 @@ fn checkpoints_go_to_other_devices_and_come_back() -> Tested {
                 );
                 let saved = found.saved(tensor).map(ToString::to_string);
                 let said = match &*tensor.name {
-                    "step" => Some("P()"),       // no spec fits, so all devices have it
-                    "params.layers.1.b" => None, // XLA's words name no axes
-                    "mask" => None,              // in parts that JAX refuses
+                    "step" => Some("P()"),              // no spec fits, so all devices have it
+                    "params.layers.1.b" => Some("P()"), // XLA's words name no axes
+                    "mask" => Some("P()"),              // JAX refuses its parts
                     name if name.ends_with(".w") => Some("P('y', 'x')"),
                     _ if sample.by.starts_with("orbax") => Some("P('x')"),
                     _ => continue,
@@ -299,5 +299,19 @@ fn what_orbax_cannot_hold_is_refused_before_anything_is_written() -> Tested {
     refused(&[("_METADATA", f32)], "a file of the checkpoint itself");
     refused(&[(".job", f32)], "a file of the checkpoint itself");
     refused(&[("a", Element::F4e2m1fn)], "bytes of its own");
+    Ok(())
+}
+
+#[test]
+fn a_checkpoint_that_has_changed_meanwhile_is_noticed() -> Tested {
+    let scratch = Scratch::new("meanwhile");
+    let from = scratch.0.join("x");
+    all().into_iter().find(|sample| sample.name == "a database").expect("a sample").unpack(&from)?;
+    let job = resharding(&from, &scratch.0.join("jax"), true);
+    let open = job.open()?;
+    let before = open.from().stamp()?;
+    assert_eq!(open.from().stamp()?, before);
+    edit(&from.join("d"), |bytes| bytes.push(0));
+    assert_ne!(open.from().stamp()?, before);
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tilework::sharding::Named;
@@ -19,6 +20,7 @@ use crate::stamp::Stamp;
 use crate::store::{Cost, Held, Read};
 use crate::zarr;
 use crate::zarr::open::Entry;
+use crate::zarr::place::Place;
 
 /// The files of a checkpoint, and what they have.
 pub struct Checkpoint {
@@ -27,6 +29,8 @@ pub struct Checkpoint {
     metadata: Vec<(String, String)>,
     /// Of the tree of a checkpoint of JAX, the entries that are no arrays.
     pub(super) others: Map<String, Value>,
+    /// Where the arrays are, of a store.
+    store: Option<Arc<dyn Place>>,
     name: String,
 }
 
@@ -119,7 +123,7 @@ impl Checkpoint {
                 .map_err(|error| Error::new(format!("tensor {name:?}: {error}")))
         });
         let tensors = tensors.collect::<Result<Vec<Sharded>>>()?;
-        Ok(Checkpoint { files, tensors, metadata, others: Map::new(), name })
+        Ok(Checkpoint { files, tensors, metadata, others: Map::new(), store: None, name })
     }
 
     fn of_store(path: &Path, name: String) -> Result<Checkpoint> {
@@ -131,7 +135,7 @@ impl Checkpoint {
         };
         let mut tensors = arrays.into_iter().map(sharded).collect::<Result<Vec<Sharded>>>()?;
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Checkpoint { files: Vec::new(), tensors, metadata: texts, others, name })
+        Ok(Checkpoint { files: Vec::new(), tensors, metadata: texts, others, store: Some(place), name })
     }
 
     /// Its name, for messages.
@@ -145,13 +149,19 @@ impl Checkpoint {
     }
 
     /// The names, lengths and times of its files, as they are now.
-    pub fn stamp(&self) -> Stamp {
+    ///
+    /// # Errors
+    /// A store that cannot be listed any more.
+    pub fn stamp(&self) -> Result<Stamp> {
+        if let Some(place) = &self.store {
+            return Ok(place.stamp("")?.unwrap_or_default());
+        }
         let mut stamp = Stamp::default();
         for name in self.files.iter().flat_map(Container::file_names) {
             let path = Path::new(name);
             stamp.add_file(path, &path.file_name().unwrap_or_default().to_string_lossy());
         }
-        stamp
+        Ok(stamp)
     }
 
     /// The tensors, by their names.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 use tilework::sharding::{Mesh, Named, Sharding};
-use tilework::{Error, Result};
+use tilework::{Error, ErrorKind, Result};
 use tilework_copy::{MappedMut, Pool};
 use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head};
 
@@ -96,6 +96,9 @@ struct Entry<'a> {
     content: Content,
 }
 
+/// Devices of a checkpoint for JAX, whose shardings list them.
+const MOST_DEVICES: u64 = 1 << 16;
+
 /// Bytes that are summed at a time.
 const STEP: usize = 1 << 20;
 
@@ -179,6 +182,12 @@ impl Reshard {
         });
         let mut open = Open { job: self, tensors: tensors.collect(), devices, written, from };
         if self.orbax {
+            if devices > MOST_DEVICES {
+                return Err(Error::new(format!("a checkpoint for {devices} devices"))
+                    .of_kind(ErrorKind::Limit)
+                    .rule("it has a list of them for each array")
+                    .accepts(format!("up to {MOST_DEVICES}")));
+            }
             let arrays = open.arrays()?;
             orbax::check(&arrays)?;
             arrays.iter().try_for_each(|array| array.spec().map(drop))?;
@@ -250,6 +259,10 @@ impl Open<'_> {
     /// The arrays of a checkpoint for JAX.
     fn arrays(&self) -> Result<Vec<orbax::New<'_>>> {
         let mut arrays = Vec::with_capacity(self.tensors.len());
+        let mesh = match &self.job.mesh {
+            Some(mesh) => Mesh::parse(mesh)?,
+            None => Mesh::new(vec![("devices".to_owned(), self.devices)])?,
+        };
         for Cut { number, sharding, named } in &self.tensors {
             let tensor = &self.from.tensors()[*number];
             let sizes = tensor.shards.grid().sizes();
@@ -259,8 +272,11 @@ impl Open<'_> {
                 element: tensor.shards.element(),
                 bits: tensor.shards.largest()?.bits(),
                 part: sharding.part_sizes(&sizes)?,
-                // JAX places no array that its parts do not divide.
-                saved: named.as_ref().filter(|_| matches!(sharding.uneven(&sizes), Ok(None))),
+                // JAX places no array that its parts do not divide, and Orbax wants a sharding of each.
+                saved: match named {
+                    Some(named) if sharding.uneven(&sizes)?.is_none() => named.clone(),
+                    _ => Named::new(mesh.clone(), Vec::new())?,
+                },
                 sizes,
             });
         }
@@ -321,7 +337,7 @@ impl Open<'_> {
     /// A folder that exists, one that cannot be made, and one that another job has begun, or this with other sources.
     pub fn stage(&self) -> Result<Arc<Stage>> {
         let what = serde_json::to_string(self.job).map_err(|error| Error::new(error.to_string()))?;
-        let job = Begun { source: &self.job.from, stamp: &self.from.stamp(), what: &what };
+        let job = Begun { source: &self.job.from, stamp: &self.from.stamp()?, what: &what };
         Stage::of_job(&self.job.to, &job).map(Arc::new)
     }
 

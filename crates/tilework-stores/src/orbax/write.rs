@@ -25,7 +25,8 @@ pub(crate) struct New<'a> {
     pub(crate) sizes: Vec<u64>,
     /// The sizes of the parts of devices.
     pub(crate) part: Vec<u64>,
-    pub(crate) saved: Option<&'a Named>,
+    /// How JAX is to hold it.
+    pub(crate) saved: Named,
 }
 
 /// What stands at the top of a checkpoint, where no array may.
@@ -128,10 +129,8 @@ pub(crate) fn finish(
             }}));
         }
         tree.insert(tuple(&keys), json!({"key_metadata": list, "value_metadata": value}));
-        if let Some(named) = array.saved {
-            shardings
-                .insert(super::tree::to_base64(array.name.as_bytes()), json!(sharding(named).to_string()));
-        }
+        let said = json!(sharding(&array.saved).to_string());
+        shardings.insert(super::tree::to_base64(array.name.as_bytes()), said);
     }
     if !others.is_empty() {
         let texts: Map<String, Value> =
