@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tilework::{Error, Result};
+use tilework::{Error, ErrorKind, Result};
 
 use super::json::{Reader, shown};
 use super::{Container, Format, Held, Tensor, folder_of, safetensors};
@@ -49,9 +49,55 @@ pub(crate) fn in_folder(folder: &Path) -> Result<PathBuf> {
             }
         }
     }
-    Err(Error::new(format!("{name} is a folder with no container in it")).accepts(format!(
-        "a folder with a file NAME{ENDING}, one .safetensors, .npz or .gguf file, or npy files"
-    )))
+    Err(other_checkpoint(&name, &found).unwrap_or_else(|| {
+        Error::new(format!("{name} is a folder with no container in it")).accepts(format!(
+            "a folder with a file NAME{ENDING}, one .safetensors, .npz or .gguf file, or npy files"
+        ))
+    }))
+}
+
+/// What is said of a folder of checkpoints that are opened one by one, or not at all.
+fn other_checkpoint(name: &str, found: &[PathBuf]) -> Option<Error> {
+    let steps: Vec<&PathBuf> =
+        found.iter().filter(|path| path.join("_CHECKPOINT_METADATA").is_file()).collect();
+    if let Some(last) = steps.iter().max_by_key(|path| (path.as_os_str().len(), path.as_os_str())) {
+        let count = steps.len();
+        return Some(
+            Error::new(format!(
+                "{name} is a folder of {count} checkpoint{}",
+                if count == 1 { "" } else { "s" }
+            ))
+            .rule("each step is a checkpoint by itself")
+            .accepts(format!("one of them, such as {}", last.display())),
+        );
+    }
+    let is_named = |ending: &str| {
+        found.iter().any(|path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ending)))
+    };
+    let pickled = |of: &str, instead: &str| {
+        Error::new(format!("{name} is a checkpoint of {of}"))
+            .of_kind(ErrorKind::Unsupported)
+            .rule("its tensors are described by pickles, which are never loaded: they are programs")
+            .accepts(instead)
+    };
+    if is_named(".distcp") || found.iter().any(|path| path.ends_with(".metadata")) {
+        return Some(pickled(
+            "torch.distributed.checkpoint",
+            "one that HuggingFaceStorageWriter of PyTorch saved: a folder of safetensors files",
+        ));
+    }
+    let others = [
+        "latest",
+        "latest_checkpointed_iteration.txt",
+        "_model_states.pt",
+        "_optim_states.pt",
+        "model_optim_rng.pt",
+    ];
+    if others.into_iter().any(is_named) {
+        return Some(pickled("DeepSpeed or Megatron", "its weights saved as safetensors"));
+    }
+    (is_named(".pt") || is_named(".pth") || is_named("pytorch_model.bin"))
+        .then(|| pickled("PyTorch", "its weights saved as safetensors"))
 }
 
 /// Opens an index and all its shards.

@@ -1,5 +1,7 @@
 //! safetensors, alone and in shards.
 
+use std::fs;
+
 use tilework_files::container::{Container, Format};
 
 use crate::common::{Folder, Tested, error, seen, shake};
@@ -224,4 +226,25 @@ fn what_is_no_container_says_what_would_be() {
     folder.write("a.safetensors", b"");
     folder.write("b.safetensors", b"");
     assert!(error(&folder.0).contains("2 files that end in .safetensors"));
+}
+
+#[test]
+fn checkpoints_that_are_pickles_are_refused_by_name() -> Tested {
+    for (file, words) in [
+        (".metadata", "a checkpoint of torch.distributed.checkpoint; its tensors are described by pickles"),
+        ("__0_0.distcp", "a checkpoint of torch.distributed.checkpoint"),
+        ("mp_rank_00_model_states.pt", "a checkpoint of DeepSpeed or Megatron"),
+        ("latest_checkpointed_iteration.txt", "a checkpoint of DeepSpeed or Megatron"),
+        ("model.pth", "a checkpoint of PyTorch"),
+        ("9/_CHECKPOINT_METADATA", "a folder of 1 checkpoint; each step is a checkpoint by itself"),
+        ("weights.bin", "a folder with no container in it"),
+    ] {
+        let folder = Folder::new();
+        let path = folder.0.join(file);
+        fs::create_dir_all(path.parent().ok_or("a folder")?)?;
+        fs::write(path, b"x")?;
+        let error = error(&folder.0);
+        assert!(error.contains(words), "{file}: {error}");
+    }
+    Ok(())
 }
