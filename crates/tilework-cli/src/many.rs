@@ -181,7 +181,7 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, 
     Ok(Done {
         says,
         input: container.name().to_owned(),
-        from: container.format(),
+        from: container.kind(),
         output: convert.output.to_string_lossy().into_owned(),
         to: target.format,
         read: jobs.iter().map(|job| job.tensor.bytes()).fold(0, u64::saturating_add),
@@ -223,7 +223,7 @@ pub struct Done {
     /// What the output does not say itself of how its one array lies.
     says: Option<String>,
     input: String,
-    from: Format,
+    from: &'static str,
     output: String,
     to: Format,
     read: u64,
@@ -270,7 +270,7 @@ impl Done {
             return output.object(&Converted {
                 input: &self.input,
                 output: &self.output,
-                from_format: self.from.name(),
+                from_format: self.from,
                 to_format: self.to.name(),
                 arrays: self.arrays,
                 moved: self.moved,
@@ -300,7 +300,7 @@ impl Done {
         let mut rows = vec![
             (
                 "from".to_owned(),
-                format!("{input}: {}, {}, {}", self.from.name(), count(*arrays, "array"), size(self.read)),
+                format!("{input}: {}, {}, {}", self.from, count(*arrays, "array"), size(self.read)),
             ),
             ("to".to_owned(), format!("{to}, {}", size(self.written.bytes))),
         ];

@@ -309,3 +309,52 @@ fn memory_is_bounded_by_what_is_allowed() {
     done(&["rechunk", &at("columns"), &at("back"), "--chunks", "4096,4096", "--memory", "40MiB"]);
     assert!(elements(&at("back")) == elements(&source));
 }
+
+#[test]
+fn a_checkpoint_for_jax_is_written_listed_and_read_again() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    let cut = ["--mesh", "x=2,y=4", "--spec", "P('x', 'y')", "--spec", "head.bias=P(('y', 'x'))"];
+    let said = json(&[&["reshard", MODEL, &at("jax"), "--orbax"][..], &cut].concat());
+    assert_eq!((&said["tasks"][0], &said["files"]["chunks"]), (&Value::from(8), &Value::from(34)));
+    // Of 100 elements no 8 parts are equal, so XLA would have the last device hold less, and JAX none of it.
+    assert_eq!(said["files"]["uneven"][0][0], "head.bias");
+    let listed = json(&["ls", &at("jax")]);
+    assert_eq!(listed["format"], "Orbax checkpoint");
+    let of = |name: &str| {
+        let tensors = listed["tensors"].as_array().expect("a list");
+        tensors.iter().find(|tensor| tensor["name"] == name).expect(name)["saved_as"].clone()
+    };
+    let embed = of("embed.weight");
+    assert_eq!((&embed["spec"], &embed["mesh"]), (&Value::from("P('x', 'y')"), &Value::from("x=2,y=4")));
+    assert_eq!(
+        (&embed["sharding"], &embed["part"]),
+        (&Value::from("{devices=[2,4]<=[8]}"), &Value::from(vec![50, 8]))
+    );
+    assert_eq!([&of("head.bias")["spec"], &of("layers.0.norm.weight")["spec"]], ["P()"; 2]);
+    let shown = done(&["ls", &at("jax")]);
+    let words = shown.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(words.contains("6 arrays, 18.91 KiB, 16 B of it padding, saved from x=2,y=4"), "{shown}");
+    done(&["diff", &at("jax"), MODEL]);
+    // Parts by several processes, and the end by another.
+    let plan = at("plan.json");
+    done(&[
+        "reshard",
+        &at("jax"),
+        &at("again"),
+        "--orbax",
+        "--mesh",
+        "x=3",
+        "--spec",
+        "P('x')",
+        "--save-plan",
+        &plan,
+    ]);
+    done(&["run-tasks", &plan, "--part", "2/2"]);
+    refused(&["run-tasks", &plan, "--finish"], "is missing");
+    assert!(!Path::new(&at("again")).exists());
+    done(&["run-tasks", &plan, "--part", "1/2"]);
+    done(&["run-tasks", &plan, "--finish"]);
+    done(&["diff", &at("again"), MODEL]);
+    refused(&["reshard", MODEL, &at("jax"), "--orbax", "--mesh", "x=2"], "exists, and is not empty");
+}
