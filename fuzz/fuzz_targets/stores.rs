@@ -1,5 +1,7 @@
 //! Any metadata and any bytes of a chunk are a store or refused; what is read of one is the same when it is written into another
-//! and read again. The first byte is the version, the next two how long the metadata are; the chunk follows.
+//! and read again. The first byte is the version, the next two how long the metadata are; the chunk follows. A version of 2 or more
+//! is a database (OCDBT): 2 one whose root is any node of the height that the next byte says, 3 one of any manifest. Their frames and
+//! checksums are made here.
 #![no_main]
 
 use std::fs;
@@ -28,6 +30,10 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&[version, low, high], rest)) = bytes.split_first_chunk() else { return };
+    if version & 2 != 0 {
+        database(version & 1 == 0, low, rest);
+        return;
+    }
     let len = usize::from(u16::from_le_bytes([low, high])).min(rest.len());
     let (metadata, chunk) = rest.split_at(len);
     let store = FOLDER.join("x.zarr");
@@ -39,6 +45,39 @@ fuzz_target!(|bytes: &[u8]| {
         again(&container);
     }
 });
+
+/// A database of one node.
+fn database(has_node: bool, height: u8, body: &[u8]) {
+    let store = FOLDER.join("x.ocdbt");
+    let _ = fs::remove_dir_all(&store); // it need not exist
+    let node = framed(0x0cdb_20de, body);
+    // A number, one manifest, limits of 0, no compression; the file d/0, and in it the root of the first version.
+    let mut manifest = vec![0; 21];
+    manifest.extend([1, 3, 0, b'd', b'/', b'0', 1, 1, height, 0, 0]);
+    let mut len = node.len();
+    while len > 0x7f {
+        manifest.push(len as u8 | 0x80);
+        len >>= 7;
+    }
+    manifest.push(len as u8);
+    write(&store.join("d/0"), &node);
+    write(&store.join("manifest.ocdbt"), &framed(0x0cdb_3a2a, if has_node { &manifest } else { body }));
+    if let Ok(container) = zarr::open(&store) {
+        again(&container);
+    }
+}
+
+/// Magic bytes, the length, version 0, no compression, a body and its checksum.
+fn framed(magic: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = magic.to_be_bytes().to_vec();
+    bytes.extend((body.len() as u64 + 18).to_le_bytes());
+    bytes.extend([0, 0]);
+    bytes.extend(body);
+    let bit = |sum: u32, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 };
+    let sum = !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), bit));
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
 
 fn write(path: &Path, bytes: &[u8]) {
     let folder = path.parent().expect("a folder");
