@@ -119,7 +119,7 @@ fn refuse_single(convert: &ConvertArgs) -> tilework::Result<()> {
     }
 }
 
-pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, Failure> {
+pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Done, Failure> {
     refuse_single(convert)?;
     let target = target(convert)?;
     let container = stores::open(Path::new(&convert.input), convert.dtype)?;
@@ -137,6 +137,10 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, 
         jobs.push(Job { name, tensor, change });
     }
     wish.was_of_use(kept.len() < jobs.len() || jobs.is_empty(), &kept)?;
+    refuse_unfit(&jobs, &target)?;
+    if let Some(lists) = without_a_type(&jobs, target.format) {
+        output.note(&lists).map_err(Failure::Stop)?;
+    }
     let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
     let bytes = |content: &Content| content.stored_bytes(target.format, "").unwrap_or(0);
     let total = jobs.iter().map(|job| bytes(&job.content())).fold(0, u64::saturating_add);
@@ -196,6 +200,67 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &Output) -> Result<Done, 
         checked: convert.check,
         written,
     })
+}
+
+/// The most names that a message says.
+const NAMES: usize = 3;
+
+/// Refuses arrays that the format cannot hold: all of them at once, as they are left out at once.
+fn refuse_unfit(jobs: &[Job], target: &Target) -> tilework::Result<()> {
+    let refused = |job: &Job| job.content().stored_bytes(target.format, &job.name).err();
+    let unfit: Vec<(&Job, Error)> = jobs.iter().filter_map(|job| Some((job, refused(job)?))).collect();
+    let (count, format) = (unfit.len(), target.format.name());
+    if count < 2 {
+        return unfit.into_iter().next().map_or(Ok(()), |(_, error)| Err(error));
+    }
+    let whys = unfit.iter().take(NAMES).map(|(_, error)| {
+        let rule = error.broken_rule().map(|rule| format!(" ({rule})")).unwrap_or_default();
+        format!("{}{rule}", error.found())
+    });
+    let accepts = match count {
+        _ if count == jobs.len() => "another format".to_owned(),
+        // As many patterns as anybody types.
+        ..=8 => {
+            let others: Vec<String> =
+                unfit.iter().map(|(job, _)| format!("--only '!{}'", job.tensor.name)).collect();
+            format!("{} for all others", others.join(" "))
+        }
+        _ => "--only PATTERN for others".to_owned(),
+    };
+    let found = format!("{count} of {} arrays that do not go into {format}", jobs.len());
+    Err(Error::new(found)
+        .rule(format!("{}{}", whys.collect::<Vec<_>>().join("; "), and_more(count)))
+        .accepts(accepts))
+}
+
+/// What is said before arrays are written whose type the format does not have.
+fn without_a_type(jobs: &[Job], format: Format) -> Option<String> {
+    let lacks = |job: &Job| match job.content() {
+        Content::Array(array) if array.is_unknown_to(format) => Some(array.element.name()),
+        _ => None,
+    };
+    let (names, mut types): (Vec<&str>, Vec<&str>) =
+        jobs.iter().filter_map(|job| Some((job.name.as_str(), lacks(job)?))).unzip();
+    if names.is_empty() {
+        return None;
+    }
+    types.sort_unstable();
+    types.dedup();
+    let (format, types, some) = (format.name(), types.join(", "), names[..names.len().min(NAMES)].join(", "));
+    let become_lists = if names.len() == 1 { "becomes a list of bytes" } else { "become lists of bytes" };
+    Some(format!(
+        "{format} has no elements of type {types}: {some}{} {become_lists}, which Tilework reads back, and other programs \
+         as bytes",
+        and_more(names.len())
+    ))
+}
+
+/// ` and 4 more`, of names of which the first few are said.
+fn and_more(count: usize) -> String {
+    match count.saturating_sub(NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    }
 }
 
 /// An array that keeps something although something else was asked for, and why.
@@ -356,7 +421,6 @@ impl Done {
 
     /// What arrays keep, a line for each reason: with the first few names.
     fn kept_in_words(&self) -> Vec<String> {
-        const NAMES: usize = 3;
         const REASONS: usize = 4;
         let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
         for Kept { name, what, why } in &self.kept {
@@ -368,10 +432,7 @@ impl Done {
         let others: usize = reasons.iter().skip(REASONS).map(|reason| reason.2.len()).sum();
         let rest = (others > 0).then(|| format!("the same of {others} more, for other reasons"));
         let words = reasons.iter().take(REASONS).map(|(what, why, names)| {
-            let more = match names.len().saturating_sub(NAMES) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
+            let more = and_more(names.len());
             format!("the {what} of {}{more}: {why}", names[..names.len().min(NAMES)].join(", "))
         });
         words.chain(rest).collect()

@@ -55,6 +55,27 @@ fn a_model_goes_through_layouts_and_formats_and_comes_back() {
 }
 
 #[test]
+fn what_a_format_cannot_hold_is_said_before_anything_is_written() {
+    let folder = Folder::new();
+    let header = r#"{"a":{"dtype":"F32","shape":[1,1,1,1,2],"data_offsets":[0,8]},"c":{"dtype":"U16","shape":[2,2],"data_offsets":[8,16]},"deep":{"dtype":"F32","shape":[1,1,1,1,2],"data_offsets":[16,24]}}"#;
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 24]].concat();
+    let (source, out) = (folder.write("model.safetensors", &bytes), folder.at("out.gguf"));
+    // All of them at once, by the names that --only knows.
+    refused(&[&source, &out, "--rename", "a=b"], "2 of 3 arrays that do not go into GGUF");
+    refused(&[&source, &out, "--rename", "a=b"], "accepted: --only '!a' --only '!deep' for all others");
+    refused(&[&source, &out, "--only", "a"], "tensor \"a\" of 5 dimensions");
+    assert_eq!(folder.names(), ["model.safetensors"]);
+    let ran = run(&["convert", &source, &out, "--only", "!a", "--only", "!deep"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        words(&ran.stderr).starts_with("note: GGUF has no elements of type u16: c becomes a list"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(layouts(&out), [("c".to_owned(), "u16[2,2]{1,0}".to_owned())]);
+}
+
+#[test]
 fn arrays_are_chosen_renamed_converted_and_made_larger() {
     let folder = Folder::new();
     let out = folder.at("out.safetensors");

@@ -56,6 +56,13 @@ fn word(format: Format, element: Element) -> Option<String> {
     }
 }
 
+impl Placed {
+    /// Whether a format has no type for the elements, so that an array of them is stored as a list of bytes.
+    pub fn is_unknown_to(&self, format: Format) -> bool {
+        word(format, self.element).is_none()
+    }
+}
+
 /// The format's word for bytes.
 fn bytes_word(format: Format) -> &'static str {
     match format {
