@@ -88,7 +88,7 @@ impl PyLayout {
     }
 
     /// Another object for the same.
-    fn again(&self) -> PyLayout {
+    pub fn again(&self) -> PyLayout {
         PyLayout::new(self.source.clone(), self.views.clone(), self.element, self.layout.clone())
     }
 

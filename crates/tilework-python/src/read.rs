@@ -15,6 +15,7 @@ use tilework::{Error, Layout};
 
 use crate::element;
 use crate::error::{Bad, Result};
+use crate::kept;
 use crate::layout::PyLayout;
 use crate::plain;
 
@@ -60,6 +61,9 @@ pub fn names(given: &Bound<'_, PyAny>) -> Result<Axes> {
     Ok(Axes::new(names)?)
 }
 
+/// The most characters of a text whose layout is kept, to be found without reading it again.
+const KEPT_TEXT: usize = 200;
+
 /// A layout from whatever says one. Braces alone want dimensions and a type.
 pub fn read(
     spec: &Bound<'_, PyAny>,
@@ -68,6 +72,9 @@ pub fn read(
     notation: Option<&'static Dialect>,
 ) -> Result<PyLayout> {
     if let Ok(text) = spec.cast::<PyString>() {
+        if let (None, None, None, true) = (dims, dtype, notation, text.len()? <= KEPT_TEXT) {
+            return Ok(kept::layout(spec, None)?.get().again());
+        }
         let element = dtype.map(element::of_any).transpose()?;
         return read_text(text.to_str()?, Known { dims, element, strict: false }, notation);
     }
@@ -76,9 +83,7 @@ pub fn read(
     }
     if let Ok(layout) = spec.cast::<PyLayout>() {
         let layout = layout.get();
-        let (source, views) = (layout.source.clone(), layout.views.clone());
-        let again = PyLayout::new(source, views, layout.element, layout.layout.clone());
-        return Ok(again.named(layout.names.clone())?);
+        return Ok(layout.again().named(layout.names.clone())?);
     }
     if spec.is_instance_of::<PyDict>() {
         let foreign = spec.py().import("tilework._foreign")?;
@@ -107,7 +112,7 @@ fn of_array(array: &Bound<'_, PyAny>) -> Result<PyLayout> {
         return foreign(array, None, None);
     };
     let dtype = array.dtype();
-    let element = element::of_dtype(dtype.as_any())?;
+    let element = element::of_descr(&dtype)?;
     let dims: Vec<u64> = array.shape().iter().map(|&size| size as u64).collect();
     let strides = element_strides(array.strides(), &dims, dtype.itemsize())?;
     Ok(strided(element, &dims, &strides, None, None)?)
