@@ -8,45 +8,20 @@ use tilework::dialect::Known;
 use tilework::sharding::{Mesh, Sharding};
 use tilework::words::short_bytes;
 use tilework::{Element, Error};
-use tilework_files::available_memory;
 use tilework_stores::Stamp;
 use tilework_stores::checkpoint::{Reshard, Rule, Written};
 use tilework_stores::job::{Job, Rechunk};
 use tilework_stores::plan::{Assumed, Plan, Price};
-use tilework_stores::run::{Done, share};
+use tilework_stores::run::{Bounds, Done, share};
 
 use crate::args::{Args, HowArgs, PlanOnlyArgs, RechunkArgs, ReshardArgs, RunTasksArgs};
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
 use crate::subject;
 
-/// What a process holds besides the pieces.
-const BASE: u64 = 16 << 20;
-
-/// How much memory there is, and how many threads.
-struct Bounds {
-    threads: usize,
-    /// Of a task.
-    memory: u64,
-    window: u64,
-}
-
-impl Bounds {
-    fn new(how: &HowArgs) -> tilework::Result<Bounds> {
-        let all = std::thread::available_parallelism().map_or(1, Into::into);
-        let threads = how.threads.map_or(all, usize::from);
-        let memory = how.memory.or_else(|| Some(available_memory()? / 2)).unwrap_or(1 << 30);
-        let least = 2 * BASE;
-        if memory < least {
-            return Err(Error::new(format!("--memory of {memory} bytes"))
-                .rule(format!("the program itself holds about {BASE} bytes"))
-                .accepts(format!("{least} bytes or more, such as 32MiB")));
-        }
-        let free = memory - BASE;
-        let each = free / threads as u64;
-        // Of what a thread has, five eighths are for pieces, and a quarter for what is mapped on both sides.
-        Ok(Bounds { threads, memory: each / 8 * 5, window: (each / 8).clamp(64 << 10, 64 << 20) })
-    }
+fn bounds(how: &HowArgs) -> tilework::Result<Bounds> {
+    let all = std::thread::available_parallelism().map_or(1, Into::into);
+    Bounds::new(how.memory, how.threads.map_or(all, usize::from)).map_err(|error| error.field("--memory"))
 }
 
 pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
@@ -70,7 +45,7 @@ pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
         }
     }
     let planned = || -> tilework::Result<Written> { Ok(job.open()?.written().clone()) };
-    match planned().and_then(|written| Ok((written, Bounds::new(&asked.how)?))) {
+    match planned().and_then(|written| Ok((written, bounds(&asked.how)?))) {
         Ok((written, bounds)) => {
             let said = Said::Reshard { job: &job, written };
             go(&Job::Reshard(job.clone()), &asked.plan, &bounds, said, output)
@@ -97,7 +72,7 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
         },
     };
     let planned = || -> tilework::Result<(Rechunk, Bounds)> {
-        let bounds = Bounds::new(&asked.how)?;
+        let bounds = bounds(&asked.how)?;
         let job = Rechunk {
             from: asked.from.clone(),
             to: asked.to.clone(),
@@ -202,7 +177,7 @@ fn all(
 
 pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> {
     let run = || -> tilework::Result<(Done, Job)> {
-        let bounds = Bounds::new(&asked.how)?;
+        let bounds = bounds(&asked.how)?;
         let text = std::fs::read_to_string(&asked.plan)
             .map_err(|error| Error::new(format!("{}: {error}", asked.plan.display())))?;
         let (job, before) = Job::from_json(&text)?;

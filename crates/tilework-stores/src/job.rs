@@ -306,12 +306,8 @@ impl Opened<'_> {
 
     /// What the array between is: what nothing compresses, in chunks of the first pass's pieces.
     fn between_spec(&self, plan: &Plan, source: &Source) -> Result<Spec> {
-        let grid = &plan.passes[0].to.grid;
-        let chunks: Vec<u64> =
-            grid.cuts().iter().map(|cut| cut.regular().unwrap_or(cut.largest()).max(1)).collect();
         let element = source.with(|array| Ok(array.shards().element()))?;
-        let array = tilework::zarr::Array::new(element, &grid.sizes(), &chunks, None, None)?;
-        let mut spec = Spec::new(array, element, &grid.sizes());
+        let mut spec = Spec::between(element, &plan.passes[0].to.grid)?;
         // When it has its name, nothing else says what it was made of.
         spec.attributes.insert(SOURCE.to_owned(), serde_json::json!(self.stamp));
         Ok(spec)

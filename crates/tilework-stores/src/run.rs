@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tilework::{Element, Layout, Result};
+use tilework::{Element, Error, ErrorKind, Layout, Result};
 use tilework_copy::{Inline, Pool, Threads};
-use tilework_files::parts;
+use tilework_files::available_memory;
 
 use crate::plan::{Hold, Pass, Task};
 use crate::region::Region;
@@ -38,6 +38,42 @@ pub struct Done {
     pub written: u64,
     /// Pieces that an earlier run had written.
     pub kept: u64,
+}
+
+/// How much memory a run holds, on how many threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How many threads work.
+    pub threads: usize,
+    /// Bytes of memory that a task may hold.
+    pub memory: u64,
+    /// Bytes of mapped files that are in memory before they are given back.
+    pub window: u64,
+}
+
+/// What a process holds besides the pieces.
+const BASE: u64 = 16 << 20;
+
+impl Bounds {
+    /// The least memory that a run is held to.
+    pub const LEAST: u64 = 2 * BASE;
+
+    /// Tasks on so many threads that hold as much memory together; half of what is available where nobody says how much.
+    ///
+    /// # Errors
+    /// Less than [`Bounds::LEAST`].
+    pub fn new(memory: Option<u64>, threads: usize) -> Result<Bounds> {
+        let memory = memory.or_else(|| Some(available_memory()? / 2)).unwrap_or(1 << 30);
+        if memory < Bounds::LEAST {
+            return Err(Error::new(format!("{memory} bytes of memory"))
+                .of_kind(ErrorKind::Limit)
+                .rule(format!("the program itself holds about {BASE} bytes"))
+                .accepts(format!("{} bytes or more, such as 32MiB", Bounds::LEAST)));
+        }
+        let each = (memory - BASE) / threads.max(1) as u64;
+        // Of what a thread has, five eighths are for pieces, and a quarter for what is mapped on both sides.
+        Ok(Bounds { threads, memory: each / 8 * 5, window: (each / 8).clamp(64 << 10, 64 << 20) })
+    }
 }
 
 /// One of so many parts of a pass: the tasks of those numbers.
@@ -129,7 +165,7 @@ impl Run<'_> {
             self.to.put_space(piece, &mut |space| {
                 let region = to.grid().region(piece)?;
                 let layout = to.layout_of(&region)?;
-                padded(to, &region, &layout, space)?;
+                padded((self.from.shards(), to), &region, &layout, space)?;
                 gather.run((&region, &layout), space, &mut kept, &is_needed)
             })?;
         }
@@ -145,7 +181,7 @@ impl Run<'_> {
             let region = to.grid().region(piece)?;
             let layout = to.layout_of(&region)?;
             let mut bytes = room(layout.bytes())?;
-            padded(to, &region, &layout, &mut &mut bytes[..])?;
+            padded((from, to), &region, &layout, &mut &mut bytes[..])?;
             sources.extend(from.grid().touching(&region));
             made.push((piece, region, layout, bytes));
         }
@@ -189,9 +225,16 @@ fn bands(
     bands(&behind, layout, most, take)
 }
 
-/// Writes the fill where a piece has no elements.
-fn padded(to: &Shards, region: &Region, layout: &Layout, space: &mut dyn Space) -> Result<()> {
-    match to.fill() != 0 && u128::from(layout.size()) != region.len() {
+/// Writes the fill where a piece has no elements, or the source has none.
+fn padded(
+    (from, to): (&Shards, &Shards),
+    region: &Region,
+    layout: &Layout,
+    space: &mut dyn Space,
+) -> Result<()> {
+    let all = Region::whole(&from.grid().sizes());
+    let elements = region.shared(&all).map_or(0, |shared| shared.len());
+    match to.fill() != 0 && u128::from(layout.size()) != elements {
         true => fill(space.bytes(), layout, to.fill()),
         false => Ok(()),
     }
@@ -207,28 +250,76 @@ pub(crate) struct Gather<'a, 'b> {
     pub(crate) touched: &'b AtomicU64,
 }
 
-/// What the system reads at least of a file that is mapped, and what it maps around it where it has that already.
+/// What the system takes at least for memory, and what it maps of a file around the place that is read or written.
 const PAGE: u64 = 4 << 10;
 const AROUND: u64 = 64 << 10;
 
-/// How many bytes of a piece are in memory when a view of it was gone through, where at least `least` come at a time.
-fn touched(view: &Layout, strides: &[i64], least: u64) -> u64 {
-    let mut dims: Vec<(u64, u64)> =
-        strides.iter().map(|stride| stride.unsigned_abs()).zip(view.dims().iter().copied()).collect();
-    dims.retain(|(_, size)| *size > 1);
-    dims.sort_unstable();
-    // Elements that stand side by side, and from the first to the last.
-    let (mut run, mut span) = (1_u64, 1_u64);
-    for (stride, size) in dims {
-        if stride == run {
-            run = run.saturating_mul(size);
+/// How a view of a piece goes through its places along one dimension: how often it jumps further than `gap` and goes on from there,
+/// the most places that it goes from one jump to the next, and those from the first to the last.
+struct Along {
+    jumps: u64,
+    run: u64,
+    reach: u64,
+}
+
+/// Longer dimensions are cut before anybody looks at each of their elements.
+const LONG: u64 = 1 << 16;
+
+impl Along {
+    fn all(view: &Layout, gap: u64) -> Result<Vec<Along>> {
+        if let Ok(strided) = view.to_strides() {
+            let along = strided.strides.iter().zip(view.dims()).map(|(stride, &size)| {
+                let (stride, steps) = (stride.unsigned_abs(), size.saturating_sub(1));
+                let reach = stride.saturating_mul(steps);
+                let (jumps, run) = if stride <= gap { (1, reach) } else { (size, 0) };
+                Along { jumps, run, reach }
+            });
+            return Ok(along.collect());
         }
-        span = span.saturating_add(stride.saturating_mul(size - 1));
+        let mut index = vec![0; view.rank()];
+        let mut along = Vec::with_capacity(view.rank());
+        for (dim, &size) in view.dims().iter().enumerate() {
+            let step = if size > LONG { size - 1 } else { 1 };
+            let mut places = Vec::new();
+            for at in (0..size).step_by(usize::try_from(step.max(1)).unwrap_or(usize::MAX)) {
+                index[dim] = at;
+                places.push(view.offset(&index)?);
+            }
+            index[dim] = 0;
+            places.sort_unstable();
+            let (first, last) = (places.first().copied().unwrap_or(0), places.last().copied().unwrap_or(0));
+            let (mut jumps, mut run, mut start) = (1, 0, first);
+            for pair in places.windows(2) {
+                if pair[1] - pair[0] > gap {
+                    (jumps, start) = (jumps + 1, pair[1]);
+                }
+                run = run.max(pair[1] - start);
+            }
+            let jumps = if size > LONG { size } else { jumps };
+            along.push(Along { jumps, run, reach: last - first });
+        }
+        Ok(along)
     }
-    let bytes = |elements: u64| (u128::from(elements) * u128::from(view.bits())).div_ceil(8);
-    let runs = u128::from(view.len() / run.max(1));
-    let touched = (runs * bytes(run).next_multiple_of(least.into())).min(bytes(span));
-    u64::try_from(touched).unwrap_or(u64::MAX)
+}
+
+/// How many bytes of a piece are in memory when a view of it was gone through, where at least `least` come at a time; and how far
+/// it goes along each dimension.
+fn touched(view: &Layout, least: u64) -> Result<(u64, Vec<Along>)> {
+    let bytes = |places: u64| {
+        u64::try_from((u128::from(places) * u128::from(view.bits())).div_ceil(8)).unwrap_or(u64::MAX)
+    };
+    // Places side by side are no jump, however wide rows are.
+    let mut gap = (8 * least / u64::from(view.bits().max(1))).max(1);
+    let mut along = Along::all(view, gap)?;
+    let run = |along: &[Along]| along.iter().fold(1_u64, |run, along| run.saturating_add(along.run));
+    while run(&along) > gap {
+        gap = run(&along);
+        along = Along::all(view, gap)?;
+    }
+    let times = along.iter().fold(1_u64, |times, along| times.saturating_mul(along.jumps));
+    let each = bytes(run(&along)).checked_next_multiple_of(least).unwrap_or(u64::MAX);
+    let span = along.iter().fold(1_u64, |span, along| span.saturating_add(along.reach));
+    Ok((times.saturating_mul(each).min(bytes(span)), along))
 }
 
 impl<'a> Gather<'a, '_> {
@@ -273,7 +364,8 @@ impl<'a> Gather<'a, '_> {
             return self.transfers.fill(self.pool, &shared.size, fill, (side, space.bytes()));
         };
         let (a, b) = (Side { layout: &source, start: &start }.view(&shared.size)?, side.view(&shared.size)?);
-        let least = if held.is_mapped() { AROUND } else { 1 };
+        let least =
+            [if held.is_mapped() { AROUND } else { 1 }, if space.is_mapped() { AROUND } else { PAGE }];
         cut(&plain(&a), &plain(&b), (least, self.window), &mut |from, to, touched| {
             self.transfers.run_views(self.pool, (from, bytes), (to, space.bytes()))?;
             let before = self.touched.fetch_add(touched, Ordering::Relaxed);
@@ -291,30 +383,22 @@ impl<'a> Gather<'a, '_> {
 /// What moves a part of a region, and how many bytes are in memory for it.
 type Take<'a> = &'a mut dyn FnMut(&Layout, &Layout, u64) -> Result<()>;
 
-/// Moves a region at once, or in halves where more than a window would be in memory: along the dimension that spreads the most
-/// over both sides. Views that strides do not say are cut along their tiles.
-fn cut(from: &Layout, to: &Layout, (least, window): (u64, u64), take: Take) -> Result<()> {
-    let bytes = u64::try_from(from.element_bytes()).unwrap_or(u64::MAX);
-    let (Ok(a), Ok(b)) = (from.to_strides(), to.to_strides()) else {
-        return match bytes <= window {
-            true => take(from, to, bytes),
-            false => parts(from, to, window / 8, &mut |from, to| {
-                take(from, to, 8 * u64::try_from(from.element_bytes()).unwrap_or(u64::MAX / 8))
-            }),
-        };
-    };
-    let both = touched(from, &a.strides, least).saturating_add(touched(to, &b.strides, PAGE));
-    let spread = |dim: &usize| {
-        let reach = |stride: i64| u128::from(stride.unsigned_abs()) * u128::from(from.dims()[*dim] - 1);
-        reach(a.strides[*dim]) + reach(b.strides[*dim])
-    };
-    let longest = (0..from.rank()).filter(|&dim| from.dims()[dim] > 1).max_by_key(spread);
-    let Some(dim) = longest.filter(|_| both > window && !from.is_empty()) else {
-        return take(from, to, both);
-    };
+/// Moves a region at once, or in halves where more than a window would be in memory: along the dimension that reaches the furthest
+/// on both sides.
+fn cut(from: &Layout, to: &Layout, ([got, put], window): ([u64; 2], u64), take: Take) -> Result<()> {
+    if from.is_empty() || window == u64::MAX {
+        return take(from, to, 0);
+    }
+    let ((read, a), (written, b)) = (touched(from, got)?, touched(to, put)?);
+    let both = read.saturating_add(written);
+    let furthest = |dim: &usize| u128::from(a[*dim].reach) + u128::from(b[*dim].reach);
+    let longest = (0..from.rank()).filter(|&dim| from.dims()[dim] > 1).max_by_key(furthest);
+    let Some(dim) = longest.filter(|_| both > window) else { return take(from, to, both) };
     let (size, half) = (from.dims()[dim], from.dims()[dim] / 2);
+    // Tiles are whole where they may be: parts of them are harder to move.
+    let half = [128, 8].into_iter().find(|tile| half >= *tile).map_or(half, |tile| half - half % tile);
     for range in [0..half, half..size] {
-        cut(&from.slice(dim, range.clone(), 1)?, &to.slice(dim, range, 1)?, (least, window), take)?;
+        cut(&from.slice(dim, range.clone(), 1)?, &to.slice(dim, range, 1)?, ([got, put], window), take)?;
     }
     Ok(())
 }
@@ -328,7 +412,7 @@ fn plain(view: &Layout) -> Layout {
 }
 
 /// Writes an element to all places of a piece.
-fn fill(bytes: &mut [u8], layout: &Layout, fill: u128) -> Result<()> {
+pub(crate) fn fill(bytes: &mut [u8], layout: &Layout, fill: u128) -> Result<()> {
     let places = Layout::row_major(&[layout.size()], layout.bits())?;
     let side = Side { layout: &places, start: &[0] };
     // Elements that stay what they are may be of any type.

@@ -25,6 +25,9 @@ const STEP: usize = 1 << 20;
 /// The file that says what the folder is for.
 const JOB: &str = ".job";
 
+/// The file that a process locks which writes alone.
+const LOCK: &str = ".lock";
+
 /// What a folder is for.
 pub(crate) struct Job<'a> {
     /// What is read, for messages.
@@ -60,6 +63,8 @@ pub struct Stage {
     journal: Mutex<Option<File>>,
     /// What earlier runs have completed.
     complete: OnceLock<HashMap<String, (u64, u32)>>,
+    /// Held as long as this process writes alone.
+    lock: Option<File>,
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {
@@ -79,7 +84,7 @@ impl Stage {
         let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let path = folder.join(format!(".{}.tilework-unfinished", name.to_string_lossy()));
         let (journal, complete) = (Mutex::default(), OnceLock::new());
-        let stage = Stage { path, out: out.to_owned(), journal, complete };
+        let stage = Stage { path, out: out.to_owned(), journal, complete, lock: None };
         if !goes_on && fs::symlink_metadata(&stage.path).is_ok() {
             stage.remove()?;
         }
@@ -117,6 +122,20 @@ impl Stage {
         Ok(stage)
     }
 
+    /// The same for a job that begins again where another was begun, and that one process does at a time.
+    ///
+    /// # Errors
+    /// Those of [`Stage::new`], and another process that does it.
+    pub(crate) fn of_job_alone(out: &Path, job: &Job) -> Result<Stage> {
+        let mut stage = Stage::new(out, true)?;
+        stage.lock = Some(stage.locked()?);
+        if !matches!(stage.begun(job), Begun::New | Begun::Same) {
+            stage.clear()?;
+        }
+        stage.put(JOB, job.text().as_bytes())?;
+        Ok(stage)
+    }
+
     /// What was begun here.
     fn begun(&self, job: &Job) -> Begun {
         let Ok(found) = fs::read_to_string(self.path.join(JOB)) else {
@@ -130,6 +149,34 @@ impl Stage {
             }
             _ => Begun::Other,
         }
+    }
+
+    /// The lock of a process that writes here alone. Systems without locks have nobody to wait for.
+    fn locked(&self) -> Result<File> {
+        let path = self.path.join(LOCK);
+        let fail = |error: io::Error| failed(&path, &error);
+        let lock = File::options().create(true).truncate(false).write(true).open(&path).map_err(fail)?;
+        match lock.try_lock() {
+            Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(lock),
+            Err(fs::TryLockError::WouldBlock) => {
+                Err(Error::new(format!("another run writes {}", self.out.display()))
+                    .rule(format!("one run at a time writes in {}", self.path.display())))
+            }
+        }
+    }
+
+    /// Removes all that is there but the lock.
+    fn clear(&self) -> Result<()> {
+        let fail = |error: io::Error| failed(&self.path, &error);
+        for entry in fs::read_dir(&self.path).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            match entry.file_type().map_err(fail)?.is_dir() {
+                true => fs::remove_dir_all(entry.path()).map_err(fail)?,
+                false if entry.file_name() == LOCK => {}
+                false => fs::remove_file(entry.path()).map_err(fail)?,
+            }
+        }
+        Ok(())
     }
 
     fn remove(&self) -> Result<()> {
@@ -178,17 +225,33 @@ impl Stage {
         written.map_err(|error| failed(&path, &error))
     }
 
+    /// What the journal has: of each key the length and the checksum.
+    fn journal(&self) -> HashMap<String, (u64, u32)> {
+        let text = fs::read_to_string(self.path.join(JOURNAL)).unwrap_or_default();
+        let line = |line: &str| {
+            let mut words = line.splitn(3, ' ');
+            let (len, sum) = (words.next()?.parse().ok()?, u32::from_str_radix(words.next()?, 16).ok()?);
+            Some((words.next()?.to_owned(), (len, sum)))
+        };
+        text.lines().filter_map(line).collect()
+    }
+
+    /// The bytes under all keys that are complete and begin otherwise.
+    pub(crate) fn stored_bytes(&self, without: &str) -> u64 {
+        let journal = self.journal();
+        let stays = journal.iter().filter(|(key, _)| !key.starts_with(without));
+        stays.map(|(_, (len, _))| *len).fold(0, u64::saturating_add)
+    }
+
+    /// Removes all that stands under keys that begin with this folder.
+    pub(crate) fn remove_all(&self, folder: &str) -> Result<()> {
+        let path = self.path.join(folder);
+        fs::remove_dir_all(&path).map_err(|error| failed(&path, &error))
+    }
+
     /// Whether a key is there, with the length and the checksum of the journal.
     pub fn has(&self, key: &str) -> bool {
-        let complete = self.complete.get_or_init(|| {
-            let text = fs::read_to_string(self.path.join(JOURNAL)).unwrap_or_default();
-            let line = |line: &str| {
-                let mut words = line.splitn(3, ' ');
-                let (len, sum) = (words.next()?.parse().ok()?, u32::from_str_radix(words.next()?, 16).ok()?);
-                Some((words.next()?.to_owned(), (len, sum)))
-            };
-            text.lines().filter_map(line).collect()
-        });
+        let complete = self.complete.get_or_init(|| self.journal());
         let Some(&(len, sum)) = complete.get(key) else { return false };
         let Ok(file) = File::open(self.path.join(key)) else { return false };
         match file.metadata() {
@@ -217,7 +280,7 @@ impl Stage {
             failed(&self.out, &error).rule(format!("all chunks are complete in {}", self.path.display()))
         };
         is_free(&self.out)?;
-        for name in [JOURNAL, JOB] {
+        for name in [JOURNAL, JOB, LOCK] {
             match fs::remove_file(self.path.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
                 _ => {}

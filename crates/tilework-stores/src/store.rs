@@ -56,6 +56,11 @@ pub trait Space {
 
     /// Gives back the memory that holds what was written so far, if something else keeps it.
     fn forget(&mut self) {}
+
+    /// Whether it is a file, which the system maps in larger parts than are written.
+    fn is_mapped(&self) -> bool {
+        false
+    }
 }
 
 impl Space for &mut [u8] {
@@ -71,6 +76,10 @@ impl Space for MappedMut {
 
     fn forget(&mut self) {
         MappedMut::forget(self);
+    }
+
+    fn is_mapped(&self) -> bool {
+        true
     }
 }
 

@@ -34,8 +34,12 @@ impl Transfers {
     /// # Errors
     /// Elements that are not converted into each other.
     pub fn new(from: Element, to: Element) -> Result<Transfers> {
-        let conversion = if from == to { None } else { Some(Conversion::between(from, to)?) };
-        Ok(Transfers { kept: Kept::new(ROOM), conversion })
+        Ok(Transfers::of(if from == to { None } else { Some(Conversion::between(from, to)?) }))
+    }
+
+    /// Moves that convert so, or not.
+    pub(crate) fn of(conversion: Option<Conversion>) -> Transfers {
+        Transfers { kept: Kept::new(ROOM), conversion }
     }
 
     /// Moves a region of this size from one piece to another.

@@ -13,17 +13,17 @@ use crate::common::{command, run};
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/model.safetensors");
 const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/weights.npy");
 
-fn done(args: &[&str]) -> String {
+pub fn done(args: &[&str]) -> String {
     let ran = run(args);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
     ran.stdout
 }
 
-fn json(args: &[&str]) -> Value {
+pub fn json(args: &[&str]) -> Value {
     serde_json::from_str(&done(&[args, &["--json"]].concat())).expect("JSON")
 }
 
-fn refused(args: &[&str], expected: &str) {
+pub fn refused(args: &[&str], expected: &str) {
     let ran = run(args);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", 2), "{args:?}");
     let words = ran.stderr.split_whitespace().collect::<Vec<&str>>().join(" ");
@@ -71,7 +71,7 @@ fn a_model_goes_to_eight_devices_and_to_two_and_comes_back() {
 }
 
 /// The elements of an npy file, or of an array that is one chunk and nothing else.
-fn elements(path: &str) -> Vec<u8> {
+pub fn elements(path: &str) -> Vec<u8> {
     match Path::new(path).is_dir() {
         true => fs::read(Path::new(path).join("c/0/0")).expect("one chunk"),
         false => {
@@ -156,7 +156,7 @@ fn parts_of_a_plan_are_done_by_several_processes_in_any_order() {
 }
 
 /// Gives a file another time, as who writes it again does.
-fn touch(path: impl AsRef<Path>) {
+pub fn touch(path: impl AsRef<Path>) {
     let file = fs::File::options().append(true).open(path).expect("a file");
     file.set_modified(std::time::UNIX_EPOCH).expect("a time");
 }
@@ -211,7 +211,7 @@ fn a_source_that_has_changed_is_noticed() {
 }
 
 /// An npy file of a square of 32-bit numbers.
-fn square(path: &str, side: u32) {
+pub fn square(path: &str, side: u32) {
     let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({side}, {side}), }}");
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');
@@ -255,7 +255,7 @@ fn a_run_that_was_killed_goes_on_where_it_was() {
 
 /// The most memory that a child had, as the system counts it.
 #[cfg(target_os = "linux")]
-fn peak(args: &[&str]) -> u64 {
+pub fn peak(args: &[&str]) -> u64 {
     let mut child = command(args).stdout(Stdio::null()).spawn().expect("it starts");
     let mut peak = 0;
     loop {
@@ -270,6 +270,19 @@ fn peak(args: &[&str]) -> u64 {
         }
         std::thread::yield_now();
     }
+}
+
+/// The same npy file with numbers that nothing compresses.
+pub fn noise(from: &str, to: &str) {
+    let mut noise = fs::read(from).expect("a file");
+    let mut state = 1_u64;
+    for eight in noise[128..].chunks_exact_mut(8) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        eight.copy_from_slice(&state.to_le_bytes());
+    }
+    fs::write(to, noise).expect("a file");
 }
 
 #[cfg(target_os = "linux")]
@@ -292,15 +305,7 @@ fn memory_is_bounded_by_what_is_allowed() {
         assert!(found > 4 << 20, "{name}: {found} bytes; nothing was measured");
     }
     // Chunks that hardly anything compresses, in more files than there may be memory for.
-    let mut noise = fs::read(&source).expect("a file");
-    let mut state = 1_u64;
-    for eight in noise[128..].chunks_exact_mut(8) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        eight.copy_from_slice(&state.to_le_bytes());
-    }
-    fs::write(at("noise.npy"), &noise).expect("a file");
+    noise(&source, &at("noise.npy"));
     done(&["rechunk", &at("noise.npy"), &at("packed"), "--chunks", "64,4096", "--compress", "zstd:1"]);
     let (packed, turned) = (at("packed"), at("turned"));
     let args = ["rechunk", &packed, &turned, "--chunks", "4096,64", "--compress", "zstd:1"];

@@ -10,6 +10,7 @@ mod diff;
 mod directml;
 mod documents;
 mod hostile;
+mod into_stores;
 mod jobs;
 mod lean;
 mod link;

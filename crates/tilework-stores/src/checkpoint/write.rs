@@ -468,4 +468,8 @@ impl Space for Within<'_> {
     fn forget(&mut self) {
         self.map.forget();
     }
+
+    fn is_mapped(&self) -> bool {
+        true
+    }
 }

@@ -1,7 +1,6 @@
 //! Writing an array chunk by chunk, as version 3.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 use tilework::dialect::Axes;
@@ -101,6 +100,17 @@ impl Spec {
         Spec { array, element, dims: dims.to_vec(), compression, fill: 0, names: None, attributes }
     }
 
+    /// An array between two passes: what nothing compresses, in chunks of the pieces of a grid.
+    ///
+    /// # Errors
+    /// Sizes that no array has.
+    pub(crate) fn between(element: Element, grid: &Grid) -> Result<Spec> {
+        let chunks: Vec<u64> =
+            grid.cuts().iter().map(|cut| cut.regular().unwrap_or(cut.largest()).max(1)).collect();
+        let sizes = grid.sizes();
+        Ok(Spec::new(Grid3::new(element, &sizes, &chunks, None, None)?, element, &sizes))
+    }
+
     pub(super) fn meta(&self) -> Meta {
         let index = Index { at_start: false, has_sum: true, is_reversed: false };
         Meta {
@@ -181,8 +191,6 @@ pub struct NewArray {
     /// The chunks of a shard.
     inner: Grid,
     chunk_bytes: u64,
-    /// The bytes that were stored by this value.
-    stored: AtomicU64,
 }
 
 /// The pieces of a new array, and what writing one takes, before there is any store.
@@ -238,18 +246,7 @@ impl NewArray {
         let chunk_bytes = meta.layout_of(meta.array.chunks())?.bytes();
         let shards = Shards::new(meta.element, grid, Form::whole(layout))?.with_fill(meta.fill);
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
-        Ok(NewArray { stage, path, meta, shards, inner, chunk_bytes, stored: AtomicU64::new(0) })
-    }
-
-    /// The bytes that this value has stored, as they are on the disk.
-    pub fn stored_bytes(&self) -> u64 {
-        self.stored.load(Ordering::Relaxed)
-    }
-
-    /// Notes that a piece is complete.
-    fn done(&self, key: &str, len: u64, sum: u32) -> Result<()> {
-        self.stored.fetch_add(len, Ordering::Relaxed);
-        self.stage.done(key, len, sum)
+        Ok(NewArray { stage, path, meta, shards, inner, chunk_bytes })
     }
 
     fn key(&self, piece: u64) -> Result<String> {
@@ -299,7 +296,7 @@ impl NewArray {
         let sum = sum.finalize();
         drop(map);
         file.commit_hastily()?;
-        self.done(key, all, sum)
+        self.stage.done(key, all, sum)
     }
 
     /// The bytes of a piece as they are stored.
@@ -343,6 +340,10 @@ impl Space for Front<'_> {
     fn forget(&mut self) {
         self.map.forget();
     }
+
+    fn is_mapped(&self) -> bool {
+        true
+    }
 }
 
 impl Write for NewArray {
@@ -363,7 +364,7 @@ impl Write for NewArray {
     fn put_made(&self, piece: u64, made: Vec<u8>) -> Result<()> {
         let (key, bytes) = (self.key(piece)?, self.encoded(piece, made)?);
         self.stage.put(&key, &bytes)?;
-        self.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
+        self.stage.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
     }
 
     fn put_space(&self, piece: u64, make: &mut dyn FnMut(&mut dyn Space) -> Result<()>) -> Result<()> {
