@@ -7,6 +7,7 @@ use serde::Serialize;
 use tilework::dialect::Known;
 use tilework::sharding::{Mesh, Sharding};
 use tilework::words::short_bytes;
+use tilework::zarr;
 use tilework::{Element, Error};
 use tilework_stores::Stamp;
 use tilework_stores::checkpoint::{Reshard, Rule, Written};
@@ -64,10 +65,10 @@ fn rule(text: &str) -> Rule {
 }
 
 pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<(), Stop> {
-    let order = match &asked.order {
-        None => None,
-        Some(text) => match order(text, &asked.chunks, args) {
-            Ok(order) => Some(order),
+    let lie = match &asked.order {
+        None => Lie::default(),
+        Some(text) => match lie(text, asked, args) {
+            Ok(lie) => lie,
             Err(error) => return output.bad(&error, text, None),
         },
     };
@@ -76,9 +77,9 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
         let job = Rechunk {
             from: asked.from.clone(),
             to: asked.to.clone(),
-            chunks: asked.chunks.clone(),
-            shards: asked.shards.clone(),
-            order,
+            shards: lie.tiles.as_ref().map(|_| asked.chunks.clone()).or_else(|| asked.shards.clone()),
+            chunks: lie.tiles.unwrap_or_else(|| asked.chunks.clone()),
+            order: lie.order,
             compression: asked.compress.clone(),
             plan: None,
         };
@@ -104,26 +105,49 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
     }
 }
 
-/// The dimensions from major to minor, of braces for the sizes of a chunk.
-fn order(text: &str, chunks: &[u64], args: &Args) -> tilework::Result<Vec<usize>> {
+/// How the elements of a chunk lie.
+#[derive(Default)]
+struct Lie {
+    /// The sizes of a tile: a chunk of tiles is a shard of chunks, and its places are the same.
+    tiles: Option<Vec<u64>>,
+    /// The dimensions from major to minor, in a tile if there are some.
+    order: Option<Vec<usize>>,
+}
+
+/// Reads a layout for the sizes of a chunk: an order of dimensions, or tiles that Zarr has a word for.
+fn lie(text: &str, asked: &RechunkArgs, args: &Args) -> tilework::Result<Lie> {
+    let chunks = &asked.chunks;
     let known = Known::array(chunks, Element::U8);
     let said = subject::read_one(text, None, known, args).map_err(|bad| bad.error)?;
     let layout = said.layout()?;
-    let strides =
-        layout.to_strides().ok().filter(|_| layout.is_packed() == Some(true) && layout.dims() == chunks);
-    let fail = || {
+    let fail = |rule: &str| {
         Error::new(format!("chunks that lie as {said}"))
-            .rule("Zarr has a word for an order of dimensions, and for chunks within shards as tiles")
-            .accepts("an order such as '{0,1}', with --chunks and --shards for tiles")
+            .rule(rule)
+            .accepts("an order such as '{0,1}', or whole tiles such as '{1,0:T(8,128)}'")
     };
-    let strides = strides.ok_or_else(fail)?.strides;
-    let found = said.minor_to_major();
-    let order = found.map(|minor| minor.iter().rev().copied().collect::<Vec<usize>>());
-    Ok(order.filter(|order| order.len() == chunks.len()).unwrap_or_else(|| {
-        let mut order: Vec<usize> = (0..chunks.len()).collect();
-        order.sort_by_key(|&dim| std::cmp::Reverse(strides[dim]));
-        order
-    }))
+    if layout.dims() != chunks {
+        return Err(fail(&format!("--to is a layout of a chunk, which --chunks says is {chunks:?}")));
+    }
+    if let Some(strides) = layout.to_strides().ok().filter(|_| layout.is_packed() == Some(true)) {
+        let found = said.minor_to_major();
+        let order = found.map(|minor| minor.iter().rev().copied().collect::<Vec<usize>>());
+        let order = order.filter(|order| order.len() == chunks.len()).unwrap_or_else(|| {
+            let mut order: Vec<usize> = (0..chunks.len()).collect();
+            order.sort_by_key(|&dim| std::cmp::Reverse(strides.strides[dim]));
+            order
+        });
+        return Ok(Lie { tiles: None, order: Some(order) });
+    }
+    let tiled = zarr::DIALECT.say.and_then(|say| say(&layout, Element::U8).ok());
+    let tiled = tiled.as_ref().and_then(|tiled| tiled.get::<zarr::Array>());
+    let tiled = tiled.filter(|tiled| tiled.shards().is_none()).ok_or_else(|| {
+        fail("tiles of a chunk are chunks of a shard, which lie one behind the other, the last dimension first")
+    })?;
+    if asked.shards.is_some() {
+        return Err(fail("a chunk of tiles is a shard of chunks, and there are no shards of shards"));
+    }
+    let order = tiled.order().map_or_else(|| (0..chunks.len()).collect(), <[usize]>::to_vec);
+    Ok(Lie { tiles: Some(tiled.chunks().to_vec()), order: Some(order) })
 }
 
 /// Saves a plan, says it, or does it.

@@ -106,7 +106,7 @@ impl Rechunk {
                     &sizes,
                     &self.chunks,
                     self.shards.as_deref(),
-                    self.order.as_deref(),
+                    self.order.as_deref().filter(|order| !order.is_sorted()),
                 )?;
                 Ok(Spec {
                     compression: compression.unwrap_or_default(),

@@ -38,6 +38,7 @@ stay. DST has its name when all of it is there. A SRC that has changed meanwhile
 Examples:
   tilework rechunk samples/weights.npy weights.zarr --chunks 16,100
   tilework rechunk weights.zarr columns.zarr --chunks 64,30 --to '{0,1}' --compress zstd:3
+  tilework rechunk weights.zarr tiles.zarr --chunks 64,300 --to '{1,0:T(8,100)}'
   tilework rechunk weights.zarr sharded.zarr --chunks 8,10 --shards 64,100 --memory 256MiB --dry-run
   tilework rechunk weights.zarr more.zarr --chunks 8,300 --save-plan plan.json
   tilework run-tasks plan.json --part 1/2";
@@ -135,7 +136,8 @@ pub struct RechunkArgs {
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
     pub shards: Option<Vec<u64>>,
 
-    /// The order of the dimensions in a chunk, the most minor first, such as '{0,1}' [default: as in SRC]
+    /// How a chunk lies: an order of dimensions such as '{0,1}', or tiles such as '{1,0:T(8,128)}', which become the chunks of a shard
+    /// of --chunks [default: the order of SRC]
     #[arg(long = "to", value_name = "LAYOUT")]
     pub order: Option<String>,
 

@@ -121,14 +121,53 @@ fn an_array_goes_through_chunks_and_shards_and_comes_back() {
     ]);
     assert!(elements(&at("one")) == elements(WEIGHTS));
     refused(&["rechunk", &at("rows"), &at("x"), "--chunks", "8"], "");
-    refused(
-        &["rechunk", &at("rows"), &at("x"), "--chunks", "8,8", "--to", "{1,0:T(2,2)}"],
-        "an order of dimensions",
-    );
+    for (to, more, expected) in [
+        ("{0,1:T(2,2)}", &[][..], "one behind the other"),
+        ("{1,0:T(3,2)}", &[], "a shard holds whole chunks"),
+        ("{1,0:T(2,2)}", &["--shards", "16,16"], "no shards of shards"),
+        ("f32[9,8]", &[], "--chunks says is [8, 8]"),
+    ] {
+        let args = ["rechunk", &at("rows"), &at("x"), "--chunks", "8,8", "--to", to];
+        refused(&[&args[..], more].concat(), expected);
+    }
     refused(&["rechunk", &at("rows"), &at("rows"), "--chunks", "8,8"], "apart from what is read");
     refused(&["rechunk", MODEL, &at("x"), "--chunks", "8,8"], "has 6 arrays");
     refused(&["rechunk", &at("nowhere"), &at("x"), "--chunks", "8,8"], "nowhere");
     assert_eq!(folder.names(), ["columns", "one", "rows", "sharded"]);
+}
+
+#[test]
+fn tiles_of_a_chunk_are_chunks_of_a_shard_at_the_same_places() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    for (number, (to, read_as)) in [
+        ("{1,0:T(8,50)}", "shards (32, 100) chunks (8, 50)"),
+        ("{1,0:T(32,10)}", "shards (32, 100) chunks (32, 10)"),
+        ("{0,1}", "chunks (32, 100) order (1, 0)"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = at(&format!("{number}.zarr"));
+        done(&["rechunk", WEIGHTS, &out, "--chunks", "32,100", "--to", to]);
+        let listed = json(&["ls", &out]);
+        assert!(
+            listed["tensors"][0]["layout"].as_str().is_some_and(|layout| layout.ends_with(read_as)),
+            "{listed}"
+        );
+        done(&["diff", &out, WEIGHTS]);
+        // The first shard, before its index, has the bytes that the layout says for this part of the array.
+        let (part, moved) = (at("part.bin"), at("moved.bin"));
+        let rows = elements(WEIGHTS);
+        let width = rows.len() / (64 * 300);
+        let first: Vec<u8> =
+            (0..32).flat_map(|row| &rows[row * 300 * width..][..100 * width]).copied().collect();
+        fs::write(&part, &first).expect("a file");
+        let shape = if width == 4 { "f32[32,100]" } else { panic!("{width} bytes") };
+        done(&["convert", &part, &moved, "--from", shape, "--to", &format!("{shape}{to}")]);
+        let stored = fs::read(at(&format!("{number}.zarr/c/0/0"))).expect("a shard");
+        assert!(stored.starts_with(&fs::read(&moved).expect("a file")), "{to}");
+    }
 }
 
 #[test]

@@ -133,7 +133,8 @@ impl Array {
         compression: Compression,
     ) -> Result<Spec> {
         let mut spec = self.meta.spec(compression);
-        let order = order.or(self.meta.array.order());
+        // The order that chunks have anyway is not said.
+        let order = order.or(self.meta.array.order()).filter(|order| !order.is_sorted());
         spec.array = Grid3::new(self.meta.element, &self.meta.dims, chunks, shards, order)?;
         Ok(spec)
     }
