@@ -80,10 +80,13 @@ pub use source::{Array, Part, Source};
 pub use window::parts;
 pub use write::{Move, StreamError};
 
-/// A file without a name in a folder, for what is needed for a while.
+/// A file without a name in a folder, which has room for as many bytes, for what is needed for a while.
 ///
 /// # Errors
-/// A folder in which no file is made.
-pub fn scratch_file(folder: &std::path::Path) -> tilework::Result<std::fs::File> {
-    destination::scratch(folder).map_err(|error| source::failed(&folder.display().to_string(), &error))
+/// A folder in which no file is made, a disk with less room, and a limit on the size of files.
+pub fn scratch_file(folder: &std::path::Path, len: u64) -> tilework::Result<std::fs::File> {
+    let name = folder.display().to_string();
+    let file = destination::scratch(folder).map_err(|error| source::failed(&name, &error))?;
+    destination::fits(&file, len, &format!("a file for a while in {name}"))?;
+    Ok(file)
 }

@@ -203,6 +203,8 @@ impl Stage {
     /// Writes all of what stands under a key.
     pub fn put(&self, key: &str, bytes: &[u8]) -> Result<()> {
         let file = self.file(key)?;
+        // A limit on the size of files would end the process.
+        file.fits(bytes.len() as u64)?;
         file.file().write_all(bytes).map_err(|error| file.failed(&error))?;
         file.commit_hastily()
     }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tilework::Result;
 use tilework_stores::job::{Job, Rechunk};
-use tilework_stores::plan::Assumed;
-use tilework_stores::zarr::open_array;
-use tilework_stores::{Read, Stamp};
+use tilework_stores::plan::{Assumed, End, Plan, Wanted};
+use tilework_stores::run::Run;
+use tilework_stores::zarr::{self, Spec, open_array};
+use tilework_stores::{Held, Read, Shards, Stamp, Write};
 
 /// A folder of this test, which goes with it.
 struct Folder(PathBuf);
@@ -161,4 +162,75 @@ fn what_a_first_pass_made_of_another_source_is_not_read() -> Result<()> {
     file.set_modified(found).expect("a time");
     now.finish()?;
     is_right(&folder.at("columns"), 1)
+}
+
+/// An array of whose chunks one is cut short as soon as it was opened.
+struct Cut<'a> {
+    array: &'a zarr::Array,
+    chunk: PathBuf,
+    len: u64,
+}
+
+impl Read for Cut<'_> {
+    fn shards(&self) -> &Shards {
+        self.array.shards()
+    }
+
+    fn get(&self, piece: u64) -> Result<Held<'_>> {
+        let held = self.array.get(piece);
+        if piece == 2 {
+            let file = fs::File::options().write(true).open(&self.chunk).expect("a chunk");
+            file.set_len(self.len).expect("shorter");
+        }
+        held
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_source_that_is_cut_short_while_it_is_read_is_an_error_and_what_was_written_stays() -> Result<()> {
+    let folder = Folder::new("cut");
+    square(&folder.at("in.npy"), 0);
+    let rows = Rechunk {
+        from: folder.at("in.npy"),
+        to: folder.at("rows"),
+        chunks: vec![64, SIDE],
+        shards: None,
+        order: None,
+        compression: None,
+        plan: None,
+    };
+    all(&rows.planned(1 << 20, Assumed::disk(1))?)?;
+    let chunk = folder.at("rows/c/2/0");
+    let whole = fs::read(&chunk).expect("a chunk");
+    for len in [0, 1, 4096, 10_000] {
+        let array = open_array(&folder.at("rows"))?;
+        let element = array.shards().element();
+        let chunks = tilework::zarr::Array::new(element, &[SIDE; 2], &[32, SIDE], None, None)?;
+        let to = zarr::create(&folder.at("out"), &Spec::new(chunks, element, &[SIDE; 2]))?;
+        let wanted = Wanted { memory: 1 << 20, assumed: Assumed::disk(1), between: None };
+        let end = End::new(Write::shards(&to), to.cost()?)?;
+        let plan = Plan::new(&End::new(array.shards(), array.cost()?)?, &end, &wanted)?;
+        let pass = &plan.passes[0];
+        let run = |from: &dyn Read| {
+            let run = Run { pass, from, to: &to, resume: true, window: 1 << 20, touched: 0.into() };
+            run.tasks(0..pass.tasks()?.count(), 1, &|_| {})
+        };
+        let cut = Cut { array: &array, chunk: chunk.clone(), len };
+        let error = run(&cut).expect_err("cut short").to_string();
+        assert!(error.contains("rows/c/2/0"), "{len}: {error}");
+        assert!(!folder.at("out").exists() && !to.has(4)? && !to.has(5)?);
+        fs::write(&chunk, &whole).expect("a chunk");
+        let found = open_array(&folder.at("rows"))?;
+        run(&found)?;
+        to.finish()?;
+        let written = open_array(&folder.at("out"))?;
+        for piece in 0..8 {
+            let wanted: Vec<u8> =
+                (0..32 * SIDE).map(|at| number(32 * piece + at / SIDE, at % SIDE, 0)).collect();
+            assert!(written.get(piece)?.bytes() == Some(&wanted), "{len}: chunk {piece}");
+        }
+        fs::remove_dir_all(folder.at("out")).expect("a folder");
+    }
+    Ok(())
 }

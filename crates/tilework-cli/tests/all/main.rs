@@ -9,6 +9,8 @@ mod convert;
 mod diff;
 mod directml;
 mod documents;
+#[cfg(unix)]
+mod faults;
 mod hostile;
 mod into_stores;
 mod jobs;

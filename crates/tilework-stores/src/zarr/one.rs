@@ -113,9 +113,10 @@ impl One<'_> {
     /// All places of the new layout, one after the other.
     fn moved(&self, moved: &Moved, from: &dyn Read) -> Result<(Mapped, String)> {
         let to = moved.relayout.plan().to();
-        let file = scratch_file(self.scratch)?;
+        let bytes = to.bytes().max(1);
+        let file = scratch_file(self.scratch, bytes)?;
         let fail = |error| Error::new(format!("{}: {error}", self.scratch.display()));
-        let mut held = MappedMut::create(&file, to.bytes().max(1)).map_err(fail)?;
+        let mut held = MappedMut::create(&file, bytes).map_err(fail)?;
         if moved.fill != 0 {
             fill_all(&mut held, to, moved.fill)?;
         }
