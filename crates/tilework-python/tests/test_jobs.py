@@ -72,6 +72,83 @@ def test_an_executor_of_processes_runs_a_plan(tmp_path: Path) -> None:
     same(tmp_path / "out.zarr", numbers(), (16, 40))
 
 
+def test_arrays_of_other_libraries_are_read_from_their_stores(tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    dask = pytest.importorskip("dask.array")
+    array = numbers((64, 60))
+    stored = zarr.create_array(tmp_path / "in.zarr", shape=array.shape, chunks=(16, 60), dtype=array.dtype)
+    stored[:] = array
+    chunks = {"t": {"chunks": (16, 60)}}
+    xarray.Dataset({"t": (("y", "x"), array)}).to_zarr(tmp_path / "ds.zarr", consolidated=False, encoding=chunks)
+
+    def opened(**how: Any) -> Any:
+        return xarray.open_zarr(tmp_path / "ds.zarr", consolidated=False, **how)["t"]
+
+    of_dask = dask.from_zarr(str(tmp_path / "in.zarr"))
+    sources = [
+        stored,
+        of_dask,
+        of_dask.rechunk((8, 8)),
+        opened(chunks=None),
+        opened(chunks={}),
+        opened(chunks={"y": 32}),
+    ]
+    for number, source in enumerate(sources):
+        tw.rechunk(source, tmp_path / f"{number}.zarr", chunks=(64, 6), memory="64MiB")
+        same(tmp_path / f"{number}.zarr", array, (64, 6))
+    computed = [
+        of_dask + 1,
+        of_dask[:32],
+        of_dask.T,
+        opened(chunks=None)[:8],
+        opened(chunks={})[::-1],
+        opened(chunks=None) * 2,
+    ]
+    for source in [*computed, opened(chunks=None).load(), array]:
+        with pytest.raises(TypeError, match="to_zarr"):
+            tw.rechunk(source, tmp_path / "x.zarr", chunks=(64, 6))
+    decoded = xarray.Dataset({"t": (("y", "x"), array, {"scale_factor": 0.5})})
+    decoded.to_zarr(tmp_path / "scaled.zarr", consolidated=False)
+    with pytest.raises(TypeError, match="mask_and_scale=False"):
+        tw.rechunk(
+            xarray.open_zarr(tmp_path / "scaled.zarr", consolidated=False)["t"], tmp_path / "x.zarr", chunks=(8, 8)
+        )
+    assert not (tmp_path / "x.zarr").exists()
+
+
+class Cluster:
+    """What a Dask client says of its workers; it runs tasks here."""
+
+    def __init__(self, *workers: dict[str, int]) -> None:
+        self.workers, self.tasks = workers, list[tw.Task]()
+
+    def scheduler_info(self) -> dict[str, Any]:
+        return {"workers": dict(enumerate(self.workers))}
+
+    def map(self, call: Any, tasks: Any, **_: Any) -> list[Any]:
+        self.tasks += tasks
+        return [call(task) for task in tasks]
+
+    def gather(self, done: Any) -> Any:
+        return done
+
+
+def test_tasks_are_as_large_as_the_smallest_worker_allows(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", numbers())
+    gib = 1 << 30
+    for number, (workers, memory) in enumerate(
+        [
+            ([{"memory_limit": 4 * gib, "nthreads": 2}, {"memory_limit": 3 * gib, "nthreads": 1}], gib),
+            ([{"memory_limit": 0, "nthreads": 1}], None),
+            ([{"memory_limit": 1 << 20, "nthreads": 1}], 32 << 20),
+        ]
+    ):
+        client = Cluster(*workers)
+        tw.rechunk(tmp_path / "a.npy", tmp_path / f"{number}.zarr", chunks=(16, 40), client=client)
+        same(tmp_path / f"{number}.zarr", numbers(), (16, 40))
+        assert client.tasks and {task.memory for task in client.tasks} == {memory}
+
+
 class Slow:
     """A task that marks its begin and takes a while, so that somebody can kill its worker meanwhile."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilework._files import _answer
+from tilework._sources import path_of
 
 __all__ = ["Task", "TaskPlan", "plan_tasks", "rechunk", "reshard"]
 
@@ -98,7 +99,7 @@ def _rechunk_words(
 
 
 def plan_tasks(
-    src: _Path,
+    src: _Path | Any,
     dst: _Path,
     *,
     chunks: Iterable[int],
@@ -117,12 +118,12 @@ def plan_tasks(
     """
     words = [*_rechunk_words(chunks, shards, to, compress, memory), "--threads=1"]
     words += [] if workers is None else [f"--workers={workers}"]
-    text, found = _planned([*words, "--", os.fspath(os.path.abspath(src)), os.fspath(os.path.abspath(dst))])
+    text, found = _planned([*words, "--", os.path.abspath(path_of(src)), os.fspath(os.path.abspath(dst))])
     return _tasks(text, found, memory, parts)
 
 
 def rechunk(
-    src: _Path,
+    src: _Path | Any,
     dst: _Path,
     *,
     chunks: Iterable[int],
@@ -136,8 +137,11 @@ def rechunk(
 ) -> None:
     """Write an array (a Zarr store, an npy file) as a Zarr array in other chunks, within bounded memory.
 
-    With `client`, a `dask.distributed.Client`, or `executor`, of `concurrent.futures`, its workers do it, each with `memory`;
-    they read and write the files themselves. Else the threads of this process do it. A run that was stopped goes on where it was
+    `src` may also be an array of zarr-python, an xarray.DataArray or a dask.array that is all of a Zarr array as it is stored: then
+    that store is read, and nothing goes through the scheduler.
+
+    With `client`, a `dask.distributed.Client`, or `executor`, of `concurrent.futures`, its workers do it, each task with `memory`, or
+    half of what a thread of the smallest Dask worker may have; they read and write the files themselves. Else the threads of this process do it. A run that was stopped goes on where it was
     when it is begun again.
 
     >>> import tempfile
@@ -147,14 +151,16 @@ def rechunk(
     ...     tw.ls(f"{folder}/a.zarr")[0].shape
     (8, 8)
 
-    Raises LayoutError for what is no array, chunks that are none of it, a target that exists, and a full disk.
+    Raises LayoutError for what is no array, chunks that are none of it, a target that exists, and a full disk; and TypeError for an
+    array that was computed.
     """
+    memory = _worker_memory(client) if memory is None else memory
     if client is not None or executor is not None:
         plan = plan_tasks(src, dst, chunks=chunks, shards=shards, to=to, compress=compress, memory=memory, parts=parts)
         plan.run(client=client, executor=executor)
         return
     words = _rechunk_words(chunks, shards, to, compress, memory)
-    _answer([*words, "--", os.fspath(src), os.fspath(dst)])
+    _answer([*words, "--", path_of(src), os.fspath(dst)])
 
 
 def reshard(
@@ -186,6 +192,7 @@ def reshard(
     """
     if mesh is not None and not isinstance(mesh, str):
         mesh = ",".join(f"{name}={size}" for name, size in mesh.items())
+    memory = _worker_memory(client) if memory is None else memory
     specs = {None: spec} if spec is not None and not isinstance(spec, Mapping) else (spec or {})
     words = ["reshard", "--json"] + [f"--only={pattern}" for pattern in only]
     words += [] if mesh is None else [f"--mesh={mesh}"]
@@ -198,6 +205,19 @@ def reshard(
         return
     text, found = _planned([*words, *ends])
     _tasks(text, found, memory, parts).run(client=client, executor=executor)
+
+
+def _worker_memory(client: Any) -> int | None:
+    """Half of what a thread of the smallest worker may have; the rest is Python and what others leave there."""
+    if client is None:
+        return None
+    try:
+        found = client.scheduler_info(n_workers=-1)  # else it names five of them
+    except TypeError:
+        found = client.scheduler_info()
+    workers = found["workers"].values()
+    limits = [one["memory_limit"] // max(1, one["nthreads"]) for one in workers if one.get("memory_limit")]
+    return max(min(limits) // 2, 32 << 20) if limits else None
 
 
 def _sizes(sizes: Iterable[int]) -> str:
