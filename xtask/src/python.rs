@@ -11,7 +11,7 @@ use crate::{Outcome, shell};
 pub const MATURIN: &str = "maturin==1.16.0";
 
 /// What the package is built, tested and compared with.
-const PACKAGES: [&str; 16] = [
+const PACKAGES: [&str; 17] = [
     MATURIN,
     "numpy==2.4.6",
     "ml_dtypes==0.6.0",
@@ -24,6 +24,7 @@ const PACKAGES: [&str; 16] = [
     "distributed==2026.8.0",
     "zarr==3.1.6",
     "tensorstore==0.1.86",
+    "orbax-checkpoint==0.12.8",
     "pytest==9.2.0",
     "hypothesis==6.170.15",
     "mypy==2.4.1",

@@ -42,6 +42,8 @@ class FileArray:
     """The bytes of padding among them."""
     unread: str | None
     """Why it is not read, such as pickled objects, if it is not."""
+    sharding: str | None = None
+    """How devices held it when it was saved, as JAX prints it and `tw.reshard` reads it, where a checkpoint says so."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Difference:
 
 
 def ls(path: _Path, *, only: str | Iterable[str] = ()) -> list[FileArray]:
-    """The arrays in a file: safetensors, an index of shards, GGUF, npz, npy, a Zarr store, or a folder.
+    """The arrays in a file: safetensors, an index of shards, GGUF, npz, npy, a Zarr store, a checkpoint of JAX, or a folder.
 
     Only headers are read, and pickles are never loaded. `only` are patterns of names, such as `layers.*.weight`.
 
@@ -98,6 +100,7 @@ def ls(path: _Path, *, only: str | Iterable[str] = ()) -> list[FileArray]:
             nbytes=tensor["bytes"],
             padding=tensor["padding_bytes"],
             unread=tensor["unread"],
+            sharding=_sharding(tensor.get("saved_as")),
         )
 
     return [array(tensor) for tensor in found["tensors"]]
@@ -174,6 +177,14 @@ def diff(
         only_in_a=tuple(found["only_in_a"]),
         only_in_b=tuple(found["only_in_b"]),
     )
+
+
+def _sharding(saved: dict[str, Any] | None) -> str | None:
+    if saved is None:
+        return None
+    axes = (axis.rsplit("=", 1) for axis in saved["mesh"].split(","))
+    mesh = ", ".join(f"'{name}': {size}" for name, size in axes)
+    return f"NamedSharding(mesh=Mesh({mesh}), spec={saved['spec']})"
 
 
 def _each(option: str, values: str | Iterable[str]) -> list[str]:

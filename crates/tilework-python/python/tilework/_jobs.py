@@ -171,12 +171,13 @@ def reshard(
     spec: str | Mapping[str, str] | None = None,
     only: Iterable[str] = (),
     once: bool = False,
+    orbax: bool = False,
     memory: int | str | None = None,
     client: Any = None,
     executor: Executor | None = None,
     parts: int = 64,
 ) -> None:
-    """Write a checkpoint for other devices: a folder with a safetensors file for each.
+    """Write a checkpoint for other devices: a folder with a safetensors file for each, or one that Orbax restores.
 
     `mesh` has the axes and their sizes, `spec` a sharding as JAX or XLA write it, or several for patterns of names. Objects of JAX
     are taken by what they print.
@@ -198,6 +199,7 @@ def reshard(
     words += [] if mesh is None else [f"--mesh={mesh}"]
     words += [f"--spec={one}" if name is None else f"--spec={name}={one}" for name, one in specs.items()]
     words += ["--once"] if once else []
+    words += ["--orbax"] if orbax else []
     words += [] if memory is None else [f"--memory={memory}"]
     ends = ["--", os.fspath(os.path.abspath(src)), os.fspath(os.path.abspath(dst))]
     if client is None and executor is None:
