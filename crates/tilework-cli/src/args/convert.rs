@@ -29,7 +29,7 @@ unless --convert makes another type of them, rounded to the nearest value; what 
 type has one. Bytes are stored as they are, the least significant first.
 
 Files that hold many arrays by name are converted whole, or as far as --only chooses: safetensors, an index of shards, GGUF, \
-npz, a Zarr store, or a folder. What OUT is written in is said by its name (.safetensors, .npz, .gguf, .npy, .zarr), or it is a folder: OUT/, with \
+npz, a Zarr store, a checkpoint of JAX (Orbax), or a folder. What OUT is written in is said by its name (.safetensors, .npz, .gguf, .npy, .zarr), or it is a folder: OUT/, with \
 shards of safetensors and their index, or npy files with --format npy. --to is tried on each array; one that it does not fit \
 stays as it is, and the answer names it. For quantised blocks of GGUF --to may be the name of mixed rows, q4_0_8x8, or of the \
 type alone to take them apart.

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 pub const LS_EXAMPLES: &str = "\
-A FILE is safetensors, an index of its shards, npz, GGUF, npy, a Zarr store, or a folder with one of these in it. Files are mapped, and \
-nothing but headers is read. Pickles are never loaded.
+A FILE is safetensors, an index of its shards, npz, GGUF, npy, a Zarr store, a checkpoint of JAX (Orbax), or a folder with one of \
+these in it. Files are mapped, and nothing but headers is read. Pickles are never loaded.
 
 Examples:
   tilework ls samples/model.safetensors

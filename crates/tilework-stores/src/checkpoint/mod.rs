@@ -16,6 +16,7 @@
 //! The sizes of a tensor are where its last parts end. So that a file that is missing at the end is missed, files that are written
 //! here say the sizes as well, under `tilework.sizes`; PyTorch's do not. Parts that several files have are copies.
 
+mod chunks;
 mod read;
 mod write;
 

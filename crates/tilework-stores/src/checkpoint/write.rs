@@ -17,9 +17,8 @@ use crate::orbax;
 use crate::region::Region;
 use crate::run::Gather;
 use crate::stage::{Job as Begun, Stage};
-use crate::store::{Space, Write};
+use crate::store::Space;
 use crate::transfer::Transfers;
-use crate::zarr::NewArray;
 
 /// Which tensors are cut how: those whose names a pattern matches, or all that it fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,19 +73,19 @@ pub struct Written {
 
 /// An open job: each device is a task.
 pub struct Open<'a> {
-    job: &'a Reshard,
-    from: Checkpoint,
-    tensors: Vec<Cut>,
-    devices: u64,
+    pub(super) job: &'a Reshard,
+    pub(super) from: Checkpoint,
+    pub(super) tensors: Vec<Cut>,
+    pub(super) devices: u64,
     written: Written,
 }
 
 /// A tensor by its number, and how it is cut.
-struct Cut {
-    number: usize,
-    sharding: Sharding,
+pub(super) struct Cut {
+    pub(super) number: usize,
+    pub(super) sharding: Sharding,
     /// The same in words of a mesh, where it was said so.
-    named: Option<Named>,
+    pub(super) named: Option<Named>,
 }
 
 /// A part of a tensor in a device's file.
@@ -256,33 +255,6 @@ impl Open<'_> {
         self.job.once || self.job.orbax
     }
 
-    /// The arrays of a checkpoint for JAX.
-    fn arrays(&self) -> Result<Vec<orbax::New<'_>>> {
-        let mut arrays = Vec::with_capacity(self.tensors.len());
-        let mesh = match &self.job.mesh {
-            Some(mesh) => Mesh::parse(mesh)?,
-            None => Mesh::new(vec![("devices".to_owned(), self.devices)])?,
-        };
-        for Cut { number, sharding, named } in &self.tensors {
-            let tensor = &self.from.tensors()[*number];
-            let sizes = tensor.shards.grid().sizes();
-            arrays.push(orbax::New {
-                name: &tensor.name,
-                leaf: tensor.leaf.as_ref(),
-                element: tensor.shards.element(),
-                bits: tensor.shards.largest()?.bits(),
-                part: sharding.part_sizes(&sizes)?,
-                // JAX places no array that its parts do not divide, and Orbax wants a sharding of each.
-                saved: match named {
-                    Some(named) if sharding.uneven(&sizes)?.is_none() => named.clone(),
-                    _ => Named::new(mesh.clone(), Vec::new())?,
-                },
-                sizes,
-            });
-        }
-        Ok(arrays)
-    }
-
     /// What a device's file has.
     fn entries(&self, device: u64) -> Result<Vec<Entry<'_>>> {
         let mut entries = Vec::new();
@@ -382,39 +354,6 @@ impl Open<'_> {
         stage.done(&name, head.file_bytes, sum.finalize())?;
         Ok(true)
     }
-}
-
-impl Open<'_> {
-    /// Writes the chunks that a device has first, of a checkpoint for JAX. Returns whether one was written.
-    fn chunks(&self, device: u64, stage: &Arc<Stage>, pool: &dyn Pool, window: u64) -> Result<bool> {
-        let touched = AtomicU64::new(0);
-        let mut has_written = false;
-        let arrays = self.arrays()?;
-        for (Cut { number, sharding, .. }, new) in self.tensors.iter().zip(&arrays) {
-            let named = |error: Error| Error::new(format!("tensor {:?}: {error}", new.name));
-            let part = match sharding.part(&new.sizes, device)? {
-                Some(part) if part.copy == 0 && !part.size.contains(&0) => part,
-                _ => continue,
-            };
-            let to = NewArray::at(Arc::clone(stage), new.name, &new.spec()?).map_err(named)?;
-            let at: Vec<u64> = part.start.iter().zip(&new.part).map(|(start, part)| start / part).collect();
-            let piece = to.shards().grid().number(&at)?;
-            if to.has(piece)? {
-                continue;
-            }
-            let parts = self.from.parts(&self.from.tensors()[*number]);
-            let transfers = Transfers::new(new.element, new.element)?;
-            let gather = Gather { from: &parts, transfers: &transfers, pool, window, touched: &touched };
-            let region = Region { start: part.start, size: part.size };
-            let layout = to.shards().layout_of(&region)?;
-            to.put_space(piece, &mut |space| {
-                gather.run((&region, &layout), space, &mut HashMap::new(), &|_| false)
-            })
-            .map_err(named)?;
-            has_written = true;
-        }
-        Ok(has_written)
-    }
 
     /// Gives the folder its name, when all devices' parts are there.
     ///
@@ -422,33 +361,17 @@ impl Open<'_> {
     /// The first part that is missing, and what the system refuses.
     pub fn finish(&self) -> Result<()> {
         // The folder as it is now: with what other processes have written since.
-        let stage = &self.stage()?;
-        if !self.job.orbax {
-            for device in 0..self.devices {
-                let name = file_name(device);
-                if !stage.has(&name) {
-                    return Err(missing(&name, "the job", device, self.devices));
-                }
-            }
+        let stage = self.stage()?;
+        if self.job.orbax {
+            self.finish_arrays(&stage)?;
             return stage.finish();
         }
-        let arrays = self.arrays()?;
-        for new in &arrays {
-            let array = NewArray::at(Arc::clone(stage), new.name, &new.spec()?)?;
-            let count = array.shards().grid().count();
-            for piece in 0..count {
-                if !array.has(piece)? {
-                    return Err(missing(
-                        &format!("chunk {piece} of {:?}", new.name),
-                        "the job",
-                        piece,
-                        count,
-                    ));
-                }
+        for device in 0..self.devices {
+            let name = file_name(device);
+            if !stage.has(&name) {
+                return Err(missing(&name, "the job", device, self.devices));
             }
-            array.put_metadata()?;
         }
-        orbax::finish(&arrays, &self.from.others, self.from.metadata(), stage)?;
         stage.finish()
     }
 }

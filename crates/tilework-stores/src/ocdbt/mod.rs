@@ -30,7 +30,7 @@ pub(crate) const MANIFEST: &str = "manifest.ocdbt";
 const MOST: u64 = 1 << 30;
 
 /// What a node, a key or a file takes in memory beside its bytes, about.
-const EACH: u64 = 64;
+const EACH: u64 = 192;
 
 fn too_large() -> Error {
     Error::new(format!("a database whose keys take more than {MOST} bytes"))

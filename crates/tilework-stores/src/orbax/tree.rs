@@ -64,7 +64,14 @@ pub(super) fn read(tree: &Value) -> Result<Tree> {
         check(&name).map_err(|error| error.field(format!("tree_metadata: {key}")))?;
         found.arrays.push((name, Leaf { keys, kind: kind.to_owned() }));
     }
-    Ok(found)
+    let mut sorted: Vec<&str> = found.arrays.iter().map(|(name, _)| name.as_str()).collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(found),
+        Some(pair) => Err(Error::new(format!("two arrays called {:?}", pair[0]))
+            .field("tree_metadata")
+            .rule("an array is called by its keys with a dot between, and each by a name of its own")),
+    }
 }
 
 /// A name of an array stays within the checkpoint.
@@ -77,22 +84,19 @@ pub(super) fn check(name: &str) -> Result<()> {
     }
 }
 
-/// How devices held the arrays, by name, as far as it is said by axes of a mesh: others are on one device.
+/// How devices held the arrays, by name, as far as it is said by axes of a mesh. It is shown and not used, so what is said in
+/// another way keeps nobody from reading the arrays.
 pub(super) fn shardings(value: &Value) -> Result<HashMap<String, Named>> {
     let mut found = HashMap::new();
     for (name, value) in Object::new(value, "sharding")?.map() {
         let text = value.as_str().ok_or_else(|| wrong("sharding", value, "a text of JSON"))?;
-        let value = json::read(text.as_bytes())?;
-        let all = Object::new(&value, "sharding")?;
-        if all.get("sharding_type").and_then(Value::as_str) != Some("NamedSharding") {
-            continue;
-        }
         let name = base64(name).and_then(|bytes| String::from_utf8(bytes).ok());
         let name = name.ok_or_else(|| Error::new("a name that is no text in base64").field("sharding"))?;
-        found.insert(
-            name.clone(),
-            named(all).map_err(|error| crate::zarr::open::within(&format!("{name:?}"), &error))?,
-        );
+        let value = json::read(text.as_bytes())?;
+        let all = Object::new(&value, "sharding")?;
+        if all.get("sharding_type").and_then(Value::as_str) == Some("NamedSharding") {
+            found.extend(named(all).ok().map(|named| (name, named)));
+        }
     }
     Ok(found)
 }
