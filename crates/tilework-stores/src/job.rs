@@ -12,16 +12,16 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 use tilework::{Error, Result};
 use tilework_copy::{Inline, Pool, Threads};
-use tilework_files::container::is_store;
 
 use crate::checkpoint::{self, Checkpoint, Reshard};
+use crate::far::is_address;
 use crate::grid::Grid;
 use crate::plan::{Assumed, Between, End, Plan, Wanted};
 use crate::run::{Done, Run};
-use crate::stage::{Stage, apart};
+use crate::stage::{self, Stage, apart};
 use crate::stamp::Stamp;
 use crate::store::{Read, Write};
-use crate::zarr::{self, Compression, NewArray, Spec};
+use crate::zarr::{self, Compression, NewArray, Spec, is_store};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ enum Source {
 
 impl Source {
     fn open(path: &Path) -> Result<Source> {
-        if is_store(path) {
+        if is_address(path) || is_store(path)? {
             return Ok(Source::Zarr(Box::new(zarr::open_array(path)?)));
         }
         let found = Checkpoint::open(path)?;
@@ -118,8 +118,12 @@ impl Rechunk {
 
     /// Where the array between is, if there is one.
     fn between(&self) -> PathBuf {
-        let name = self.to.file_name().unwrap_or_default().to_string_lossy();
-        self.to.with_file_name(format!(".{name}.tilework-between"))
+        stage::beside(&self.to, |name| format!(".{name}.tilework-between"))
+    }
+
+    /// Whether it reads or writes objects of a server.
+    pub fn is_far(&self) -> bool {
+        is_address(&self.from) || is_address(&self.to)
     }
 
     /// Plans the job: with tasks that hold up to so many bytes.
@@ -130,10 +134,10 @@ impl Rechunk {
         apart(&self.from, &self.to)?;
         let source = Source::open(&self.from)?;
         let spec = self.spec(&source)?;
-        let (shards, cost) = zarr::written(&spec)?;
+        let (shards, cost) = zarr::written(&spec, &self.to)?;
         let to = End::new(&shards, cost)?;
         let from = source.with(|array| End::new(array.shards(), array.cost()?))?;
-        let wanted = Wanted { memory, assumed, between: Some(Between { mapped: true }) };
+        let wanted = Wanted { memory, assumed, between: Some(Between { mapped: !is_address(&self.to) }) };
         Ok(Rechunk { plan: Some(Plan::new(&from, &to, &wanted)?), ..self.clone() })
     }
 }
@@ -319,7 +323,7 @@ impl Opened<'_> {
     /// One of another plan, or of a source that has changed since.
     fn found_between(&self, job: &Rechunk, spec: &Spec) -> Result<Option<zarr::Array>> {
         let path = job.between();
-        if !is_store(&path) {
+        if !is_store(&path)? {
             return Ok(None);
         }
         let found = zarr::open_array(&path)?;
@@ -344,7 +348,7 @@ impl Opened<'_> {
         let ended = zarr::go_on(&path, spec, (&job.from, &self.stamp))
             .and_then(|array| complete(&array, "the first pass"));
         match ended {
-            Err(error) if !is_store(&path) => Err(error),
+            Err(error) if !is_store(&path)? => Err(error),
             _ => zarr::open_array(&path), // or somebody else was faster
         }
     }
@@ -409,11 +413,7 @@ impl Opened<'_> {
                 self.unchanged(&source.stamp()?, &job.from)?;
                 complete(&self.last(job, source)?, "the last pass")?;
                 let between = job.between();
-                match is_store(&between) {
-                    true => std::fs::remove_dir_all(&between)
-                        .map_err(|error| Error::new(format!("{}: {error}", between.display()))),
-                    false => Ok(()),
-                }
+                if is_store(&between)? { stage::remove(&between) } else { Ok(()) }
             }
         }
     }

@@ -19,6 +19,7 @@
 
 pub mod checkpoint;
 mod cut;
+mod far;
 mod grid;
 pub mod job;
 mod memory;
@@ -35,6 +36,7 @@ mod transfer;
 pub mod zarr;
 
 pub use cut::Cut;
+pub use far::is_address;
 pub use grid::Grid;
 pub use memory::Memory;
 pub use region::Region;

@@ -1,6 +1,6 @@
 //! Running the tasks of a pass, on threads of this process.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -250,6 +250,9 @@ pub(crate) struct Gather<'a, 'b> {
     pub(crate) touched: &'b AtomicU64,
 }
 
+/// How many pieces are read ahead at most.
+const AHEAD: u64 = 256;
+
 /// What the system takes at least for memory, and what it maps of a file around the place that is read or written.
 const PAGE: u64 = 4 << 10;
 const AROUND: u64 = 64 << 10;
@@ -331,17 +334,43 @@ impl<'a> Gather<'a, '_> {
         kept: &mut HashMap<u64, Held<'a>>,
         is_needed: &dyn Fn(&Region) -> bool,
     ) -> Result<()> {
-        for (number, shared) in self.from.shards().grid().sources(region) {
-            let whole = self.from.shards().grid().region(number)?;
-            let held = match kept.remove(&number) {
-                Some(held) => held,
-                None => self.from.get(number)?,
-            };
+        let from = self.from.shards();
+        let mut sources = from.grid().sources(region);
+        let mut ahead = VecDeque::new();
+        loop {
+            if ahead.is_empty() {
+                self.read(&mut sources, kept, &mut ahead)?;
+            }
+            let Some((number, shared, held)) = ahead.pop_front() else { return Ok(()) };
+            let whole = from.grid().region(number)?;
             self.part((&whole, &held), &shared, (region, layout), space)?;
             match is_needed(&whole) {
                 true => drop(kept.insert(number, held)),
                 // A store may hold its files open, and what was read of them then stays in memory.
                 false => held.forget(),
+            }
+        }
+    }
+
+    /// Reads the next source piece, and of somebody far away the next ones as far as a window goes.
+    fn read(
+        &self,
+        sources: &mut dyn Iterator<Item = (u64, Region)>,
+        kept: &mut HashMap<u64, Held<'a>>,
+        ahead: &mut VecDeque<(u64, Region, Held<'a>)>,
+    ) -> Result<()> {
+        let most = match self.from.is_far() {
+            true => (self.window / self.from.cost()?.memory.max(1)).clamp(1, AHEAD),
+            false => 1,
+        };
+        let next: Vec<(u64, Region)> = sources.take(usize::try_from(most).unwrap_or(1)).collect();
+        let missing: Vec<u64> =
+            next.iter().map(|(number, _)| *number).filter(|number| !kept.contains_key(number)).collect();
+        let mut read = missing.iter().copied().zip(self.from.get_all(&missing)?).collect::<HashMap<_, _>>();
+        for (number, shared) in next {
+            // One of the two has it.
+            if let Some(held) = kept.remove(&number).or_else(|| read.remove(&number)) {
+                ahead.push_back((number, shared, held));
             }
         }
         Ok(())

@@ -36,6 +36,19 @@ pub trait Read: Send + Sync {
     /// What cannot be read, and what is not as the store says.
     fn get(&self, piece: u64) -> Result<Held<'_>>;
 
+    /// The bytes of several pieces, asked for together where that takes fewer requests.
+    ///
+    /// # Errors
+    /// Those of [`Read::get`].
+    fn get_all(&self, pieces: &[u64]) -> Result<Vec<Held<'_>>> {
+        pieces.iter().map(|&piece| self.get(piece)).collect()
+    }
+
+    /// Whether every request waits for somebody far away, so that several pieces are better asked for together.
+    fn is_far(&self) -> bool {
+        false
+    }
+
     /// What a piece of the largest size takes. Asked before anything is read.
     ///
     /// # Errors

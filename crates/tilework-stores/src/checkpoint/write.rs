@@ -322,7 +322,7 @@ impl Open<'_> {
             return self.chunks(device, stage, pool, window);
         }
         let name = file_name(device);
-        if stage.has(&name) {
+        if stage.has(&name)? {
             return Ok(false);
         }
         let (entries, head) = self.head(device)?;
@@ -368,7 +368,7 @@ impl Open<'_> {
         }
         for device in 0..self.devices {
             let name = file_name(device);
-            if !stage.has(&name) {
+            if !stage.has(&name)? {
                 return Err(missing(&name, "the job", device, self.devices));
             }
         }

@@ -23,9 +23,10 @@ mod stored;
 pub(crate) mod sum;
 mod write;
 
+pub(crate) use json::LONGEST;
 pub use new::written;
 pub use new::{Compression, NewArray, Spec};
-pub use open::{open, open_array};
+pub use open::{is_store, open, open_array};
 pub use read::Array;
 pub use stored::chunks_of;
 pub(crate) use write::go_on;

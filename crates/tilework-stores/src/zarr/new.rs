@@ -1,5 +1,6 @@
 //! Writing an array chunk by chunk, as version 3.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -11,6 +12,7 @@ use tilework_copy::MappedMut;
 use super::codec::{self, Codec};
 use super::meta::{Index, Keys, Meta};
 use super::{fill, shard};
+use crate::far::is_address;
 use crate::grid::Grid;
 use crate::region::Region;
 use crate::shards::{Form, Shards};
@@ -129,6 +131,14 @@ impl Spec {
 }
 
 impl Meta {
+    /// `zarr.json` of an array, as it is stored.
+    ///
+    /// # Errors
+    /// Those of [`Meta::to_json`].
+    pub(super) fn to_text(&self) -> Result<String> {
+        Ok(format!("{:#}\n", self.to_json()?))
+    }
+
     /// `zarr.json` of an array.
     ///
     /// # Errors
@@ -193,23 +203,23 @@ pub struct NewArray {
     chunk_bytes: u64,
 }
 
-/// The pieces of a new array, and what writing one takes, before there is any store.
+/// The pieces of a new array, and what writing one takes, before there is any store; `out` is where it will be.
 ///
 /// # Errors
 /// Sizes that no array has.
-pub fn written(spec: &Spec) -> Result<(Shards, Cost)> {
+pub fn written(spec: &Spec, out: &Path) -> Result<(Shards, Cost)> {
     let meta = spec.meta();
     let layout = meta.layout_of(meta.whole())?;
     let shards = Shards::new(meta.element, Grid::regular(&meta.dims, meta.whole())?, Form::whole(layout))?;
     let (bytes, chunk) = (shards.largest()?.bytes(), meta.layout_of(meta.array.chunks())?.bytes());
-    let cost = cost(bytes, chunk, meta.codecs.is_empty());
+    let cost = cost(bytes, chunk, (meta.codecs.is_empty(), !is_address(out)));
     Ok((shards.with_fill(meta.fill), cost))
 }
 
 /// What writing a piece takes.
-fn cost(bytes: u64, chunk_bytes: u64, is_plain: bool) -> Cost {
+fn cost(bytes: u64, chunk_bytes: u64, (is_plain, has_files): (bool, bool)) -> Cost {
     let memory = match is_plain {
-        true if bytes >= MAPPED => 0,
+        true if bytes >= MAPPED && has_files => 0,
         true => bytes,
         // Beside what is stored.
         false => 2 * bytes + chunk_bytes,
@@ -232,8 +242,7 @@ impl NewArray {
 
     /// Writes what makes the chunks an array.
     pub(crate) fn put_metadata(&self) -> Result<()> {
-        let text = format!("{:#}\n", self.meta.to_json()?);
-        self.stage.put(&format!("{}zarr.json", self.path), text.as_bytes())
+        self.stage.put(&format!("{}zarr.json", self.path), self.meta.to_text()?.into_bytes())
     }
 
     fn bare(stage: Arc<Stage>, path: &str, meta: Meta) -> Result<NewArray> {
@@ -247,6 +256,11 @@ impl NewArray {
         let shards = Shards::new(meta.element, grid, Form::whole(layout))?.with_fill(meta.fill);
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
         Ok(NewArray { stage, path, meta, shards, inner, chunk_bytes })
+    }
+
+    /// Whether a piece of so many bytes is written through a mapping.
+    fn is_mapped(&self, bytes: u64) -> bool {
+        self.meta.codecs.is_empty() && bytes >= MAPPED && self.stage.has_files()
     }
 
     fn key(&self, piece: u64) -> Result<String> {
@@ -353,7 +367,7 @@ impl Write for NewArray {
 
     fn put(&self, piece: u64, make: Make) -> Result<()> {
         let (key, len) = (self.key(piece)?, self.shards.layout(piece)?.bytes());
-        if self.meta.codecs.is_empty() && len >= MAPPED {
+        if self.is_mapped(len) {
             return self.put_mapped(piece, &key, &mut |space| make(space.bytes()));
         }
         let mut bytes = room(len)?;
@@ -363,24 +377,26 @@ impl Write for NewArray {
 
     fn put_made(&self, piece: u64, made: Vec<u8>) -> Result<()> {
         let (key, bytes) = (self.key(piece)?, self.encoded(piece, made)?);
-        self.stage.put(&key, &bytes)?;
-        self.stage.done(&key, bytes.len() as u64, crc32fast::hash(&bytes))
+        let (len, sum) = (bytes.len() as u64, crc32fast::hash(&bytes));
+        self.stage.put(&key, bytes)?;
+        self.stage.done(&key, len, sum)
     }
 
     fn put_space(&self, piece: u64, make: &mut dyn FnMut(&mut dyn Space) -> Result<()>) -> Result<()> {
         let (key, len) = (self.key(piece)?, self.shards.layout(piece)?.bytes());
-        match self.meta.codecs.is_empty() && len >= MAPPED {
+        match self.is_mapped(len) {
             true => self.put_mapped(piece, &key, make),
             false => self.put(piece, &mut |mut bytes| make(&mut bytes)),
         }
     }
 
     fn has(&self, piece: u64) -> Result<bool> {
-        Ok(self.stage.has(&self.key(piece)?))
+        self.stage.has(&self.key(piece)?)
     }
 
     fn cost(&self) -> Result<Cost> {
-        Ok(cost(self.shards.largest()?.bytes(), self.chunk_bytes, self.meta.codecs.is_empty()))
+        let is_plain = self.meta.codecs.is_empty();
+        Ok(cost(self.shards.largest()?.bytes(), self.chunk_bytes, (is_plain, self.stage.has_files())))
     }
 
     fn finish(&self) -> Result<()> {

@@ -17,7 +17,7 @@ use tilework_files::{Array as Bytes, scratch_file};
 use super::meta::Node;
 use super::new::{NewArray, Spec};
 use super::open::{NOTE, node};
-use super::place::Folder;
+use super::place::at;
 use super::read::Array;
 use super::stored::Stored;
 use super::write::is_alone;
@@ -104,7 +104,7 @@ impl One<'_> {
             return Ok(None);
         }
         let path = if is_alone(self.from) { "" } else { &self.job.tensor.name };
-        let place = Arc::new(Folder(self.from.name().into()));
+        let place = at(Path::new(self.from.name()))?;
         let Some(Node::Array(meta)) = node(&*place, path)? else { return Ok(None) };
         let is_list = meta.attributes.contains_key(NOTE);
         Ok(Some(Chunks { array: Array::new(place, path, *meta)?, is_list }))
@@ -185,7 +185,7 @@ impl One<'_> {
                 let middle = NewArray::new(Arc::clone(self.stage), path, spec.meta())?;
                 let shards = middle.shards().clone();
                 let middle = Filled { array: &middle, shards };
-                let place = Arc::new(Folder(self.stage.path().to_owned()));
+                let place = self.stage.place();
                 let read = Array::new(place, path, spec.meta())?;
                 self.pass(first, (from, &middle), (&read, &bounds), (self.done, half))?;
                 let reader = self.reader()?;
@@ -206,7 +206,7 @@ impl One<'_> {
 
     /// What is written, to be read again.
     fn reader(&self) -> Result<Array> {
-        let place = Arc::new(Folder(self.stage.path().to_owned()));
+        let place = self.stage.place();
         Array::new(place, self.path, self.stored.spec.meta())
     }
 

@@ -8,19 +8,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value};
 use tilework::sharding::Named;
 use tilework::{Element, Error, ErrorKind, Layout, Result};
-use tilework_copy::Pool;
+use tilework_copy::{Pool, Threads};
 use tilework_files::container::{Container, Content, Gathered, Pieces, Placed, as_noted};
 
 use super::json::{self, Object};
 use super::meta::{self, Node};
-use super::place::{Folder, Place};
+use super::place::{Place, at};
 use super::read::Array;
+use crate::far::is_address;
 use crate::orbax::{self, Leaf};
 use crate::store::{Held, Read};
 use crate::transfer::{Side, Transfers};
 
 /// The deepest groups that are looked into.
 const DEEPEST: usize = 32;
+
+/// How many requests wait at a time for somebody far away.
+const AT_A_TIME: usize = 16;
 
 /// The attribute of an array that says how it lies where Zarr has no word for it; in other formats it is followed by a name.
 pub(super) const NOTE: &str = "tilework.layout";
@@ -93,7 +97,7 @@ pub fn open(path: &Path) -> Result<Container> {
 /// # Errors
 /// Those of [`open`], a group, and an array that is not read.
 pub fn open_array(path: &Path) -> Result<Array> {
-    let place: Arc<dyn Place> = Arc::new(Folder(path.to_owned()));
+    let place = at(path)?;
     match node(&*place, "")? {
         Some(Node::Array(meta)) => Array::new(place, "", *meta),
         Some(Node::Unread(_, _, why)) => Err(within(&place.name(), &why)),
@@ -102,6 +106,17 @@ pub fn open_array(path: &Path) -> Result<Array> {
         }
         None => Err(none(&*place)),
     }
+}
+
+/// Whether a store is at this path, or at this address.
+///
+/// # Errors
+/// A server that does not answer.
+pub fn is_store(path: &Path) -> Result<bool> {
+    if !is_address(path) {
+        return Ok(tilework_files::container::is_store(path));
+    }
+    Ok(node(&*at(path)?, "")?.is_some())
 }
 
 fn none(place: &dyn Place) -> Error {
@@ -115,7 +130,7 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
     if orbax::is_checkpoint(path) {
         return orbax::found(path);
     }
-    let place: Arc<dyn Place> = Arc::new(Folder(path.to_owned()));
+    let place = at(path)?;
     let alone = path.file_stem().map_or_else(|| "array".into(), |stem| stem.to_string_lossy()).into_owned();
     let mut found = Vec::new();
     let attributes = match node(&*place, "")? {
@@ -225,7 +240,15 @@ fn walk_below(
     left: usize,
     found: &mut Vec<(String, Node)>,
 ) -> Result<()> {
-    let Some(folders) = place.folders(path)? else { return consolidated(place, path, found) };
+    // One request instead of several for each array.
+    if place.is_far() && consolidated(place, path, found)? {
+        return Ok(());
+    }
+    let Some(folders) = place.folders(path)? else {
+        return Err(Error::new(format!("{}: a group without consolidated metadata", place.name()))
+            .rule("this store cannot be listed, so the group has to say what is in it")
+            .accepts("a path of an array, or zarr.consolidate_metadata first"));
+    };
     for name in folders {
         let path = key(path, &name);
         match node(place, &path)? {
@@ -242,8 +265,8 @@ fn walk_below(
     Ok(())
 }
 
-/// The arrays of a group whose metadata are all in one place, of a store that nobody can list.
-fn consolidated(place: &dyn Place, path: &str, found: &mut Vec<(String, Node)>) -> Result<()> {
+/// Adds the arrays of a group whose metadata are all in one place. Returns whether they are.
+fn consolidated(place: &dyn Place, path: &str, found: &mut Vec<(String, Node)>) -> Result<bool> {
     let read = |name: &str| -> Result<Option<Value>> {
         place.text(&key(path, name))?.map(|bytes| json::read(&bytes)).transpose()
     };
@@ -253,11 +276,7 @@ fn consolidated(place: &dyn Place, path: &str, found: &mut Vec<(String, Node)>) 
         Some(all) => Some(all),
         None => read(".zmetadata")?.and_then(|all| all.get("metadata").cloned()),
     };
-    let all = all.ok_or_else(|| {
-        Error::new(format!("{}: a group without consolidated metadata", place.name()))
-            .rule("this store cannot be listed, so the group has to say what is in it")
-            .accepts("a path of an array, or zarr.consolidate_metadata first")
-    })?;
+    let Some(all) = all else { return Ok(false) };
     let all = Object::new(&all, "metadata")?;
     for (name, value) in all.map() {
         let (name, node) = if is_v3 {
@@ -273,7 +292,7 @@ fn consolidated(place: &dyn Place, path: &str, found: &mut Vec<(String, Node)>) 
             node => found.push((key(path, name), node)),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Checks that a path of an array stays within its store.
@@ -339,7 +358,10 @@ impl Pieces for Array {
         pool: &dyn Pool,
     ) -> Result<()> {
         let transfers = Transfers::new(self.shards().element(), element)?;
-        let held = fetch(self, pieces.clone(), pool)?;
+        let held = match Read::is_far(self) {
+            true => fetch(self, pieces.clone(), &Threads::new(pool.width().max(AT_A_TIME)))?,
+            false => fetch(self, pieces.clone(), pool)?,
+        };
         for (piece, held) in pieces.zip(held) {
             move_piece(self, &transfers, (piece, &held), (to, bytes), pool)?;
             held.intact()?;

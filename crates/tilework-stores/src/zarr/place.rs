@@ -4,15 +4,38 @@ use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tilework::{Error, Result};
 use tilework_copy::Mapped;
 
 use super::json;
+use crate::far::{self, Address, Far};
 use crate::stamp::Stamp;
 use crate::store::Held;
+
+/// Where a path is: a folder of this machine, or an address such as `s3://bucket/a.zarr`.
+///
+/// # Errors
+/// Addresses that are not read, and a build without those that are.
+pub(crate) fn at(path: &Path) -> Result<Arc<dyn Place>> {
+    Ok(match Address::of(path)? {
+        None => Arc::new(Folder(path.to_owned())),
+        Some(address) => Arc::new(far::open(&address)?),
+    })
+}
+
+/// Which part of an object is wanted first. A place that is far away asks for it at once; one that maps files need not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum First {
+    /// All of it, which has at most so many bytes.
+    Whole { most: u64 },
+    /// So many bytes from its start, or all where it has fewer.
+    Start(u64),
+    /// So many bytes before its end, or all where it has fewer.
+    End(u64),
+}
 
 /// Something that holds bytes under keys, such as a folder.
 pub(crate) trait Place: Debug + Send + Sync {
@@ -21,6 +44,16 @@ pub(crate) trait Place: Debug + Send + Sync {
 
     /// What stands under a key; none if nothing does.
     fn open(&self, key: &str) -> Result<Option<Object>>;
+
+    /// The same, with the part that is wanted first.
+    fn open_at(&self, key: &str, _: First) -> Result<Option<Object>> {
+        self.open(key)
+    }
+
+    /// Whether every request waits for somebody far away, so that it is better to ask for much at a time, and several at once.
+    fn is_far(&self) -> bool {
+        false
+    }
 
     /// The names of the folders under a key; none where nobody can list them.
     fn folders(&self, key: &str) -> Result<Option<Vec<String>>>;
@@ -51,6 +84,8 @@ pub(crate) trait Place: Debug + Send + Sync {
 pub(crate) enum Object {
     /// A mapped file, and its name.
     Mapped(Arc<Mapped>, String),
+    /// What a server has.
+    Far(Far),
     /// Nothing, which nobody maps.
     Empty,
     /// Bytes in memory that others share, and a part of them.
@@ -64,9 +99,26 @@ impl Object {
     pub(crate) fn len(&self) -> u64 {
         match self {
             Object::Mapped(map, _) => map.len() as u64,
+            Object::Far(far) => far.len(),
             Object::Empty => 0,
             Object::Held(_, range) => range.len() as u64,
             Object::Within(_, range) => range.end - range.start,
+        }
+    }
+
+    /// Several parts of it, which are within: those of a server that are near each other in one request.
+    pub(crate) fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Held<'static>>> {
+        match self {
+            Object::Far(far) => far.parts(ranges),
+            _ => ranges.iter().map(|range| self.part(range.clone())).collect(),
+        }
+    }
+
+    /// The same, without the bytes that were read first.
+    pub(crate) fn without_first(self) -> Object {
+        match self {
+            Object::Far(far) => Object::Far(far.without_first()),
+            other => other,
         }
     }
 
@@ -77,6 +129,7 @@ impl Object {
                 // Both are within a mapping, so they fit.
                 Held::mapped(Arc::clone(map), range.start as usize..range.end as usize, name.clone())
             }
+            Object::Far(far) => far.part(range),
             Object::Empty => Ok(Held::owned(Vec::new())),
             Object::Held(bytes, whole) => {
                 let bytes = &bytes[whole.clone()];

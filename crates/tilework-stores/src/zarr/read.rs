@@ -9,7 +9,7 @@ use tilework::{Error, Result};
 
 use super::codec;
 use super::meta::Meta;
-use super::place::{Object, Place};
+use super::place::{First, Object, Place};
 use super::shard::{self, Places};
 use crate::grid::Grid;
 use crate::shards::{Form, Shards};
@@ -89,19 +89,36 @@ impl Array {
             return Ok(found.clone());
         }
         let key = self.key(whole);
-        let opened = match self.place.open(&key)? {
+        let opened = match self.place.open_at(&key, self.first()?)? {
             None => None,
             Some(object) => {
                 let places = self.places(&object).map_err(|error| self.within(whole, &error))?;
+                let object = if places.is_some() { object.without_first() } else { object };
                 Some(Arc::new(Opened { object, places }))
             }
         };
+        if self.place.is_far() && self.meta.index.is_none() {
+            return Ok(opened); // all of a chunk, in memory
+        }
         let mut open = held();
         if open.len() >= OPEN {
             open.pop_front();
         }
         open.push_back((whole.to_vec(), opened.clone()));
         Ok(opened)
+    }
+
+    /// What is wanted first of what stands under a key: all of a chunk, or where the chunks of a shard are.
+    fn first(&self) -> Result<First> {
+        let Some(index) = self.meta.index else { return Ok(First::Whole { most: self.most()? }) };
+        let bytes = shard::bytes(index, self.inner.iter().product())?; // counted when the array was made
+        Ok(if index.at_start { First::Start(bytes) } else { First::End(bytes) })
+    }
+
+    /// How many bytes a chunk has at most as it is stored. What does not get smaller is a little larger with its frame.
+    fn most(&self) -> Result<u64> {
+        let size = self.shards.largest()?.bytes();
+        Ok(if self.meta.codecs.is_empty() { size } else { size.saturating_mul(2).saturating_add(64 << 10) })
     }
 
     /// Where the chunks of a shard are.
@@ -129,8 +146,7 @@ impl Array {
     }
 
     /// Decodes a chunk.
-    fn chunk(&self, opened: &Opened, range: Range<u64>) -> Result<Held<'static>> {
-        let stored = opened.object.part(range)?;
+    fn chunk(&self, stored: Held<'static>) -> Result<Held<'static>> {
         let bytes = stored.bytes().unwrap_or_default();
         let size = self.shards.largest()?.bytes();
         if self.meta.codecs.is_empty() && self.meta.reversed == 0 {
@@ -163,21 +179,85 @@ impl Read for Array {
         self.held(piece)
     }
 
+    fn get_all(&self, pieces: &[u64]) -> Result<Vec<Held<'_>>> {
+        self.held_all(pieces)
+    }
+
+    fn is_far(&self) -> bool {
+        self.place.is_far()
+    }
+
     fn cost(&self) -> Result<Cost> {
         let bytes = self.shards.largest()?.bytes();
-        let is_mapped = self.meta.codecs.is_empty() && self.meta.reversed == 0;
-        // Between two codecs there is one more copy.
-        let copies = if is_mapped { 0 } else { 1 + u64::from(self.meta.codecs.len() > 1) };
-        Ok(Cost { memory: copies * bytes, bytes, requests: 1, partial: is_mapped })
+        let is_plain = self.meta.codecs.is_empty() && self.meta.reversed == 0;
+        let is_far = self.place.is_far();
+        // Between two codecs there is one more copy, and what a server sends is in memory before it is decoded.
+        let copies = match is_plain {
+            true => u64::from(is_far),
+            false => 1 + u64::from(self.meta.codecs.len() > 1) + u64::from(is_far),
+        };
+        Ok(Cost { memory: copies * bytes, bytes, requests: 1, partial: is_plain && !is_far })
     }
+}
+
+/// What is wanted of one shard: its coordinates, the shard, and for each chunk the how-manieth it is and where.
+type Wanted = (Vec<u64>, Arc<Opened>, Vec<(usize, Range<u64>)>);
+
+/// Where a chunk is.
+enum Found {
+    /// Nowhere: it was never written.
+    Missing,
+    /// There.
+    In(Arc<Opened>, Range<u64>),
 }
 
 impl Array {
     /// The bytes of a chunk.
     pub(super) fn held(&self, piece: u64) -> Result<Held<'static>> {
+        let (whole, found) = self.found(piece)?;
+        match found {
+            Found::Missing => Ok(Held::missing()),
+            Found::In(opened, range) => opened
+                .object
+                .part(range)
+                .and_then(|stored| self.chunk(stored))
+                .map_err(|error| self.within(&whole, &error)),
+        }
+    }
+
+    /// The bytes of several chunks: those of one shard in as few requests as there may be.
+    pub(super) fn held_all(&self, pieces: &[u64]) -> Result<Vec<Held<'static>>> {
+        let mut held: Vec<Option<Held<'static>>> = pieces.iter().map(|_| None).collect();
+        // What one shard has of them, in the order in which shards come.
+        let mut shards: Vec<Wanted> = Vec::new();
+        for (at, &piece) in pieces.iter().enumerate() {
+            match self.found(piece)? {
+                (_, Found::Missing) => held[at] = Some(Held::missing()),
+                (whole, Found::In(opened, range)) => match shards.iter_mut().find(|one| one.0 == whole) {
+                    Some(one) => one.2.push((at, range)),
+                    None => shards.push((whole, opened, vec![(at, range)])),
+                },
+            }
+        }
+        for (whole, opened, wanted) in shards {
+            let ranges: Vec<Range<u64>> = wanted.iter().map(|(_, range)| range.clone()).collect();
+            let mut read = || -> Result<()> {
+                for ((at, _), stored) in wanted.iter().zip(opened.object.parts(&ranges)?) {
+                    held[*at] = Some(self.chunk(stored)?);
+                }
+                Ok(())
+            };
+            read().map_err(|error| self.within(&whole, &error))?;
+        }
+        // Each was missing or in a shard.
+        Ok(held.into_iter().map(|one| one.unwrap_or_else(Held::missing)).collect())
+    }
+
+    /// Where a chunk is, and the coordinates of what stands under its key.
+    fn found(&self, piece: u64) -> Result<(Vec<u64>, Found)> {
         let coordinates = self.shards.grid().coordinates(piece)?;
         let whole: Vec<u64> = coordinates.iter().zip(&self.inner).map(|(at, inner)| at / inner).collect();
-        let Some(opened) = self.opened(&whole)? else { return Ok(Held::missing()) };
+        let Some(opened) = self.opened(&whole)? else { return Ok((whole, Found::Missing)) };
         let range = match &opened.places {
             None => 0..opened.object.len(),
             Some(places) => {
@@ -187,11 +267,17 @@ impl Array {
                     .fold(0, |number, (at, inner)| number * inner + at % inner);
                 // There is a place for each chunk of the shard.
                 match places.get(within as usize).cloned().flatten() {
-                    None => return Ok(Held::missing()),
+                    None => return Ok((whole, Found::Missing)),
                     Some(range) => range,
                 }
             }
         };
-        self.chunk(&opened, range).map_err(|error| self.within(&whole, &error))
+        if self.place.is_far() && range.end - range.start > self.most()? {
+            let error = Error::new(format!("a chunk that is stored in {} bytes", range.end - range.start))
+                .rule(format!("its sizes say {}", self.shards.largest()?.bytes()))
+                .accepts("the chunk as it was written");
+            return Err(self.within(&whole, &error));
+        }
+        Ok((whole, Found::In(opened, range)))
     }
 }

@@ -12,8 +12,9 @@ use super::meta::Node;
 use super::new::{Compression, NewArray, Spec};
 use super::one::{BETWEEN, One};
 use super::open::{check_path, node, within};
-use super::place::{Folder, Place};
+use super::place::at;
 use super::stored::Stored;
+use crate::far::is_address;
 use crate::stage::{Job as Begun, Stage, apart};
 use crate::stamp::Stamp;
 use crate::store::Write;
@@ -30,7 +31,7 @@ pub struct Store {
 /// # Errors
 /// A store that exists, sizes that no array has, and what the system refuses.
 pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
-    NewArray::new(Arc::new(Stage::new(out, false)?), "", spec.meta())
+    NewArray::new(Arc::new(Stage::new(out)?), "", spec.meta())
 }
 
 /// Goes on with a new store of one array, or begins it: what is complete of this array stays. Several processes may write one
@@ -39,9 +40,9 @@ pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
 /// # Errors
 /// Those of [`create`], and an unfinished store of another array, or of a source that has changed since.
 pub(crate) fn go_on(out: &Path, spec: &Spec, (source, stamp): (&Path, &Stamp)) -> Result<NewArray> {
-    let what = format!("{:#}\n", spec.meta().to_json()?);
-    let stage = Stage::of_job(out, &Begun { source, stamp, what: &what })?;
-    NewArray::new(Arc::new(stage), "", spec.meta())
+    let meta = spec.meta();
+    let stage = Stage::of_job(out, &Begun { source, stamp, what: &meta.to_text()? })?;
+    NewArray::new(Arc::new(stage), "", meta)
 }
 
 /// Writes arrays of a container into a new store: as a group with their names as paths, or as one array where the container is one.
@@ -84,10 +85,14 @@ pub fn write(
             let attributes = if group.is_empty() { attributes.clone() } else { Map::new() };
             let key = if group.is_empty() { "zarr.json".to_owned() } else { format!("{group}/zarr.json") };
             let group = json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
-            stage.put(&key, format!("{group:#}\n").as_bytes())?;
+            stage.put(&key, format!("{group:#}\n").into_bytes())?;
         }
     }
-    let scratch = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let temporary = std::env::temp_dir();
+    let scratch = match is_address(out) {
+        true => &temporary,
+        false => out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")),
+    };
     let (mut resumed, mut done) = (0, 0);
     for (job, stored) in jobs.iter().zip(&stored) {
         let named = |error: Error| within(&format!("{:?}", job.name), &error);
@@ -113,7 +118,7 @@ pub fn write(
 /// The names, lengths and times of the files of a container.
 fn stamp(from: &Container) -> Result<Stamp> {
     if from.format() == Format::Zarr {
-        return Ok(Folder(from.name().into()).stamp("")?.unwrap_or_default());
+        return Ok(at(Path::new(from.name()))?.stamp("")?.unwrap_or_default());
     }
     let mut stamp = Stamp::default();
     for name in from.file_names() {
@@ -146,7 +151,7 @@ pub(super) fn is_alone(from: &Container) -> bool {
     match from.format() {
         Format::Npy => from.files() == 1 && from.tensors().len() == 1 && !Path::new(from.name()).is_dir(),
         Format::Zarr => {
-            let root = node(&Folder(from.name().into()), "");
+            let root = at(Path::new(from.name())).and_then(|place| node(&*place, ""));
             matches!(root, Ok(Some(Node::Array(_) | Node::Unread(..))))
         }
         _ => false,

@@ -1,0 +1,165 @@
+//! A new store among objects, which nobody can rename.
+//!
+//! Its pieces get their own keys at once, each whole or not at all. What says what they are, `zarr.json`, comes last: until then
+//! nobody takes them for a store. Before the first piece a mark says whose they are, so a run that goes on where another was
+//! killed takes what is there for its own: a store puts an object only when all of it has come, with the checksum that was signed.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tilework::{Error, Result};
+
+use super::Objects;
+use crate::stage::Job;
+use crate::zarr::place::Place;
+
+/// The key that says that a store is unfinished, and what is to be in it.
+pub(crate) const MARK: &str = ".tilework-unfinished";
+
+/// A store whose metadata are not there yet.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    objects: Objects,
+    /// What earlier runs, and other processes, have put.
+    complete: OnceLock<HashSet<String>>,
+    /// Metadata, which are put last.
+    metadata: Mutex<BTreeMap<String, Vec<u8>>>,
+    /// What this process has put, and how many bytes that are.
+    put: Mutex<BTreeMap<String, u64>>,
+}
+
+/// What an earlier run has left.
+enum Left {
+    /// Nothing.
+    Nothing,
+    /// What is to be in the store, as its mark says.
+    Unfinished(Vec<u8>),
+}
+
+impl Unfinished {
+    /// A new store. What an earlier run left unfinished goes.
+    pub(crate) fn new(objects: Objects) -> Result<Unfinished> {
+        match left(&objects)? {
+            Left::Nothing => {}
+            // The mark goes last, so what is left is unfinished however this ends.
+            Left::Unfinished(_) => remove_all(&objects)?,
+        }
+        Unfinished::marked(objects, "")
+    }
+
+    /// A store of this job: new, or with what an earlier run of the same has left.
+    ///
+    /// # Errors
+    /// What another job has left, or one that read another state of its sources.
+    pub(crate) fn of_job(objects: Objects, job: &Job) -> Result<Unfinished> {
+        match left(&objects)? {
+            Left::Nothing => Unfinished::marked(objects, &job.text()),
+            Left::Unfinished(found) => {
+                job.goes_on(&String::from_utf8_lossy(&found), &objects.name())?;
+                Ok(Unfinished::of(objects))
+            }
+        }
+    }
+
+    /// The same for a job that begins again where another was begun.
+    pub(crate) fn of_job_alone(objects: Objects, job: &Job) -> Result<Unfinished> {
+        match left(&objects)? {
+            Left::Unfinished(found) if found == job.text().as_bytes() => Ok(Unfinished::of(objects)),
+            Left::Unfinished(_) => {
+                remove_all(&objects)?;
+                Unfinished::marked(objects, &job.text())
+            }
+            Left::Nothing => Unfinished::marked(objects, &job.text()),
+        }
+    }
+
+    fn of(objects: Objects) -> Unfinished {
+        Unfinished { objects, complete: OnceLock::new(), metadata: Mutex::default(), put: Mutex::default() }
+    }
+
+    fn marked(objects: Objects, what: &str) -> Result<Unfinished> {
+        objects.put(MARK, what.as_bytes().to_vec())?;
+        Ok(Unfinished::of(objects))
+    }
+
+    /// What is there, to be read.
+    pub(crate) fn place(&self) -> Objects {
+        self.objects.clone()
+    }
+
+    /// Puts what stands under a key; metadata when all else is there.
+    pub(crate) fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
+        if key == "zarr.json" || key.ends_with("/zarr.json") {
+            self.metadata.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), bytes);
+            return Ok(());
+        }
+        let len = bytes.len() as u64;
+        self.objects.put(key, bytes)?;
+        self.put.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), len);
+        Ok(())
+    }
+
+    /// The bytes that this process has put under keys that begin otherwise.
+    pub(crate) fn stored_bytes(&self, without: &str) -> u64 {
+        let put = self.put.lock().unwrap_or_else(PoisonError::into_inner);
+        put.iter().filter(|(key, _)| !key.starts_with(without)).map(|(_, len)| len).sum()
+    }
+
+    /// Removes all that stands under keys that begin with this folder, its metadata too.
+    pub(crate) fn remove_all(&self, folder: &str) -> Result<()> {
+        let is_within = |key: &str| key.starts_with(folder) && key[folder.len()..].starts_with('/');
+        self.metadata.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| !is_within(key));
+        let keys = self.objects.list(usize::MAX)?;
+        keys.iter().filter(|key| is_within(key)).try_for_each(|key| self.objects.remove(key))
+    }
+
+    /// Whether an earlier run, or another process, has put what stands under a key.
+    pub(crate) fn has(&self, key: &str) -> Result<bool> {
+        if let Some(complete) = self.complete.get() {
+            return Ok(complete.contains(key));
+        }
+        let found: HashSet<String> = self.objects.list(usize::MAX)?.into_iter().collect();
+        Ok(self.complete.get_or_init(|| found).contains(key))
+    }
+
+    /// Puts the metadata, those of the whole last, and takes the mark away.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let metadata = self.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<(&String, &Vec<u8>)> = metadata.iter().collect();
+        all.sort_by_key(|(key, _)| std::cmp::Reverse(key.matches('/').count()));
+        for (key, bytes) in all {
+            self.objects.put(key, bytes.clone())?;
+        }
+        self.objects.remove(MARK)
+    }
+}
+
+/// Removes all objects of a store, its mark last.
+pub(crate) fn remove_all(objects: &Objects) -> Result<()> {
+    let keys = objects.list(usize::MAX)?;
+    // First what says that it is a store.
+    let rank = |key: &&String| match key.as_str() {
+        "zarr.json" => 0,
+        MARK => 2,
+        _ => 1,
+    };
+    let mut keys: Vec<&String> = keys.iter().collect();
+    keys.sort_by_key(rank);
+    keys.into_iter().try_for_each(|key| objects.remove(key))
+}
+
+/// What is there before anything is written.
+///
+/// # Errors
+/// A store, or other objects.
+fn left(objects: &Objects) -> Result<Left> {
+    if let Some(found) = objects.text(MARK)? {
+        return Ok(Left::Unfinished(found));
+    }
+    match objects.list(1)?.first() {
+        None => Ok(Left::Nothing),
+        Some(key) => Err(Error::new(format!("{} exists: it has {key}", objects.name()))
+            .rule("a store is written as a whole, and none is replaced")
+            .accepts("an address under which nothing is")),
+    }
+}
