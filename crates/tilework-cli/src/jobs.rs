@@ -8,7 +8,7 @@ use tilework::dialect::Known;
 use tilework::sharding::{Mesh, Sharding};
 use tilework::words::short_bytes;
 use tilework::zarr;
-use tilework::{Element, Error};
+use tilework::{Element, Error, ErrorKind};
 use tilework_stores::Stamp;
 use tilework_stores::checkpoint::{Reshard, Rule, Written};
 use tilework_stores::job::{Job, Rechunk};
@@ -20,9 +20,18 @@ use crate::output::{Output, Stop};
 use crate::progress::Progress;
 use crate::subject;
 
+/// How many tasks wait for a server at a time, each with a request under way.
+const FAR: usize = 16;
+
 fn bounds(how: &HowArgs) -> tilework::Result<Bounds> {
-    let all = std::thread::available_parallelism().map_or(1, Into::into);
-    Bounds::new(how.memory, how.threads.map_or(all, usize::from)).map_err(|error| error.field("--memory"))
+    bounds_with(how, 1)
+}
+
+/// With so many threads at least, if nobody says how many.
+fn bounds_with(how: &HowArgs, least: usize) -> tilework::Result<Bounds> {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = how.threads.map_or(all.max(least), usize::from);
+    Bounds::new(how.memory, threads).map_err(|error| error.field("--memory"))
 }
 
 pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
@@ -73,7 +82,6 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
         },
     };
     let planned = || -> tilework::Result<(Rechunk, Bounds)> {
-        let bounds = bounds(&asked.how)?;
         let job = Rechunk {
             from: asked.from.clone(),
             to: asked.to.clone(),
@@ -83,8 +91,26 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
             compression: asked.compress.clone(),
             plan: None,
         };
-        let workers = asked.workers.unwrap_or(bounds.threads as u64);
-        Ok((job.planned(bounds.memory, Assumed::disk(workers))?, bounds))
+        if !job.is_far() {
+            let bounds = bounds(&asked.how)?;
+            let workers = asked.workers.unwrap_or(bounds.threads as u64);
+            return Ok((job.planned(bounds.memory, Assumed::disk(workers))?, bounds));
+        }
+        let plan = |least| {
+            let bounds = bounds_with(&asked.how, least)?;
+            let under_way = bounds.threads as f64;
+            let assumed = Assumed { under_way, ..Assumed::objects(asked.workers.unwrap_or(1)) };
+            Ok((job.planned(bounds.memory, assumed)?, bounds))
+        };
+        // Fewer requests at a time where each task then has the memory that it needs.
+        let mut found: tilework::Result<(Rechunk, Bounds)> = plan(FAR);
+        for least in [FAR / 2, FAR / 4, 1] {
+            match &found {
+                Err(error) if error.kind() == ErrorKind::Limit => found = plan(least),
+                _ => break,
+            }
+        }
+        found
     };
     match planned() {
         Ok((job, bounds)) => {

@@ -183,5 +183,8 @@ fn completions(_: args::Shell, output: &mut Output) -> Result<(), Stop> {
 fn lacks(what: &str, feature: &str) -> tilework::Error {
     tilework::Error::new(format!("{what} are not in this build"))
         .rule(format!("it was compiled without the feature `{feature}`, for a shorter first build"))
-        .accepts("`cargo run --release --features full`, or a program from `cargo xtask dist`")
+        .accepts(format!(
+            "`cargo run --release --features full{}`, or a program from `cargo xtask dist`",
+            if feature == "objects" { ",objects" } else { "" }
+        ))
 }

@@ -33,7 +33,9 @@ pub fn is_many(convert: &ConvertArgs) -> bool {
         || convert.shard_size.is_some()
         || convert.compress.is_some()
         || convert.memory.is_some();
-    if is_asked || is_zarr(convert) {
+    let is_far =
+        [&convert.input, &convert.output].into_iter().any(|path| stores::is_address(Path::new(path)));
+    if is_asked || is_far || is_zarr(convert) {
         return true;
     }
     // How the bytes of IN lie was said, so they are taken as they are.
@@ -75,6 +77,11 @@ fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
                 .accepts("--to 'shards (1024, 1024) chunks (256, 256)'"));
         }
         return Ok(Target { format: Format::Zarr, folder: None, transposed });
+    }
+    if stores::is_address(path) {
+        return Err(Error::new(format!("{name} as the file to write"))
+            .rule("Zarr stores are written to object stores, and no other files")
+            .accepts("a name that ends in .zarr, --format zarr, or a file here that is copied there then"));
     }
     if convert.compress.is_some() {
         return Err(Error::new(format!("--compress, and {name} is no Zarr store"))

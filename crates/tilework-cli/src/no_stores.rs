@@ -7,7 +7,15 @@ use tilework_files::container::{Container, Format, How, Job, WriteError, Written
 
 use crate::lacks;
 
+/// Whether a path is an address of a store, such as `s3://bucket/a.zarr`.
+pub fn is_address(path: &Path) -> bool {
+    path.to_string_lossy().contains("://")
+}
+
 pub fn open(path: &Path, known: Option<Element>) -> Result<Container> {
+    if is_address(path) {
+        return Err(lacks("object stores", "objects"));
+    }
     match Container::format_of(path) {
         Some(Format::Zarr) => Err(lacks("Zarr stores", "stores")),
         _ => Container::open_as(path, known),

@@ -24,7 +24,7 @@ pub fn make(maker: &Maker, texts: &Path) -> Outcome {
 }
 
 fn build(maker: &Maker) -> Outcome {
-    maker.cargo("build", &["--package", "tilework-cli", "--features", "full"])
+    maker.cargo("build", &["--package", "tilework-cli", "--features", "full,objects"])
 }
 
 /// A folder with the completions and the manual.

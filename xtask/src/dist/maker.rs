@@ -75,8 +75,8 @@ impl Maker {
     /// A command of maturin that builds for the target.
     pub fn maturin(&self) -> Command {
         let mut maturin = self.command(&self.python);
-        maturin.args(["-m", "maturin", "build", "--quiet", "--locked", "--profile", "dist", "--target"]);
-        maturin.arg(&self.target).arg("--compatibility");
+        maturin.args(["-m", "maturin", "build", "--quiet", "--locked", "--profile", "dist"]);
+        maturin.args(["--features", "objects", "--target"]).arg(&self.target).arg("--compatibility");
         match self.zig {
             true => maturin.args(["manylinux2014", "--zig"]),
             false => maturin.arg("linux"),

@@ -13,6 +13,7 @@ LICENCE = re.compile(r"(LICEN[CS]E|COPYING|COPYRIGHT|NOTICE|UNLICENSE)", re.IGNO
 def crates(package: str, target: str) -> list[dict]:
     """The crates that end up in the package, not those that only build or test it."""
     cargo = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1", "--locked"]
+    cargo += ["--features", "tilework-cli/objects"]  # as what is given away is built
     said = subprocess.run([*cargo, "--filter-platform", target], stdout=subprocess.PIPE, check=True).stdout
     metadata = json.loads(said)
     known = {crate["id"]: crate for crate in metadata["packages"]}

@@ -58,3 +58,32 @@ fn zarr_stores_are_read_or_said_to_be_left_out() {
         }
     }
 }
+
+#[test]
+fn addresses_of_stores_are_asked_or_said_to_be_left_out() {
+    let folder = Folder::new();
+    let weights = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/weights.npy");
+    let plan = folder.at("plan.json");
+    for words in [
+        &["ls", "s3://bucket/a.zarr"][..],
+        &["diff", "https://host.invalid/a.zarr", weights],
+        &["convert", weights, "s3://bucket/a.zarr"],
+        &["rechunk", weights, "s3://bucket/a.zarr", "--chunks", "8,8", "--save-plan", &plan],
+    ] {
+        if cfg!(feature = "objects") {
+            continue; // `cargo xtask objects` has a server for them
+        }
+        let ran = run(words);
+        // A plan is made without asking where it will be written.
+        if words[0] == "rechunk" && cfg!(feature = "stores") {
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            let ran = run(&["run-tasks", &plan]);
+            assert!(ran.code == 2 && ran.stderr.contains("not in this build"), "{}", ran.stderr);
+            continue;
+        }
+        let seen = ran.stderr.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert_eq!(ran.code, 2, "{seen}");
+        assert!(seen.contains("not in this build"), "{seen}");
+        assert!(words[0] == "rechunk" || seen.contains("--features full,objects"), "{seen}");
+    }
+}

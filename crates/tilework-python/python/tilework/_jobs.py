@@ -118,7 +118,7 @@ def plan_tasks(
     """
     words = [*_rechunk_words(chunks, shards, to, compress, memory), "--threads=1"]
     words += [] if workers is None else [f"--workers={workers}"]
-    text, found = _planned([*words, "--", os.path.abspath(path_of(src)), os.fspath(os.path.abspath(dst))])
+    text, found = _planned([*words, "--", _absolute(path_of(src)), _absolute(dst)])
     return _tasks(text, found, memory, parts)
 
 
@@ -201,7 +201,7 @@ def reshard(
     words += ["--once"] if once else []
     words += ["--orbax"] if orbax else []
     words += [] if memory is None else [f"--memory={memory}"]
-    ends = ["--", os.fspath(os.path.abspath(src)), os.fspath(os.path.abspath(dst))]
+    ends = ["--", _absolute(src), _absolute(dst)]
     if client is None and executor is None:
         _answer([*words, *ends])
         return
@@ -220,6 +220,12 @@ def _worker_memory(client: Any) -> int | None:
     workers = found["workers"].values()
     limits = [one["memory_limit"] // max(1, one["nthreads"]) for one in workers if one.get("memory_limit")]
     return max(min(limits) // 2, 32 << 20) if limits else None
+
+
+def _absolute(path: _Path) -> str:
+    """The path from anywhere: workers stand elsewhere. An address is one already."""
+    text = os.fspath(path)
+    return text if "://" in text else os.path.abspath(text)
 
 
 def _sizes(sizes: Iterable[int]) -> str:

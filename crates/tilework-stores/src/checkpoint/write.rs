@@ -12,6 +12,7 @@ use tilework_copy::{MappedMut, Pool};
 use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head};
 
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
+use crate::far::is_address;
 use crate::job::missing;
 use crate::orbax;
 use crate::region::Region;
@@ -115,6 +116,13 @@ impl Reshard {
     pub fn open(&self) -> Result<Open<'_>> {
         let mesh =
             self.mesh.as_deref().map(Mesh::parse).transpose().map_err(|error| error.field("--mesh"))?;
+        for path in [&self.from, &self.to] {
+            if is_address(path) {
+                return Err(Error::new(format!("{} for a checkpoint", path.display()))
+                    .rule("checkpoints are read from folders of this machine, and written into them")
+                    .accepts("a folder here, copied from or to a bucket (aws s3 sync) or mounted (mount-s3, rclone mount)"));
+            }
+        }
         crate::stage::apart(&self.from, &self.to)?;
         let from = Checkpoint::open(&self.from)?;
         let only: Vec<Pattern> = self.only.iter().map(|text| Pattern::new(text)).collect();

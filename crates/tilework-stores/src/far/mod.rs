@@ -6,6 +6,10 @@
 //! knows HTTP, and the only one that the feature `objects` compiles.
 
 mod address;
+#[cfg(feature = "objects")]
+mod profile;
+#[cfg(feature = "objects")]
+mod server;
 mod stage;
 #[cfg(test)]
 mod tests;
@@ -116,6 +120,12 @@ pub(crate) fn open(address: &Address) -> Result<Objects> {
     Ok(Objects { server: server(address)?, wait: WAIT })
 }
 
+#[cfg(feature = "objects")]
+fn server(address: &Address) -> Result<Arc<dyn Server>> {
+    Ok(Arc::new(server::Remote::new(address)?))
+}
+
+#[cfg(not(feature = "objects"))]
 fn server(address: &Address) -> Result<Arc<dyn Server>> {
     Err(Error::new(format!("{address} is in an object store, and they are not in this build"))
         .rule("it was compiled without the feature `objects`, which takes minutes")

@@ -454,6 +454,7 @@ fn a_group_is_listed_or_says_itself_what_is_in_it() -> Result<()> {
     Ok(())
 }
 
+#[cfg(not(feature = "objects"))]
 #[test]
 fn a_build_without_a_network_says_so() {
     for result in
