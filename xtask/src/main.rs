@@ -13,6 +13,7 @@ mod fuzz;
 mod header;
 mod house;
 mod mutants;
+mod objects;
 mod oracles;
 mod page;
 mod proto;
@@ -42,6 +43,8 @@ The project's own chores.
   cargo xtask python [--with-torch] [OPTION ...]
                                              build, check and test the package for Python; with options of pytest, such
                                              as -k WORD, pytest alone
+  cargo xtask objects [OPTION ...]           stores in a server of S3 on this machine, with the command and the package for
+                                             Python: some minutes; options of pytest, such as -k WORD, may follow
   cargo xtask oracles [NAME ...] [--seed N] [--cases N]
                                              compare Tilework with the real systems, and print the matrix of COMPARE.md:
                                              some minutes
@@ -68,6 +71,8 @@ Of soak, test has a short run of each attack. mutants is no part of test, and in
 target/tools.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
 target/bench-python-venv; without jaxlib the other parts are measured alone.
+objects is no part of test, which compiles nothing that reaches servers: it installs moto, a server of S3, into
+target/objects-venv.
 oracles is no part of test: it installs the real systems, 3 GB, into target/oracle-venv. --write puts the matrix into
 COMPARE.md, --broken shifts an offset in each check to see that all notice, and --with-torch and --with-onednn install
 PyTorch and the newest oneDNN too, gigabytes each.
@@ -92,6 +97,7 @@ fn main() -> ExitCode {
         ["soak", words @ ..] => soak::run(words),
         ["bench", parts @ ..] => bench::run(parts),
         ["python", words @ ..] => python::run(words),
+        ["objects", words @ ..] => objects::run(words),
         ["oracles", words @ ..] => oracles::run(words),
         ["corpus", words @ ..] => corpus::run(words),
         ["arm", words @ ..] => arm::run(words),

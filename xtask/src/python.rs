@@ -74,8 +74,14 @@ pub fn run(words: &[&str]) -> Outcome {
 /// Builds the wheel and puts it into the environment. With the profile of the workspace's tests, which is `dev`, most of
 /// what it wants is compiled already.
 pub fn install(python: &Path, profile: &str) -> Outcome {
+    install_with(python, profile, &[])
+}
+
+/// The same, with options of maturin.
+pub fn install_with(python: &Path, profile: &str, options: &[&str]) -> Outcome {
     let mut maturin = shell::command(python);
     maturin.args(["-m", "maturin", "build", "--quiet", "--profile", profile, "--compatibility", "off"]);
+    maturin.args(options);
     let wheel = wheel(maturin.arg("--interpreter").arg(python), &shell::target().join("python-wheel"))?;
     pip_install(python, &["--no-deps", "--no-index", "--force-reinstall", &wheel.to_string_lossy()])
 }
@@ -135,7 +141,10 @@ fn check(packages: &[&str]) -> String {
     let mut lines = vec!["from importlib.metadata import version".to_owned()];
     for package in packages {
         lines.push(match package.split_once("==") {
-            Some((name, pinned)) => format!("assert version('{name}') == '{pinned}'"),
+            Some((name, pinned)) => {
+                let name = name.split('[').next().unwrap_or(name); // without the extras that are wanted of it
+                format!("assert version('{name}') == '{pinned}'")
+            }
             None => format!("version('{}')", package.split(['<', '>', '~', '!']).next().unwrap_or(package)),
         });
     }

@@ -6,11 +6,21 @@ import errno
 import os
 from typing import Any
 
-__all__ = ["LayoutError", "readable"]
+__all__ = ["LayoutError", "is_address", "readable"]
+
+
+def is_address(path: Any) -> bool:
+    """Whether a path is an address of a store, such as `s3://bucket/a.zarr`."""
+    return "://" in os.fsdecode(path)
 
 
 def readable(path: Any) -> None:
-    """Raises what `open` raises for a file or a folder that is missing or that nobody may read; it opens nothing."""
+    """Raises what `open` raises for a file or a folder that is missing or that nobody may read; it opens nothing.
+
+    Whether an address is right is asked where it is read.
+    """
+    if is_address(path):
+        return
     os.stat(path)
     if not os.access(path, os.R_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))

@@ -224,8 +224,7 @@ def _worker_memory(client: Any) -> int | None:
 
 def _absolute(path: _Path) -> str:
     """The path from anywhere: workers stand elsewhere. An address is one already."""
-    text = os.fspath(path)
-    return text if "://" in text else os.path.abspath(text)
+    return os.fspath(path) if is_address(path) else os.path.abspath(path)
 
 
 def _sizes(sizes: Iterable[int]) -> str:

@@ -208,7 +208,8 @@ impl Remote {
                 "the same command again, when the server is well; what is there stays",
             ),
         };
-        Failure { error, again: false } // it was tried again
+        // What broke behind the first bytes of an answer; all else was tried again, and says how often.
+        Failure { error, again: status.is_none() && !all.contains(" retries, ") }
     }
 }
 

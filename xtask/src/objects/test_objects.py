@@ -1,0 +1,288 @@
+"""Stores in a real server of S3, and on a web server: what `cargo xtask objects` runs."""
+
+import functools
+import http.server
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import zarr
+from conftest import PROGRAM, SECRET, asked, tilework
+
+import tilework as tw
+
+
+def test_what_is_written_is_a_store_for_zarr_and_equal(s3, a, tmp_path):
+    tilework("convert", a, s3.at("x/a.zarr"), "--to", "chunks (100, 200)", "--compress", "zstd", "--check")
+    assert s3.keys() == [*(f"x/a.zarr/c/{i}/{j}" for i in range(6) for j in range(3)), "x/a.zarr/zarr.json"]
+    assert np.array_equal(s3.array("x/a.zarr", tmp_path), np.load(a))
+    [found] = asked("ls", s3.at("x/a.zarr"))["tensors"]
+    assert (found["name"], found["sizes"]) == ("a", [600, 500])
+    assert asked("diff", s3.at("x/a.zarr"), a)["same"]
+    tilework("convert", s3.at("x/a.zarr"), tmp_path / "back.npy")
+    assert np.array_equal(np.load(tmp_path / "back.npy"), np.load(a))
+
+
+@pytest.mark.parametrize("shards", [None, "300,500"])
+def test_an_array_is_cut_anew_from_objects_to_objects(s3, a, tmp_path, shards):
+    tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "50,500", "--compress", "gzip:1")
+    words = ["--shards", shards] if shards else []
+    tilework("rechunk", s3.at("a.zarr"), s3.at("b.zarr"), "--chunks", "300,50", *words)
+    tilework("rechunk", s3.at("b.zarr"), tmp_path / "c.zarr", "--chunks", "600,500")
+    assert np.array_equal(s3.array("b.zarr", tmp_path), np.load(a))
+    assert np.array_equal(zarr.open_array(tmp_path / "c.zarr", mode="r")[:], np.load(a))
+
+
+def test_what_zarr_wrote_is_read(s3, tmp_path):
+    group = zarr.create_group(tmp_path / "g.zarr")
+    wanted = np.random.default_rng(1).normal(size=(70, 90))
+    for name, shards in [("x", None), ("deep/y", (64, 64))]:
+        array = group.create_array(name, shape=wanted.shape, dtype="f8", chunks=(32, 32), shards=shards)
+        array[:] = wanted
+    s3.upload(tmp_path / "g.zarr", "g.zarr")
+    assert [found["name"] for found in asked("ls", s3.at("g.zarr"))["tensors"]] == ["deep/y", "x"]
+    zarr.consolidate_metadata(tmp_path / "g.zarr")
+    s3.upload(tmp_path / "g.zarr", "h.zarr")
+    assert asked("diff", s3.at("g.zarr"), s3.at("h.zarr")) == {
+        **asked("diff", s3.at("h.zarr"), s3.at("g.zarr")),
+        "a": s3.at("g.zarr"),
+        "b": s3.at("h.zarr"),
+    }
+    tilework("rechunk", s3.at("g.zarr/deep/y"), s3.at("y.zarr"), "--chunks", "90,10")
+    assert np.array_equal(s3.array("y.zarr", tmp_path), wanted)
+
+
+def test_python_says_the_same(s3, a, tmp_path):
+    tw.rechunk(a, s3.at("a.zarr"), chunks=(100, 100), compress="zstd:3")
+    tw.rechunk(s3.at("a.zarr"), s3.at("b.zarr"), chunks=(600, 50), memory="64MiB")
+    assert np.array_equal(s3.array("b.zarr", tmp_path), np.load(a))
+    assert [found.name for found in tw.ls(s3.at("b.zarr"))] == ["b"]
+    tw.convert(s3.at("b.zarr"), tmp_path / "b.npy")
+    assert tw.diff(tmp_path / "b.npy", s3.at("a.zarr")).same
+    plan = tw.plan_tasks(a, s3.at("p.zarr"), chunks=(200, 250), parts=2)
+    assert s3.at("p.zarr") in plan.plan and SECRET not in plan.plan and "key-of" not in plan.plan
+    for tasks in plan.passes:
+        for task in tasks:
+            task()
+    plan.finish()
+    assert np.array_equal(s3.array("p.zarr", tmp_path), np.load(a))
+    with pytest.raises(tw.LayoutError, match="exists"):
+        tw.rechunk(a, s3.at("a.zarr"), chunks=(100, 100))
+
+
+def test_parts_of_a_plan_are_run_by_several_processes(s3, a, tmp_path):
+    plan = tmp_path / "plan.json"
+    tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "60,50", "--save-plan", plan)
+    assert SECRET not in plan.read_text() and "key-of-the-test" not in plan.read_text()
+    parts = [subprocess.Popen([PROGRAM, "run-tasks", plan, "--part", f"{part}/3"]) for part in (1, 2)]
+    assert [part.wait() for part in parts] == [0, 0]
+    assert "is missing" in tilework("run-tasks", plan, "--finish", code=2)
+    assert "a.zarr/zarr.json" not in s3.keys()
+    tilework("run-tasks", plan, "--part", "3/3")
+    tilework("run-tasks", plan, "--finish")
+    assert np.array_equal(s3.array("a.zarr", tmp_path), np.load(a))
+
+
+def test_a_server_that_is_busy_or_hangs_up_is_asked_again(s3, proxy, a, tmp_path):
+    proxy.fault = lambda number, _: "busy" if number % 5 == 0 else "cut" if number % 7 == 0 else None
+    tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "100,500")
+    tilework("rechunk", s3.at("a.zarr"), s3.at("b.zarr"), "--chunks", "600,100", "--shards", "600,500")
+    tilework("rechunk", s3.at("b.zarr"), s3.at("c.zarr"), "--chunks", "300,500")
+    assert proxy.count > 30
+    proxy.fault = None
+    assert np.array_equal(s3.array("c.zarr", tmp_path), np.load(a))
+
+
+def test_a_server_that_dies_leaves_no_store_and_the_same_command_goes_on(s3, proxy, a, tmp_path):
+    words = ["rechunk", a, s3.at("a.zarr"), "--chunks", "20,500", "--threads", "1"]
+    chunks = []
+
+    def gone(_, request):
+        if request.command == "PUT" and "/c/" in request.path and request.path not in chunks:
+            chunks.append(request.path)
+        return "busy" if len(chunks) > 10 else None
+
+    proxy.fault = gone
+    said = tilework(*words, code=2)
+    assert "503" in said and "what is there stays" in said and s3.at("a.zarr/c/") in said
+    proxy.fault = None
+    assert "a.zarr/zarr.json" not in s3.keys() and len(s3.keys()) == 11
+    ran = asked(*words)
+    assert (ran["written"], ran["kept"]) == (20, 10)
+    assert np.array_equal(s3.array("a.zarr", tmp_path), np.load(a))
+
+
+def test_a_run_that_is_killed_goes_on(s3, proxy, a, tmp_path):
+    words = ["rechunk", str(a), s3.at("a.zarr"), "--chunks", "10,500"]
+    enough = threading.Event()
+
+    def slow(_, request):
+        time.sleep(0.02)
+        if sum("PUT" in line and "/c/" in line for line in proxy.log) > 20:
+            enough.set()
+
+    proxy.fault = slow
+    running = subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert enough.wait(60)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    proxy.fault = None
+    assert "a.zarr/zarr.json" not in s3.keys()
+    assert "another array" in tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "30,500", code=2)
+    ran = asked(*words)
+    assert ran["kept"] >= 1 and ran["kept"] + ran["written"] == 60
+    assert np.array_equal(s3.array("a.zarr", tmp_path), np.load(a))
+    assert not [key for key in s3.keys() if "tilework" in key]
+
+
+def test_two_passes_leave_nothing_between(s3, tmp_path):
+    wanted = np.arange(1024 * 1024 * 6, dtype="f8").reshape(6 * 1024, 1024)
+    np.save(tmp_path / "w.npy", wanted)
+    tilework("rechunk", tmp_path / "w.npy", s3.at("w.zarr"), "--chunks", "6144,8")
+    ran = asked("rechunk", s3.at("w.zarr"), s3.at("v.zarr"), "--chunks", "48,1024", "--memory", "40MiB")
+    assert len(ran["tasks"]) == 2, ran
+    assert np.array_equal(s3.array("v.zarr", tmp_path), wanted)
+    assert not [key for key in s3.keys() if "between" in key]
+
+
+def test_memory_stays_within_what_was_said(s3, tmp_path):
+    np.save(tmp_path / "m.npy", np.zeros((4096, 8192), "f4"))  # 128 MiB
+    tilework("rechunk", tmp_path / "m.npy", s3.at("m.zarr"), "--chunks", "512,512")
+    program = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    words = [PROGRAM, "rechunk", s3.at("m.zarr"), s3.at("n.zarr"), "--chunks", "4096,64", "--memory", "96MiB"]
+    ran = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) <= 96 << 10, f"{ran.stdout} KiB"
+
+
+def test_large_chunks_are_put_in_parts(s3, proxy, tmp_path):
+    np.save(tmp_path / "l.npy", np.arange(18 << 20, dtype="u4"))  # 72 MiB
+    tilework("rechunk", tmp_path / "l.npy", s3.at("l.zarr"), "--chunks", str(18 << 20))
+    assert any("uploadId" in line for line in proxy.log)
+    assert asked("diff", tmp_path / "l.npy", s3.at("l.zarr"))["same"]
+
+
+def test_a_shard_is_read_in_two_requests(s3, proxy, a):
+    tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "60,50", "--shards", "600,500")
+    proxy.clear()
+    tilework("rechunk", s3.at("a.zarr"), s3.at("b.zarr"), "--chunks", "600,500")
+    assert sum(line.startswith("GET") and "/a.zarr/c/" in line for line in proxy.log) == 2
+
+
+def test_public_buckets_and_profiles(s3, a, tmp_path, monkeypatch):
+    tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "300,500")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    said = tilework("ls", s3.at("a.zarr"), code=2)
+    assert "no credentials" in said and "AWS_SKIP_SIGNATURE=true" in said
+    for key in s3.keys():
+        s3.put(key, s3.bytes(key), ACL="public-read")
+    for name in ("AWS_SKIP_SIGNATURE", "AWS_NO_SIGN_REQUEST"):
+        assert asked_with({name: "true"}, "ls", s3.at("a.zarr"))
+    credentials = tmp_path / "credentials"
+    credentials.write_text(f"[of the test]\naws_access_key_id = k\naws_secret_access_key = {SECRET}\n")
+    files = {"AWS_SHARED_CREDENTIALS_FILE": str(credentials), "AWS_PROFILE": "of the test"}
+    assert asked_with(files, "ls", s3.at("a.zarr"))
+    assert "profile" in tilework("ls", s3.at("a.zarr"), code=2, env={**files, "AWS_PROFILE": "other"})
+    credentials.write_text("[default]\nsso_session = s\n")
+    said = tilework("ls", s3.at("a.zarr"), code=2, env={**files, "AWS_PROFILE": "default"})
+    assert "export-credentials" in said
+
+
+def asked_with(env, *words):
+    return tilework(*words, env=env)
+
+
+def test_what_cannot_be_says_where_and_what_would_do(s3, a):
+    assert "NoSuchBucket" in tilework("ls", "s3://no-such-bucket/a.zarr", code=2)
+    assert f"{s3.at('nothing.zarr')} is no Zarr store" in tilework("ls", s3.at("nothing.zarr"), code=2)
+    s3.put("notes/readme.txt", b"mine")
+    assert "readme.txt" in tilework("rechunk", a, s3.at("notes"), "--chunks", "60,50", code=2)
+    assert s3.keys() == ["notes/readme.txt"]
+    said = tilework("ls", s3.at("a.zarr"), code=2, env={"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+    assert "refused" in said and "http://127.0.0.1:1" in said
+    said = tilework("reshard", a, s3.at("out"), "--mesh", "x=2", "--spec", "P('x')", code=2)
+    assert "s3://" in said
+
+
+@pytest.fixture
+def web(tmp_path):
+    handler = functools.partial(Web, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+class Web(http.server.SimpleHTTPRequestHandler):
+    """Files, and parts of them."""
+
+    def do_GET(self):
+        found, path = self.headers.get("Range"), self.translate_path(self.path)
+        if not found or not os.path.isfile(path):
+            return super().do_GET()
+        content = open(path, "rb").read()
+        first, last = found.removeprefix("bytes=").split("-")
+        start = int(first) if first else len(content) - int(last)
+        end = min(len(content), int(last) + 1) if first and last else len(content)
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(content)}")
+        self.send_header("Content-Length", str(end - start))
+        self.end_headers()
+        self.wfile.write(content[start:end])
+
+    def log_message(self, *_):
+        pass
+
+
+def test_files_of_a_web_server_are_read(web, a, tmp_path):
+    tilework("rechunk", a, tmp_path / "x.zarr", "--chunks", "60,50", "--shards", "300,500", "--compress", "zstd")
+    assert asked("diff", f"{web}/x.zarr", a)["same"]
+    tilework("rechunk", f"{web}/x.zarr", tmp_path / "y.zarr", "--chunks", "600,50")
+    assert np.array_equal(zarr.open_array(tmp_path / "y.zarr", mode="r")[:], np.load(a))
+    assert "takes no objects" in tilework("rechunk", a, f"{web}/z.zarr", "--chunks", "60,50", code=2)
+
+
+@pytest.mark.parametrize("lie", ["long", "endless", "html", "half"])
+def test_a_server_that_lies_is_an_error_and_takes_no_memory(lie, a, tmp_path):
+    """Of a chunk of 12,000 bytes."""
+    tilework("rechunk", a, tmp_path / "x.zarr", "--chunks", "60,50")
+
+    class Liar(Web):
+        def do_GET(self):
+            if "/c/" not in self.path:
+                return super().do_GET()
+            self.send_response(200)
+            self.send_header("Content-Length", {"long": str(1 << 50), "endless": "12000"}.get(lie, "12000"))
+            self.end_headers()
+            try:
+                self.wfile.write({"html": b"<html>", "half": bytes(6000)}.get(lie, bytes(1 << 20)))
+            except OSError:
+                pass
+            self.close_connection = True
+
+    class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_):
+            pass
+
+    server = Server(("127.0.0.1", 0), functools.partial(Liar, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    source = f"http://127.0.0.1:{server.server_port}/x.zarr"
+    if lie == "endless":
+        # What follows the length that was said is not read.
+        tilework("rechunk", source, tmp_path / "y.zarr", "--chunks", "600,50")
+    else:
+        said = tilework("rechunk", source, tmp_path / "y.zarr", "--chunks", "600,50", code=2)
+        assert f"{source}/c/" in said, said
+        assert not (tmp_path / "y.zarr").exists()
+    server.shutdown()
