@@ -134,7 +134,7 @@ def test_a_run_that_is_killed_goes_on(s3, proxy, a, tmp_path):
     running.wait()
     proxy.fault = None
     assert "a.zarr/zarr.json" not in s3.keys()
-    assert "another array" in tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "30,500", code=2)
+    assert "another job" in tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "30,500", code=2)
     ran = asked(*words)
     assert ran["kept"] >= 1 and ran["kept"] + ran["written"] == 60
     assert np.array_equal(s3.array("a.zarr", tmp_path), np.load(a))

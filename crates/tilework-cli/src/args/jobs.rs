@@ -35,6 +35,10 @@ read instead. What is better is decided by the time that it takes by the numbers
 A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: chunks whose checksums are right \
 stay. DST has its name when all of it is there. A SRC that has changed meanwhile is refused.
 
+SRC and DST may be addresses, s3://BUCKET/PATH, and SRC https://HOST/PATH as well. Credentials are taken from AWS_ACCESS_KEY_ID and \
+AWS_SECRET_ACCESS_KEY or from a profile (AWS_PROFILE), the server from AWS_ENDPOINT_URL; AWS_SKIP_SIGNATURE=true reads public \
+buckets. In a bucket zarr.json comes last, and DST is no store before.
+
 Examples:
   tilework rechunk samples/weights.npy weights.zarr --chunks 16,100
   tilework rechunk weights.zarr columns.zarr --chunks 64,30 --to '{0,1}' --compress zstd:3

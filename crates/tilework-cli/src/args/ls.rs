@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 pub const LS_EXAMPLES: &str = "\
 A FILE is safetensors, an index of its shards, npz, GGUF, npy, a Zarr store, a checkpoint of JAX (Orbax), or a folder with one of \
-these in it. Files are mapped, and nothing but headers is read. Pickles are never loaded.
+these in it. Files are mapped, and nothing but headers is read. Pickles are never loaded. A Zarr store may be in a bucket, \
+s3://BUCKET/PATH, or on a web server, https://HOST/PATH.
 
 Examples:
   tilework ls samples/model.safetensors

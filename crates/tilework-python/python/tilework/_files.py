@@ -78,6 +78,8 @@ class Difference:
 def ls(path: _Path, *, only: str | Iterable[str] = ()) -> list[FileArray]:
     """The arrays in a file: safetensors, an index of shards, GGUF, npz, npy, a Zarr store, a checkpoint of JAX, or a folder.
 
+    A Zarr store may be in a bucket, `s3://bucket/a.zarr`, or on a web server, `https://host/a.zarr`.
+
     Only headers are read, and pickles are never loaded. `only` are patterns of names, such as `layers.*.weight`.
 
     >>> import tempfile

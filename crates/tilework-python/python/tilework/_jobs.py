@@ -144,6 +144,9 @@ def rechunk(
     half of what a thread of the smallest Dask worker may have; they read and write the files themselves. Else the threads of this process do it. A run that was stopped goes on where it was
     when it is begun again.
 
+    Stores may be in buckets: `s3://bucket/a.zarr` as text, as pathlib drops a slash of it; and be read from `https://host/a.zarr`.
+    Credentials are those of the environment (`AWS_ACCESS_KEY_ID`, …, or `AWS_PROFILE`), also on each worker; no plan holds them.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(f"{folder}/a.npy", np.zeros((8, 8), np.float32))
