@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+from tilework._error import is_address
 from tilework._files import _answer
 from tilework._sources import path_of
 

@@ -33,6 +33,9 @@ pub(crate) use stage::{Unfinished, remove_all};
 /// How often a request is tried.
 const TRIES: u32 = 4;
 
+/// How many requests wait for a server at a time.
+pub(crate) const AT_A_TIME: usize = 16;
+
 /// How long it waits before it tries a request again the first time.
 const WAIT: Duration = Duration::from_millis(200);
 

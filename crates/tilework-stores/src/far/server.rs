@@ -30,6 +30,9 @@ const PART: usize = 16 << 20;
 /// Parts that are under way at a time.
 const PARTS: usize = 4;
 
+/// How often a request is repeated that no answer came to, or that the server was too busy for.
+const RETRIES: usize = 6;
+
 /// Credentials, as a sentence that ends an error.
 const CREDENTIALS: &str = "credentials that may do it: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile in \
 ~/.aws/credentials (AWS_PROFILE); AWS_SKIP_SIGNATURE=true for a public bucket";
@@ -94,7 +97,7 @@ fn retry() -> RetryConfig {
         max_backoff: Duration::from_secs(5),
         base: 2.0,
     };
-    RetryConfig { backoff, max_retries: 6, retry_timeout: Duration::from_secs(120) }
+    RetryConfig { backoff, max_retries: RETRIES, retry_timeout: Duration::from_secs(120) }
 }
 
 impl Remote {
@@ -208,8 +211,8 @@ impl Remote {
                 "the same command again, when the server is well; what is there stays",
             ),
         };
-        // What broke behind the first bytes of an answer; all else was tried again, and says how often.
-        Failure { error, again: status.is_none() && !all.contains(" retries, ") }
+        // What broke behind the first bytes of an answer; all else was tried again until there was no use in it.
+        Failure { error, again: status.is_none() && !all.contains(&format!("after {RETRIES} retries")) }
     }
 }
 

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tilework::{Error, Result};
+use tilework_copy::{Pool, Threads};
 
-use super::Objects;
+use super::{AT_A_TIME, Objects};
 use crate::stage::Job;
 use crate::zarr::place::Place;
 
@@ -134,18 +135,22 @@ impl Unfinished {
     }
 }
 
-/// Removes all objects of a store, its mark last.
+/// Removes all objects of a store: first what says that it is one, and its mark last.
 pub(crate) fn remove_all(objects: &Objects) -> Result<()> {
     let keys = objects.list(usize::MAX)?;
-    // First what says that it is a store.
-    let rank = |key: &&String| match key.as_str() {
-        "zarr.json" => 0,
-        MARK => 2,
-        _ => 1,
-    };
-    let mut keys: Vec<&String> = keys.iter().collect();
-    keys.sort_by_key(rank);
-    keys.into_iter().try_for_each(|key| objects.remove(key))
+    let pieces: Vec<&String> =
+        keys.iter().filter(|key| !matches!(key.as_str(), "zarr.json" | MARK)).collect();
+    objects.remove("zarr.json")?;
+    let failed: OnceLock<Error> = OnceLock::new();
+    Threads::new(AT_A_TIME).run(pieces.len(), &|piece| {
+        if failed.get().is_none()
+            && let Err(error) = objects.remove(pieces[piece])
+        {
+            let _ = failed.set(error); // or another was the first
+        }
+    });
+    failed.into_inner().map_or(Ok(()), Err)?;
+    objects.remove(MARK)
 }
 
 /// What is there before anything is written.

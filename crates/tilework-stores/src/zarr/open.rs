@@ -15,16 +15,13 @@ use super::json::{self, Object};
 use super::meta::{self, Node};
 use super::place::{Place, at};
 use super::read::Array;
-use crate::far::is_address;
+use crate::far::{AT_A_TIME, is_address};
 use crate::orbax::{self, Leaf};
 use crate::store::{Held, Read};
 use crate::transfer::{Side, Transfers};
 
 /// The deepest groups that are looked into.
 const DEEPEST: usize = 32;
-
-/// How many requests wait at a time for somebody far away.
-const AT_A_TIME: usize = 16;
 
 /// The attribute of an array that says how it lies where Zarr has no word for it; in other formats it is followed by a name.
 pub(super) const NOTE: &str = "tilework.layout";
