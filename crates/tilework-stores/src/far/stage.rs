@@ -158,12 +158,12 @@ pub(crate) fn remove_all(objects: &Objects) -> Result<()> {
 /// # Errors
 /// A store, or other objects.
 fn left(objects: &Objects) -> Result<Left> {
-    if let Some(found) = objects.text(MARK)? {
-        return Ok(Left::Unfinished(found));
-    }
-    match objects.list(1)?.first() {
-        None => Ok(Left::Nothing),
-        Some(key) => Err(Error::new(format!("{} exists: it has {key}", objects.name()))
+    // Another process may begin or go on meanwhile: it puts the mark before anything else, so that is asked for last.
+    let keys = objects.list(1)?;
+    let Some(key) = keys.first() else { return Ok(Left::Nothing) };
+    match objects.text(MARK)? {
+        Some(found) => Ok(Left::Unfinished(found)),
+        None => Err(Error::new(format!("{} exists: it has {key}", objects.name()))
             .rule("a store is written as a whole, and none is replaced")
             .accepts("an address under which nothing is")),
     }
