@@ -76,6 +76,12 @@ def small(rounds: int) -> None:
             rows.reshape(2, 4, 2, 64).transpose(0, 2, 1, 3).ravel()
         ),
         "the same tiles by `tw.pack(a, layout)`": lambda: tw.pack(rows, tiles),
+        "`a.astype(ml_dtypes.bfloat16)`": lambda: rows.astype(ml_dtypes.bfloat16),
+        "`tw.astype(a, ml_dtypes.bfloat16)`": lambda: tw.astype(rows, ml_dtypes.bfloat16),
+        '`tw.astype(a, "bf16")`': lambda: tw.astype(rows, "bf16"),
+        '`tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}")`': lambda: tw.Layout("bf16[64,300]{1,0:T(8,128)(2,1)}"),
+        "`tw.Layout(a)`": lambda: tw.Layout(rows),
+        "`layout.locate(777)`": lambda: columns.locate(777),
     }
     if torch:
         calls["`t.permute(1, 0).contiguous()`"] = lambda: tensor.permute(1, 0).contiguous()
