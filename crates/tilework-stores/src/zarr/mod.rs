@@ -9,6 +9,7 @@
 //! chunks of a shard lie within it and apart.
 
 mod blosc;
+mod chain;
 mod codec;
 mod fill;
 pub(crate) mod json;
