@@ -309,3 +309,75 @@ fn a_checkpoint_that_has_changed_meanwhile_is_noticed() -> Tested {
     assert_ne!(open.from().stamp()?, before);
     Ok(())
 }
+
+/// Magic bytes, the length, version 0, no compression, a body and its checksum.
+fn framed(magic: u32, body: &[u8]) -> Vec<u8> {
+    let len = (body.len() as u64 + 18).to_le_bytes();
+    let bytes = [&magic.to_be_bytes()[..], &len, &[0, 0], body].concat();
+    let sum = crc32c(&bytes);
+    [&bytes[..], &sum.to_le_bytes()].concat()
+}
+
+/// A database whose root is a node of another one in the folder `child`, with an array of two bytes in a file of that.
+fn borrowed(folder: &Path, height: u8, above: &[u8]) -> std::io::Result<()> {
+    let array = br#"{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"|u1","fill_value":0,"order":"C","compressor":null,"filters":null}"#;
+    // Height 0; the file d/1; the keys a/.zarray and a/0, whose values are inline and 2 bytes from byte 1 of the file on.
+    let mut node =
+        [&[0, 1, 3, 0][..], b"d/1", &[2, 2, 9, 1], b"a/.zarray0", &[array.len() as u8, 2, 0, 1, 0, 1]]
+            .concat();
+    node.extend(array);
+    let node = framed(0x0cdb_20de, &node);
+    // No number, no limits, no compression; the file child/d/0, in which child/ is what its nodes begin with; a version.
+    let mut manifest = vec![0; 21];
+    manifest.extend([1, 9, 6]);
+    manifest.extend(b"child/d/0");
+    let root = framed(0x0cdb_20de, above);
+    let (at, len) = if above.is_empty() { (0, node.len()) } else { (node.len(), root.len()) };
+    let number = |number: usize| [number as u8 | 0x80, (number >> 7) as u8];
+    manifest.extend([&[1, 1, height, 0][..], &number(at), &number(len)].concat());
+    fs::create_dir_all(folder.join("child/d"))?;
+    fs::write(folder.join("child/d/0"), [&node[..], &root].concat())?;
+    fs::write(folder.join("child/d/1"), [9, 7, 8, 9])?;
+    fs::write(folder.join("manifest.ocdbt"), framed(0x0cdb_3a2a, &manifest))
+}
+
+#[test]
+fn a_node_of_another_database_names_files_within_that() -> Tested {
+    let scratch = Scratch::new("borrowed");
+    borrowed(&scratch.0, 0, &[])?;
+    let (element, sizes, bytes) = rows(&zarr::open(&scratch.0)?, "a")?;
+    assert_eq!((element, sizes, bytes), (Element::U8, vec![2], vec![7, 8]));
+    Ok(())
+}
+
+#[test]
+fn a_tree_that_leads_back_to_itself_ends() -> Tested {
+    let scratch = Scratch::new("circle");
+    // A node above that has the same node below it twice: the same keys a second time do not ascend.
+    let above = |height: u8, at: [u8; 2], len: [u8; 2]| {
+        let place = |bytes: [u8; 2]| [bytes[0] | 0x80, bytes[1], bytes[0] | 0x80, bytes[1]];
+        let files = [&[height, 1, 3, 0][..], b"d/0"].concat();
+        let keys = [&[2, 0, 1, 1, 0, 0][..], b"ab"].concat();
+        [&files[..], &keys, &[0, 0], &place(at), &place(len), &[0; 6]].concat()
+    };
+    let fail = |height: u8, node: &[u8]| {
+        borrowed(&scratch.0, height, node).expect("a folder");
+        zarr::open(&scratch.0).map(drop).expect_err("a circle").to_string()
+    };
+    let len = fs::metadata({
+        borrowed(&scratch.0, 0, &[])?;
+        scratch.0.join("child/d/0")
+    })?
+    .len() as usize
+        - 18; // an empty frame is behind the node
+    let of = |number: usize| [number as u8, (number >> 7) as u8];
+    let error = fail(1, &above(1, of(0), of(len)));
+    assert!(error.contains("keys that do not ascend"), "{error}");
+    // The node above itself: what leads to a node says that it is lower.
+    let own = above(1, of(len), of(0)).len() + 18;
+    let error = fail(1, &above(1, of(len), of(own)));
+    assert!(error.contains("a node of height 1"), "{error}");
+    let error = fail(1, &above(1, of(0), of(10_000)));
+    assert!(error.contains("a file of"), "{error}");
+    Ok(())
+}
