@@ -14,8 +14,9 @@ use crate::order::InOrder;
 /// The most tiles that are looked for.
 const TILES: usize = 3;
 
-/// The most lists of tiles that are looked at.
+/// The most lists of tiles that are gone on with, and the most that are looked at.
 const TRIES: u32 = 1 << 12;
+const LOOKS: u32 = 1 << 18;
 
 /// An order of the dimensions and tiles, as XLA and JAX say where elements are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,25 +73,49 @@ fn by_tiles(layout: &Layout) -> Option<Tiled> {
         return None;
     }
     let Number { items, digits, counts } = Number::of(layout)?;
-    let mut search = Search { counts: &counts, left: TRIES, tiles: Vec::new(), found: Vec::new() };
-    for depth in 0..=TILES {
+    // Without tiles there is one order, whatever the digits are; there are too many orders to look for it.
+    if let Some(order) = sorted(&digits)
+        && let Some(said) = tiled(layout, &items, &order, &[])
+    {
+        return Some(said);
+    }
+    let mut search =
+        Search { counts: &counts, left: TRIES, looks: LOOKS, tiles: Vec::new(), found: Vec::new() };
+    for depth in 1..=TILES {
         let mut order: Vec<usize> = (0..items.len()).collect();
         let mut found: Vec<(Vec<usize>, Vec<Vec<u64>>)> = Vec::new();
         loop {
             let places: Vec<Vec<usize>> = order.iter().map(|&item| digits[item].clone()).collect();
             search.sort(&places, depth);
             found.extend(search.found.drain(..).map(|tiles| (order.clone(), tiles)));
-            if search.left == 0 || !next_permutation(&mut order) {
+            if search.is_over() || !next_permutation(&mut order) {
                 break;
             }
         }
         found.order_by_key(|(_, tiles)| strangeness(tiles));
         let said = found.iter().find_map(|(order, tiles)| tiled(layout, &items, order, tiles));
-        if said.is_some() || search.left == 0 {
+        if said.is_some() || search.is_over() {
             return said;
         }
     }
     None
+}
+
+/// The first order of the items that sorts their digits; none if one has several. An item without digits fits anywhere.
+fn sorted(digits: &[Vec<usize>]) -> Option<Vec<usize>> {
+    if digits.iter().any(|digits| digits.len() > 1) {
+        return None;
+    }
+    let mut ascending: Vec<usize> = (0..digits.len()).filter(|&item| !digits[item].is_empty()).collect();
+    ascending.order_by_key(|&item| digits[item][0]);
+    let mut free = (0..digits.len()).filter(|&item| digits[item].is_empty()).peekable();
+    let mut order = Vec::with_capacity(digits.len());
+    for item in ascending {
+        order.extend(std::iter::from_fn(|| free.next_if(|&other| other < item)));
+        order.push(item);
+    }
+    order.extend(free);
+    Some(order)
 }
 
 /// How far tiles are from what compilers write: few sizes, and no tile longer than the one before it.
@@ -176,15 +201,21 @@ fn dims_of(parts: &[Part], root: usize) -> Option<Vec<usize>> {
 struct Search<'a> {
     counts: &'a [u64],
     left: u32,
+    looks: u32,
     /// Those taken so far: the size of each of the last places.
     tiles: Vec<Vec<u64>>,
     found: Vec<Vec<Vec<u64>>>,
 }
 
 impl Search<'_> {
+    fn is_over(&self) -> bool {
+        self.left == 0 || self.looks == 0
+    }
+
     /// Finds the lists of exactly `depth` more tiles that leave one digit in each place, all sorted.
     fn sort(&mut self, places: &[Vec<usize>], depth: usize) {
         if depth == 0 {
+            self.looks = self.looks.saturating_sub(1);
             if places.iter().all(|place| place.len() <= 1) && places.iter().flatten().is_sorted() {
                 self.found.push(self.tiles.clone());
             }
@@ -193,7 +224,7 @@ impl Search<'_> {
         self.left = self.left.saturating_sub(1);
         // How many digits each place keeps: all of them where it is before the tile.
         let mut kept: Vec<usize> = places.iter().map(Vec::len).collect();
-        while self.left > 0 && lower(&mut kept, places) {
+        while !self.is_over() && lower(&mut kept, places) {
             let Some(first) = kept.iter().zip(places).position(|(&kept, place)| kept < place.len()) else {
                 continue;
             };
@@ -263,5 +294,31 @@ mod tests {
         assert_eq!(tiled(&[16, 128], &whole)?, plain);
         assert_eq!(Layout::strided(&[2, 3], 32, &[5, 1], None, None)?.to_tiled(), None);
         Ok(())
+    }
+
+    #[test]
+    fn a_search_among_many_dimensions_ends() -> Result<()> {
+        let all = Tiled { minor_to_major: (0..16).rev().collect(), tiles: vec![vec![Some(2); 16]], align: 1 };
+        let layout = all.build(&[4; 16], 8)?;
+        assert!(layout.to_tiled().is_none_or(|found| found == all));
+        // Each dimension has one digit, so there is one order.
+        let ones = Tiled { tiles: vec![vec![Some(1); 16]], ..all };
+        let (dims, untiled) = ([2; 16], Tiled { tiles: Vec::new(), ..ones.clone() });
+        assert_eq!(ones.build(&dims, 8)?.to_tiled(), Some(untiled));
+        Ok(())
+    }
+
+    #[test]
+    fn an_order_without_tiles_is_the_first_of_all_that_sort_the_digits() {
+        let items = [vec![], vec![2], vec![0], vec![], vec![1]];
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        let naive = loop {
+            if order.iter().flat_map(|&item| &items[item]).is_sorted() {
+                break order.clone();
+            }
+            assert!(next_permutation(&mut order));
+        };
+        assert_eq!(sorted(&items), Some(naive));
+        assert_eq!(sorted(&[vec![0, 1]]), None);
     }
 }
