@@ -157,7 +157,7 @@ def test_a_tensor_without_data_is_told_what_it_is() -> None:
 
     with FakeTensorMode():
         fake = torch.zeros(3)
-        with pytest.raises(TypeError, match="being traced.*torch.compiler.disable"):
+        with pytest.raises(TypeError, match=r"being traced.*torch\.compiler\.disable"):
             tw.pack(fake, "{0}")
         assert str(tw.Layout(fake)) == "f32[3]{0}"
     with pytest.raises(TypeError, match="being traced"):
