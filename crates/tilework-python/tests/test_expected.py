@@ -165,10 +165,7 @@ def test_a_tensor_without_data_is_told_what_it_is() -> None:
     with pytest.raises(tw.LayoutError, match="device meta"):
         tw.pack(torch.zeros(3, device="meta"), "{0}")
 
-    @torch.compiler.disable
-    def packed(x: typing.Any) -> typing.Any:
-        return torch.from_dlpack(tw.pack(x, "{0,1}"))
-
+    packed = torch.compiler.disable(lambda x: torch.from_dlpack(tw.pack(x, "{0,1}")))
     compiled = torch.compile(lambda x: packed(x * 2) + 1, backend="eager")
     assert compiled(torch.arange(6.0).reshape(2, 3)).tolist() == [1, 7, 3, 9, 5, 11]
 
