@@ -167,9 +167,9 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
     let written = written?;
     let moved = jobs.iter().filter(|job| matches!(job.change, Change::Move(_))).count();
     let contents: Vec<Content> = jobs.iter().map(Job::content).collect();
-    let is_list = |content: &&Content| content.is_stored_as_list(target.format, target.transposed);
+    let is_list = |content: &&Content| stores::is_stored_as_list(content, target.format, target.transposed);
     let lists: Vec<&Content> = contents.iter().filter(is_list).collect();
-    let has_order = |content: &&&Content| !content.is_stored_as_list(target.format, true);
+    let has_order = |content: &&&Content| !stores::is_stored_as_list(content, target.format, true);
     let is_numpy = matches!(target.format, Format::Npy | Format::Npz);
     let mut no_words: Vec<Element> = contents
         .iter()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tilework::{Element, Result};
-use tilework_files::container::{Container, Format, How, Job, WriteError, Written};
+use tilework_files::container::{Container, Content, Format, How, Job, WriteError, Written};
 
 use crate::lacks;
 
@@ -30,4 +30,8 @@ pub fn write(
     _: &How,
 ) -> std::result::Result<Written, WriteError> {
     Err(lacks("Zarr stores", "stores").into())
+}
+
+pub fn is_stored_as_list(content: &Content, format: Format, transposed: bool) -> bool {
+    content.is_stored_as_list(format, transposed)
 }

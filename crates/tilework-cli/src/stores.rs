@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tilework::{Element, Result};
-use tilework_files::container::{Container, Format, How, Job, WriteError, Written};
+use tilework_files::container::{Container, Content, Format, How, Job, WriteError, Written};
 use tilework_stores::zarr::{self, Compression, Store};
 
 pub use tilework_stores::is_address;
@@ -29,4 +29,12 @@ pub fn write(
 ) -> std::result::Result<Written, WriteError> {
     let compression = compression.map(Compression::read).transpose()?.unwrap_or_default();
     zarr::write(from, jobs, Store { compression }, out, how)
+}
+
+/// Whether a new file of this format has the array as a list of its places, as it has no word for the layout.
+pub fn is_stored_as_list(content: &Content, format: Format, transposed: bool) -> bool {
+    match format {
+        Format::Zarr => zarr::is_stored_as_list(content),
+        _ => content.is_stored_as_list(format, transposed),
+    }
 }

@@ -127,3 +127,18 @@ fn a_conversion_holds_no_more_memory_than_it_may() {
     }
     assert_eq!(folder.names(), ["back.npy", "in.npy", "noise.npy", "packed.zarr"]);
 }
+
+#[test]
+fn chunks_are_no_list_of_places_and_tiles_are() {
+    let folder = Folder::new();
+    let weights = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/weights.npy");
+    for (name, layout, is_list) in [
+        ("rows", "row-major", false),
+        ("chunks", "chunks (16, 64)", false),
+        ("shards", "shards (32, 128) chunks (16, 64) order (1, 0)", false),
+        ("tiles", "T(8,128)", true),
+    ] {
+        let said = done(&["convert", weights, &folder.at(name), "--to", layout, "--format", "zarr"]);
+        assert_eq!(said.contains("as lists of their places"), is_list, "{layout}: {said}");
+    }
+}

@@ -29,6 +29,6 @@ pub use new::written;
 pub use new::{Compression, NewArray, Spec};
 pub use open::{is_store, open, open_array};
 pub use read::Array;
-pub use stored::chunks_of;
+pub use stored::{chunks_of, is_stored_as_list};
 pub(crate) use write::go_on;
 pub use write::{Store, create, write};

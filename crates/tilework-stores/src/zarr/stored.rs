@@ -82,6 +82,11 @@ impl Stored {
     }
 }
 
+/// Whether a new store has the array as a list of its places, as Zarr has no words for its layout.
+pub fn is_stored_as_list(content: &Content) -> bool {
+    matches!(content, Content::Array(placed) if grid_of(placed, chunk_bytes(None)).is_none())
+}
+
 /// The chunks of an array, if Zarr has words for its layout.
 fn grid_of(placed: &Placed, bytes: u64) -> Option<Result<Grid3>> {
     let (layout, element) = (&placed.layout, placed.element);
