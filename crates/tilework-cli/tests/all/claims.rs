@@ -22,7 +22,7 @@ const CLAIMS: &[Claim] = &[
     ("combined dimensions, then tiled (`*`)", "+", &[(&["index", "f32[4,6]{1,0:T(*,4)}", "1,0"], 0, "6\n")]),
     ("elements smaller than a byte", "+", &[(&["show", "s4[3,5]{1,0:E(4)}"], 0, "8 B")]),
     ("swizzle (xor)", "+", &[(&["index", "f16 S<3,3,3> o 0 o (8,64):(64,1)", "1,0"], 0, "72\n")]),
-    ("which device holds which part", "–", &[]),
+    ("which device holds which part", "± of checkpoints", &[(&["reshard", "../../samples/model.safetensors", "OUT", "--mesh", "x=2,y=4", "--spec", "P('x', 'y')", "--dry-run"], 0, "devices     8, a file each")]),
     ("index → offset", "+", &[(&["index", TILED, "2,3"], 0, "17\n")]),
     ("offset → index", "+", &[(&["locate", TILED, "17"], 0, "2,3\n")]),
     ("offset → padding, and which tile made it", "+", &[(&["locate", TILED, "9"], 0, "padding: tile 1, dimension 1\n")]),
