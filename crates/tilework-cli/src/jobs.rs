@@ -34,6 +34,16 @@ fn bounds_with(how: &HowArgs, least: usize) -> tilework::Result<Bounds> {
     Bounds::new(how.memory, threads).map_err(|error| error.field("--memory"))
 }
 
+/// The bounds for tasks that are planned: of a job that waits for a server as many at a time as have the memory that each needs.
+fn bounds_of(job: &Job, how: &HowArgs) -> tilework::Result<Bounds> {
+    let needed = match job {
+        Job::Rechunk(job) if job.is_far() => job.plan.as_ref().map_or(0, |plan| plan.memory),
+        _ => return bounds(how),
+    };
+    let mut several = [FAR, FAR / 2, FAR / 4].into_iter().filter_map(|least| bounds_with(how, least).ok());
+    several.find(|found| found.memory >= needed).map_or_else(|| bounds(how), Ok)
+}
+
 pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
     let job = Reshard {
         from: asked.from.clone(),
@@ -227,10 +237,10 @@ fn all(
 
 pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> {
     let run = || -> tilework::Result<(Done, Job)> {
-        let bounds = bounds(&asked.how)?;
         let text = std::fs::read_to_string(&asked.plan)
             .map_err(|error| Error::new(format!("{}: {error}", asked.plan.display())))?;
         let (job, before) = Job::from_json(&text)?;
+        let bounds = bounds_of(&job, &asked.how)?;
         let open = job.open(before.as_ref(), bounds.window)?;
         let Some((part, parts)) = asked.part else {
             if asked.finish {
