@@ -17,9 +17,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod beside;
 pub mod checkpoint;
 mod cut;
 mod far;
+mod gather;
 mod grid;
 pub mod job;
 mod memory;

@@ -9,10 +9,10 @@ use tilework::{Error, Result};
 use tilework_copy::Pool;
 
 use super::write::{Cut, Open};
+use crate::gather::Gather;
 use crate::job::missing;
 use crate::orbax;
 use crate::region::Region;
-use crate::run::Gather;
 use crate::stage::Stage;
 use crate::store::Write;
 use crate::transfer::Transfers;

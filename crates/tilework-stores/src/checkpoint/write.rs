@@ -13,10 +13,10 @@ use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head
 
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
 use crate::far::is_address;
+use crate::gather::Gather;
 use crate::job::missing;
 use crate::orbax;
 use crate::region::Region;
-use crate::run::Gather;
 use crate::stage::{Job as Begun, Stage};
 use crate::store::Space;
 use crate::transfer::Transfers;
