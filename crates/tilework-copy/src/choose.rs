@@ -70,7 +70,8 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
-    let work = if length < SHORT {
+    // Within the nearer caches two lines of any length are short as well.
+    let work = if length < SHORT || length <= 2 * LINE && !setting.fetches {
         let kernel = kernels::runs(setting.set, length);
         Work::Runs { kernel, length, from: inner.from, to: inner.to }
     } else {
@@ -80,7 +81,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
             true if adjacent && nest.turns.iter().all(|turn| turn.to != 0) => Store::Stage,
             true => Store::Plain,
         };
-        Work::Copy { length, from: inner.from, to: inner.to, store }
+        Work::Copy { length, from: inner.from, to: inner.to, store, fetches: setting.fetches }
     };
     let mut outer = whole(&nest.turns);
     outer.push(cut(inner, piece, Part::Rows));
@@ -253,9 +254,10 @@ pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
         Some(row) => nest.turns.remove(row),
         None => Turn { extent: 1, from: 0, to: 0 },
     };
-    // What is written is contiguous, unless there are only few elements of it in a row.
+    // What is written is contiguous, unless there are only few bytes of it in a row.
+    let is_short = column.extent < 8 && column.extent * size < 32;
     let (row, column) =
-        if column.extent < 8 && row.extent / 4 > column.extent { (column, row) } else { (row, column) };
+        if is_short && row.extent / 4 > column.extent { (column, row) } else { (row, column) };
     let side = if setting.fetches { 64 } else { 256 };
     let (rows, columns) = (row.extent.min(side), column.extent.min(4 * side));
     let mut outer = whole(&nest.turns);
@@ -266,7 +268,9 @@ pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
     Some(finish(nest, outer, work, rows * columns * size))
 }
 
-fn finish(nest: ByteNest, outer: SmallVec<[Outer; 8]>, work: Work, weight: usize) -> Step {
+fn finish(nest: ByteNest, mut outer: SmallVec<[Outer; 8]>, work: Work, weight: usize) -> Step {
+    // Loops of one turn go first, where nobody steps through them.
+    outer.order_by_key(|outer| outer.turn.extent > 1);
     Step { starts: nest.starts, outer, work, weight: weight.max(1), fills: false }
 }
 

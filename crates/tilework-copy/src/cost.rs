@@ -48,6 +48,9 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                     Store::Stream => columns * rows * size / LINE,
                     Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
                 };
+            // Stores of several wide elements at once pay only where they are whole lines: else each touches two of them.
+            let splits = store == Store::Plain && size == LANE && !to.unsigned_abs().is_multiple_of(LINE);
+            let lines = if splits { lines * 3 / 2 } else { lines };
             // Registers that are not full, or less than a quarter full; and within the cache it is instructions that count, and
             // these are more.
             let part = rows.min(columns) * size;

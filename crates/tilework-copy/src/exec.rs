@@ -89,12 +89,80 @@ pub(crate) unsafe fn run(
         _ => {}
     }
     let mut walker = Walker::at(step, units.start);
-    for unit in units.clone() {
-        let place = walker.place();
-        walker.advance();
-        let next = if unit + 1 < units.end { walker.place() } else { place };
-        // SAFETY: the caller's promise, for one of its units.
-        unsafe { one(set, step, place, next, buffers, scratch) };
+    // Small units are fetched earlier than one unit ahead.
+    let ahead = match step.work {
+        Work::Copy { .. } => rows::AHEAD.div_ceil(step.weight),
+        _ => 1,
+    };
+    let mut left = units.len();
+    while left > 0 {
+        let stretch = walker.stretch(left);
+        left -= stretch.count;
+        let next = |number: usize| match number + ahead {
+            after if after < stretch.count => stretch.place(after),
+            _ if left > 0 => walker.place(),
+            _ => stretch.place(number),
+        };
+        if let Work::Copy { length, from, to, store, fetches } = step.work {
+            debug_assert!((0..stretch.count).all(|number| bounds::hold_unit(
+                buffers,
+                &step.work,
+                stretch.place(number)
+            )));
+            let rows = |number: usize, times: usize| {
+                let (place, next) = (stretch.place(number), next(number + times - 1));
+                let source = buffers.source.wrapping_offset(place.from);
+                let destination = buffers.destination.wrapping_offset(place.to);
+                let next = if fetches { buffers.source.wrapping_offset(next.from) } else { std::ptr::null() };
+                let once = Rows::once((place.rows, length), (source, from), (destination, to));
+                Rows { times, again: (stretch.from, stretch.to), next, ..once }
+            };
+            // SAFETY: the caller's promise, for units that are rows, so many times.
+            unsafe { copy(set, store, stretch.count, rows, scratch) };
+            continue;
+        }
+        for number in 0..stretch.count {
+            // SAFETY: the caller's promise, for one of its units.
+            unsafe { one(set, step, stretch.place(number), next(number), buffers, scratch) };
+        }
+    }
+}
+
+/// Rows are put together in a buffer until they are so many bytes.
+const TOGETHER: usize = 16 << 10;
+
+/// Copies units of rows: those from a number on, so many of them.
+///
+/// # Safety
+/// As for [`run`], for the rows of all `count` units.
+unsafe fn copy(
+    set: InstructionSet,
+    store: Store,
+    count: usize,
+    units: impl Fn(usize, usize) -> Rows,
+    scratch: &mut Scratch,
+) {
+    // SAFETY: the caller's promise; the buffer has room for the rows that go into it.
+    unsafe {
+        match store {
+            Store::Plain => rows::copy(set, &units(0, count)),
+            Store::Stream => rows::stream(set, &units(0, count)),
+            Store::Stage | Store::StageWhole => {
+                let first = units(0, 1);
+                let bytes = first.count * first.length;
+                // Rows of a unit follow each other in the destination, and perhaps those of the next one follow them.
+                let adjoin = first.again.1 == bytes as isize;
+                let several = if adjoin { (TOGETHER / bytes).max(1) } else { 1 };
+                for number in (0..count).step_by(several) {
+                    let these = units(number, several.min(count - number));
+                    let bytes = these.times * bytes;
+                    let staged = scratch.stage(bytes, 0);
+                    let again = (these.again.0, bytes as isize / these.times as isize);
+                    rows::copy(set, &Rows { destination: staged, again, ..these });
+                    rows::stream_out(set, staged, these.destination, bytes);
+                }
+            }
+        }
     }
 }
 
@@ -120,27 +188,6 @@ unsafe fn one(
         match step.work {
             Work::Whole { store } => {
                 rows::whole(set, source, destination, place.columns, store != Store::Plain);
-            }
-            Work::Copy { length, from, to, store } => {
-                let call = Rows {
-                    count: place.rows,
-                    length,
-                    source,
-                    source_step: from,
-                    destination,
-                    destination_step: to,
-                    next: buffers.source.wrapping_offset(next.from),
-                };
-                match store {
-                    Store::Plain => rows::copy(set, &call),
-                    Store::Stream => rows::stream(set, &call),
-                    Store::Stage | Store::StageWhole => {
-                        let staged = scratch.stage(place.rows * length, 0);
-                        let into = Rows { destination: staged, ..call };
-                        rows::copy(set, &into);
-                        rows::stream_out(set, staged, destination, place.rows * length);
-                    }
-                }
             }
             Work::Runs { kernel, length, from, to } => kernel(&Runs {
                 count: place.rows,
@@ -186,7 +233,8 @@ unsafe fn one(
                 let ahead = ahead(store, place.columns * ways * size, 1536, place, next);
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
-            Work::Network(_) | Work::Picks(_) => {} // by `run`, several units at a time
+            // By `run`, several units at a time.
+            Work::Copy { .. } | Work::Network(_) | Work::Picks(_) => {}
             Work::Grid { kernel, from, to, .. } => kernel(&Grid {
                 rows: place.rows,
                 columns: place.columns,

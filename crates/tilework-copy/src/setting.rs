@@ -17,9 +17,6 @@ const DOUBT_FROM: usize = 3 << 20;
 /// From so many bytes on, no cache holds source and destination until they are wanted again.
 const DOUBT_TO: usize = 64 << 20;
 
-/// Within so many bytes, source and destination are in the second cache, and there is nothing to fetch ahead.
-const NEAR: usize = 512 << 10;
-
 /// What the steps of a program share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
@@ -41,7 +38,8 @@ impl Setting {
         Setting {
             set,
             streams: set.streams() && bytes >= from,
-            fetches: bytes > NEAR,
+            // Else most of source and destination is in the second cache, and there is nothing to fetch ahead.
+            fetches: bytes > kernels::second_cache() / 8 * 5,
             once: false,
             only: None,
         }

@@ -65,7 +65,7 @@ pub(crate) enum Work {
     /// As many bytes as a unit has columns, next to each other on both sides.
     Whole { store: Store },
     /// Rows of `length` bytes, next to each other on both sides.
-    Copy { length: usize, from: isize, to: isize, store: Store },
+    Copy { length: usize, from: isize, to: isize, store: Store, fetches: bool },
     /// The same for short rows.
     Runs { kernel: RunsFn, length: usize, from: isize, to: isize },
     /// Blocks to transpose: a source row is `from` bytes from the next, a destination row `to`.
@@ -126,6 +126,33 @@ pub(crate) struct Place {
     pub(crate) after: usize,
 }
 
+/// Units one after the other that differ only in where they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    first: Place,
+    pub(crate) count: usize,
+    /// Bytes from one unit to the next.
+    pub(crate) from: isize,
+    pub(crate) to: isize,
+    /// Rows of a unit, if it is rows that are cut.
+    rows: usize,
+}
+
+impl Stretch {
+    /// The place of the unit of this number.
+    #[inline]
+    pub(crate) fn place(&self, number: usize) -> Place {
+        let (steps, rows) = (number as isize, number * self.rows);
+        Place {
+            from: self.first.from + steps * self.from,
+            to: self.first.to + steps * self.to,
+            before: self.first.before + rows,
+            after: self.first.after.saturating_sub(rows),
+            ..self.first
+        }
+    }
+}
+
 /// Walks over units.
 pub(crate) struct Walker<'a> {
     step: &'a Step,
@@ -180,6 +207,28 @@ impl<'a> Walker<'a> {
 
     pub(crate) fn place(&self) -> Place {
         self.place
+    }
+
+    /// The units from here on, at most `most`, that differ only in where they are; goes behind them.
+    #[inline]
+    pub(crate) fn stretch(&mut self, most: usize) -> Stretch {
+        let mut stretch = Stretch { first: self.place, count: 1, from: 0, to: 0, rows: 0 };
+        if let (Some(index), Some(outer)) = (self.index.last_mut(), self.step.outer.last()) {
+            let (turn, left) = (outer.turn, outer.turn.extent - *index);
+            let (alike, rows) = match outer.part {
+                Part::Whole => (left, 0),
+                // The last piece may be smaller.
+                Part::Rows(cut) => ((cut.whole / cut.piece).saturating_sub(*index), cut.piece),
+                Part::Columns(cut) => ((cut.whole / cut.piece).saturating_sub(*index), 0),
+            };
+            stretch =
+                Stretch { count: alike.min(most).max(1), from: turn.from, to: turn.to, rows, ..stretch };
+            let steps = stretch.count - 1;
+            *index += steps;
+            self.place = stretch.place(steps);
+        }
+        self.advance();
+        stretch
     }
 
     /// Goes to the next unit; stays behind the last one.

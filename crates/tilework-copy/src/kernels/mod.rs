@@ -156,6 +156,39 @@ impl InstructionSet {
     }
 }
 
+/// Bytes of the second cache, as the processor says; else what most have at least.
+pub(crate) fn second_cache() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        static FOUND: OnceLock<usize> = OnceLock::new();
+        *FOUND
+            .get_or_init(|| x86_caches().find(|&(level, _)| level == 2).map_or(LEAST_SECOND, |found| found.1))
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    LEAST_SECOND
+}
+
+/// Bytes of the second cache where nobody says.
+const LEAST_SECOND: usize = 1 << 20;
+
+/// Level and bytes of each cache of data.
+#[cfg(target_arch = "x86_64")]
+fn x86_caches() -> impl Iterator<Item = (u32, usize)> {
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+
+    // Intel's leaf, and AMD's with the same fields.
+    let leaf = [4, 0x8000_001d]
+        .into_iter()
+        .find(|&leaf| leaf <= __cpuid(leaf & 0x8000_0000).eax && __cpuid_count(leaf, 0).eax & 31 != 0);
+    let caches = leaf.into_iter().flat_map(|leaf| (0..8).map(move |number| __cpuid_count(leaf, number)));
+    caches.take_while(|found| found.eax & 31 != 0).filter(|found| found.eax & 31 != 2).map(|found| {
+        // Each field is one less than it means: ways, partitions, bytes of a line, sets.
+        let field = |shift: u32, bits: u32| ((found.ebx >> shift) & ((1 << bits) - 1)) as usize + 1;
+        let bytes = field(22, 10) * field(12, 10) * field(0, 12) * (found.ecx as usize + 1);
+        ((found.eax >> 5) & 7, bytes)
+    })
+}
+
 /// Whether stores past the cache are as quick as copies within the last cache.
 ///
 /// Measured on two machines only: on Intel's (Sapphire Rapids) they are from 3 MiB on, on AMD's (Zen 4) copies within the

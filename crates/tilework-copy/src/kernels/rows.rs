@@ -1,13 +1,14 @@
 //! Rows of bytes: copied, through the cache or past it.
 //!
 //! One stream of reads does not keep memory busy: a core has more requests open when several rows are read at a time.
-//! So rows are taken in groups, a few lines of each in turn. Short rows that are far apart defeat the machine's own
-//! prefetching, so theirs are fetched by hand, some kilobytes ahead.
+//! So rows that go past the cache are taken in groups, a few lines of each in turn. Short rows that are far apart defeat the
+//! machine's own prefetching, so theirs are fetched by hand, some kilobytes ahead.
 
 use super::InstructionSet;
 use super::vector::{self, LINE, Lines};
 
-/// So many rows of `length` bytes.
+/// So many rows of `length` bytes, so many times.
+#[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub(crate) count: usize,
     pub(crate) length: usize,
@@ -15,7 +16,10 @@ pub(crate) struct Rows {
     pub(crate) source_step: isize,
     pub(crate) destination: *mut u8,
     pub(crate) destination_step: isize,
-    /// Where the rows begin that are copied after these: to be prefetched.
+    /// How often, and how far from each other in source and destination.
+    pub(crate) times: usize,
+    pub(crate) again: (isize, isize),
+    /// Where the rows begin that are copied after these: to be prefetched. Null if nothing is.
     pub(crate) next: *const u8,
 }
 
@@ -25,16 +29,69 @@ const GROUP: usize = 4;
 /// Lines of each row that are read in turn.
 const TURN: usize = 4;
 
+/// Rows of so many bytes are worth a few instructions that make their stores whole lines.
+const ALIGNED: usize = 256;
+
+/// Rows of so many bytes are left to the system's `memcpy`.
+const LONG: usize = 4096;
+
 /// Rows up to so many bytes are prefetched by hand.
 const HINTED: usize = 1024;
 
 /// How far ahead, in bytes of rows.
-const AHEAD: usize = 4096;
+pub(crate) const AHEAD: usize = 4096;
 
 impl Rows {
+    /// Rows that are moved once.
+    pub(crate) fn once(
+        (count, length): (usize, usize),
+        (source, source_step): (*const u8, isize),
+        (destination, destination_step): (*mut u8, isize),
+    ) -> Rows {
+        let next = std::ptr::null();
+        let (times, again) = (1, (0, 0));
+        Rows { count, length, source, source_step, destination, destination_step, times, again, next }
+    }
+
     /// Whether the destination's rows are as far from each other as they are long.
     fn are_apart(&self) -> bool {
-        self.count < 2 || self.destination_step.unsigned_abs() >= self.length
+        let apart = |count: usize, step: isize| count < 2 || step.unsigned_abs() >= self.length;
+        apart(self.count, self.destination_step) && apart(self.times, self.again.1)
+    }
+}
+
+/// Goes through rows.
+struct Cursor<'a> {
+    rows: &'a Rows,
+    row: usize,
+    time: usize,
+    source: *const u8,
+    destination: *mut u8,
+}
+
+impl Cursor<'_> {
+    fn new(rows: &Rows) -> Cursor<'_> {
+        Cursor { rows, row: 0, time: 0, source: rows.source, destination: rows.destination }
+    }
+
+    /// Where a row begins in source and destination. Behind the last row, those of `next` follow in the source.
+    #[inline(always)]
+    fn step(&mut self) -> (*const u8, *mut u8) {
+        let (rows, at) = (self.rows, (self.source, self.destination));
+        self.row += 1;
+        if self.row < rows.count {
+            self.source = self.source.wrapping_offset(rows.source_step);
+            self.destination = self.destination.wrapping_offset(rows.destination_step);
+            return at;
+        }
+        (self.row, self.time) = (0, self.time + 1);
+        let back = rows.count as isize - 1;
+        self.source = match self.time == rows.times {
+            true => rows.next,
+            false => self.source.wrapping_offset(rows.again.0 - back * rows.source_step),
+        };
+        self.destination = self.destination.wrapping_offset(rows.again.1 - back * rows.destination_step);
+        at
     }
 }
 
@@ -87,15 +144,7 @@ pub(crate) unsafe fn stream(set: InstructionSet, rows: &Rows) {
 /// # Safety
 /// So many bytes are within both buffers, which do not overlap.
 pub(crate) unsafe fn stream_out(set: InstructionSet, source: *const u8, destination: *mut u8, length: usize) {
-    let row = Rows {
-        count: 1,
-        length,
-        source,
-        source_step: 0,
-        destination,
-        destination_step: 0,
-        next: std::ptr::null(),
-    };
+    let row = Rows::once((1, length), (source, 0), (destination, 0));
     // SAFETY: the caller's promise.
     unsafe { stream(set, &row) }
 }
@@ -114,29 +163,19 @@ pub(crate) unsafe fn whole(
     let head = (destination.addr().wrapping_neg() % LINE).min(length);
     let count = (length - head) / PAGE;
     let step = PAGE as isize;
-    let rows = |done: usize, count: usize, length: usize| Rows {
-        count,
-        length,
-        source: source.wrapping_add(done),
-        source_step: step,
-        destination: destination.wrapping_add(done),
-        destination_step: step,
-        next: std::ptr::null(),
+    let rows = |done: usize, count: usize, length: usize| {
+        let (source, destination) = (source.wrapping_add(done), destination.wrapping_add(done));
+        Rows::once((count, length), (source, step), (destination, step))
     };
     let done = head + count * PAGE;
     // SAFETY: head, pages and the rest are `length` bytes together.
     unsafe {
+        if !streams {
+            return destination.copy_from_nonoverlapping(source, length);
+        }
         copy(set, &rows(0, 1, head));
-        if streams {
-            stream(set, &rows(head, count, PAGE))
-        } else {
-            copy(set, &rows(head, count, PAGE))
-        }
-        if streams {
-            stream(set, &rows(done, 1, length - done))
-        } else {
-            copy(set, &rows(done, 1, length - done))
-        }
+        stream(set, &rows(head, count, PAGE));
+        stream(set, &rows(done, 1, length - done));
     }
 }
 
@@ -158,23 +197,24 @@ unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
         unsafe { short_lines::<L>(rows) };
         return;
     }
-    let ahead = if rows.length <= HINTED && !rows.next.is_null() { AHEAD.div_ceil(rows.length) } else { 0 };
+    let total = rows.count * rows.times;
+    let (mut here, mut ahead) = (Cursor::new(rows), Ahead::new(rows, HINTED));
     let mut row = 0;
-    // SAFETY: rows below `count` are within the buffers, by the caller's promise.
+    // SAFETY: the first `total` rows of a cursor are within the buffers, by the caller's promise.
     unsafe {
-        while row + GROUP <= rows.count {
-            if ahead > 0 {
-                (row..row + GROUP).for_each(|row| prefetch::<L>(rows, row + ahead));
-            }
-            group::<L>(rows, row, streams);
+        while streams && row + GROUP <= total {
+            (0..GROUP).for_each(|_| ahead.fetch::<L>());
+            group::<L>(std::array::from_fn(|_| here.step()), rows.length);
             row += GROUP;
         }
-        while row < rows.count {
-            if ahead > 0 {
-                prefetch::<L>(rows, row + ahead);
+        while row < total {
+            ahead.fetch::<L>();
+            let (source, destination) = here.step();
+            match rows.length {
+                LONG.. if !streams => destination.copy_from_nonoverlapping(source, rows.length),
+                ALIGNED.. if !streams => aligned::<L>(source, destination, rows.length),
+                length => one::<L>(source, destination, length, streams),
             }
-            let (source, destination) = at(rows, row);
-            one::<L>(source, destination, rows.length, streams);
             row += 1;
         }
     }
@@ -186,12 +226,10 @@ unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
 /// As for [`go`]; every line of the destination begins at a multiple of [`LINE`].
 #[inline(always)]
 unsafe fn short_lines<L: Lines>(rows: &Rows) {
-    let ahead = if rows.next.is_null() { rows.count } else { AHEAD.div_ceil(rows.length) };
-    for row in 0..rows.count {
-        let (source, destination) = at(rows, row);
-        if ahead < rows.count || !rows.next.is_null() {
-            prefetch::<L>(rows, row + ahead);
-        }
+    let (mut here, mut ahead) = (Cursor::new(rows), Ahead::new(rows, usize::MAX));
+    for _ in 0..rows.count * rows.times {
+        ahead.fetch::<L>();
+        let (source, destination) = here.step();
         for line in (0..rows.length).step_by(LINE) {
             // SAFETY: a line of this row.
             unsafe { L::load(source.add(line)).stream(destination.add(line)) };
@@ -199,50 +237,46 @@ unsafe fn short_lines<L: Lines>(rows: &Rows) {
     }
 }
 
-#[inline(always)]
-fn at(rows: &Rows, row: usize) -> (*const u8, *mut u8) {
-    let source = rows.source.wrapping_offset(row as isize * rows.source_step);
-    (source, rows.destination.wrapping_offset(row as isize * rows.destination_step))
+/// Asks for rows that come later: of these, or of those that begin at `next`.
+struct Ahead<'a> {
+    cursor: Cursor<'a>,
+    /// Rows that are still asked for.
+    left: usize,
 }
 
-/// Asks for a row that comes later: of these rows, or of the next ones.
-#[inline(always)]
-fn prefetch<L: Lines>(rows: &Rows, row: usize) {
-    let source = match row.checked_sub(rows.count) {
-        None => rows.source.wrapping_offset(row as isize * rows.source_step),
-        Some(row) => rows.next.wrapping_offset(row as isize * rows.source_step),
-    };
-    for line in (0..rows.length).step_by(LINE) {
-        L::prefetch(source.wrapping_add(line));
+impl Ahead<'_> {
+    /// Begins some kilobytes after the first row, but no further than the rows behind the last one; of rows that are longer than
+    /// `most`, and of those without a `next`, none is asked for.
+    fn new(rows: &Rows, most: usize) -> Ahead<'_> {
+        let (mut cursor, total) = (Cursor::new(rows), rows.count * rows.times);
+        if rows.next.is_null() || rows.length > most {
+            return Ahead { cursor, left: 0 };
+        }
+        (0..AHEAD.div_ceil(rows.length).min(total)).for_each(|_| _ = cursor.step());
+        Ahead { cursor, left: total }
+    }
+
+    #[inline(always)]
+    fn fetch<L: Lines>(&mut self) {
+        if self.left > 0 {
+            self.left -= 1;
+            let (source, _) = self.cursor.step();
+            for line in (0..self.cursor.rows.length).step_by(LINE) {
+                L::prefetch(source.wrapping_add(line));
+            }
+        }
     }
 }
 
 /// # Safety
-/// As for [`go`]; a group of rows from `row` on.
+/// As for [`go`]; rows that begin at these places, past the cache.
 #[inline(always)]
-unsafe fn group<L: Lines>(rows: &Rows, row: usize, streams: bool) {
-    let places: [_; GROUP] = std::array::from_fn(|k| at(rows, row + k));
+unsafe fn group<L: Lines>(places: [(*const u8, *mut u8); GROUP], length: usize) {
     // SAFETY: heads, whole lines and tails of a row are its `length` bytes.
     unsafe {
-        if !streams {
-            let mut done = 0;
-            while done + TURN * LINE <= rows.length {
-                for (source, destination) in places {
-                    for line in 0..TURN {
-                        let at = done + line * LINE;
-                        L::load(source.add(at)).store(destination.add(at));
-                    }
-                }
-                done += TURN * LINE;
-            }
-            for (source, destination) in places {
-                one::<L>(source.add(done), destination.add(done), rows.length - done, false);
-            }
-            return;
-        }
         let head = |destination: *mut u8| destination.addr().wrapping_neg() % LINE;
-        let heads = places.map(|(_, destination)| head(destination).min(rows.length));
-        let least = rows.length - heads.iter().copied().fold(0, usize::max);
+        let heads = places.map(|(_, destination)| head(destination).min(length));
+        let least = length - heads.iter().copied().fold(0, usize::max);
         for ((source, destination), head) in places.into_iter().zip(heads) {
             L::part(source, destination, head);
         }
@@ -258,7 +292,7 @@ unsafe fn group<L: Lines>(rows: &Rows, row: usize, streams: bool) {
         }
         for ((source, destination), head) in places.into_iter().zip(heads) {
             let at = head + done;
-            one::<L>(source.add(at), destination.add(at), rows.length - at, true);
+            one::<L>(source.add(at), destination.add(at), length - at, true);
         }
     }
 }
@@ -282,6 +316,31 @@ unsafe fn one<L: Lines>(source: *const u8, destination: *mut u8, length: usize, 
             done += LINE;
         }
         L::part(source.add(done), destination.add(done), length - done);
+    }
+}
+
+/// Copies a row through the cache by stores of whole lines, but for the first one and the last one, which overlap them.
+///
+/// # Safety
+/// As for [`go`]; one row of at least a line.
+#[inline(always)]
+unsafe fn aligned<L: Lines>(source: *const u8, destination: *mut u8, length: usize) {
+    let mut done = destination.addr().wrapping_neg() % LINE;
+    // SAFETY: every line is within the row, by the caller's promise.
+    unsafe {
+        L::load(source).store(destination);
+        while done + TURN * LINE <= length {
+            let lines: [L; TURN] = std::array::from_fn(|k| L::load(source.add(done + k * LINE)));
+            for (k, line) in lines.into_iter().enumerate() {
+                line.store(destination.add(done + k * LINE));
+            }
+            done += TURN * LINE;
+        }
+        while done + LINE <= length {
+            L::load(source.add(done)).store(destination.add(done));
+            done += LINE;
+        }
+        L::load(source.add(length - LINE)).store(destination.add(length - LINE));
     }
 }
 
@@ -323,4 +382,65 @@ unsafe fn copy_neon(rows: &Rows) {
 unsafe fn copy_portable(rows: &Rows) {
     // SAFETY: the caller's promise; these are no special instructions.
     unsafe { go::<vector::Portable>(rows, false) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_copied_so_many_times_and_nothing_else_is() {
+        for set in InstructionSet::all_here() {
+            for length in [1, 5, 64, 65, 127, 192, 256, 300, 700, 4096, 5000] {
+                for (count, times) in [(1, 1), (1, 7), (2, 5), (3, 3), (5, 1), (4, 2), (9, 4)] {
+                    for (gap, more) in [(0, 0), (64, 0), (0, 64), (3, 11)] {
+                        check(set, (length, count, times), (gap, more), false);
+                        check(set, (length, count, times), (gap, more), true);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(
+        set: InstructionSet,
+        (length, count, times): (usize, usize, usize),
+        (gap, more): (usize, usize),
+        reverse: bool,
+    ) {
+        // The source is sparser than the destination, and perhaps backward.
+        let (step, source_step) = ((length + gap) as isize, (length + gap + 5) as isize);
+        let (again, source_again) =
+            (step * count as isize + more as isize, source_step * count as isize + 2 * more as isize);
+        let source: Vec<u8> =
+            (0..source_again as usize * times + length).map(|i| ((i * 40503) >> 3) as u8).collect();
+        let mut expected = vec![0xa5; again as usize * times + length + 192];
+        let mut destination = expected.clone();
+        let first = 64 + destination[64..].as_ptr().align_offset(LINE) + if gap == 3 { 7 } else { 0 };
+        let first_source = if reverse { (times as isize - 1) * source_again } else { 0 };
+        let source_again = if reverse { -source_again } else { source_again };
+        for (time, row) in
+            (0..times as isize).flat_map(|time| (0..count as isize).map(move |row| (time, row)))
+        {
+            let from = (first_source + time * source_again + row * source_step) as usize;
+            let to = first + (time * again + row * step) as usize;
+            expected[to..to + length].copy_from_slice(&source[from..from + length]);
+        }
+        let into = destination.as_mut_ptr().wrapping_add(first);
+        let from = source.as_ptr().wrapping_offset(first_source);
+        let rows = Rows::once((count, length), (from, source_step), (into, step));
+        for next in [std::ptr::null(), source.as_ptr()] {
+            for streams in [false, true] {
+                destination.fill(0xa5);
+                let rows = Rows { times, again: (source_again, again), next, ..rows };
+                // SAFETY: the set is one of this machine; the vectors hold the rows, and destination rows do not overlap.
+                unsafe { if streams { stream(set, &rows) } else { copy(set, &rows) } };
+                vector::fence();
+                assert!(
+                    destination == expected,
+                    "{set:?}: {times} times {count} rows of {length} bytes, gaps {gap} and {more}, streams: {streams}"
+                );
+            }
+        }
+    }
 }
