@@ -29,7 +29,7 @@ const SHORT: usize = 64;
 const UNIT: usize = 16 << 10;
 
 /// An element that fills so many bytes has a kernel call of its own.
-const REPEATED: usize = 256;
+const REPEATED: usize = 64;
 
 /// Bytes of a unit where everything is one long row.
 const WHOLE: usize = 256 << 10;

@@ -84,7 +84,7 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
         Work::Line { size, from, to, .. } => {
             CALL + read(rows, size, from) + written(rows, size, to) + rows / 2
         }
-        Work::Splat { .. } => CALL + step.weight.div_ceil(LINE) + 1,
+        Work::Splat { .. } => CALL / 2 + step.weight.div_ceil(LINE),
         _ => 2 * step.weight.div_ceil(LINE),
     };
     lines as f64 * units

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use crate::kernels::grid::Grid;
 use crate::kernels::rows::{self, Rows};
-use crate::kernels::splat::splat;
+use crate::kernels::splat::{Splat, splat};
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
@@ -103,6 +103,8 @@ pub(crate) unsafe fn run(
             _ if left > 0 => walker.place(),
             _ => stretch.place(number),
         };
+        let hold =
+            || (0..stretch.count).all(|number| bounds::hold_unit(buffers, &step.work, stretch.place(number)));
         if let Work::Copy { length, from, to, store, fetches } = step.work {
             debug_assert!((0..stretch.count).all(|number| bounds::hold_unit(
                 buffers,
@@ -119,6 +121,22 @@ pub(crate) unsafe fn run(
             };
             // SAFETY: the caller's promise, for units that are rows, so many times.
             unsafe { copy(set, store, stretch.count, rows, scratch) };
+            continue;
+        }
+        if let Work::Splat { size, store } = step.work {
+            let place = stretch.place(0);
+            debug_assert!(hold());
+            let elements = Splat {
+                size,
+                count: place.rows,
+                elements: stretch.count,
+                source: buffers.source.wrapping_offset(place.from),
+                source_step: stretch.from,
+                destination: buffers.destination.wrapping_offset(place.to),
+                destination_step: stretch.to,
+            };
+            // SAFETY: the caller's promise, for units of one element each.
+            unsafe { splat(set, &elements, store != Store::Plain) };
             continue;
         }
         for number in 0..stretch.count {
@@ -234,7 +252,7 @@ unsafe fn one(
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
             // By `run`, several units at a time.
-            Work::Copy { .. } | Work::Network(_) | Work::Picks(_) => {}
+            Work::Copy { .. } | Work::Splat { .. } | Work::Network(_) | Work::Picks(_) => {}
             Work::Grid { kernel, from, to, .. } => kernel(&Grid {
                 rows: place.rows,
                 columns: place.columns,
@@ -250,9 +268,6 @@ unsafe fn one(
                 destination,
                 destination_step: to,
             }),
-            Work::Splat { size, store } => {
-                splat(set, source, size, destination, place.rows, store != Store::Plain);
-            }
         }
     }
 }

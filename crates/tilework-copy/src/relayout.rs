@@ -13,7 +13,7 @@ use crate::kernels::vector::LINE;
 use crate::pool::{Inline, Pool};
 use crate::program::Program;
 use crate::setting::Setting;
-use crate::trial::Trial;
+use crate::trial::{OTHERS, Trial};
 use crate::ways::Way;
 
 /// A plan with the kernels chosen for it: made once, run as often as there is data.
@@ -102,7 +102,9 @@ impl Relayout {
         let setting = Setting::new(InstructionSet::detect(), bytes);
         let mut programs = Program::candidates(&plan, converter, setting);
         let program = programs.swap_remove(0);
-        programs.extend(setting.other(bytes).map(|other| Program::with(&plan, converter, other)));
+        if let Some(other) = setting.other(bytes) {
+            programs.extend(Program::candidates(&plan, converter, other).into_iter().take(OTHERS));
+        }
         let trial = if programs.is_empty() { None } else { Some(Arc::new(Trial::new(programs))) };
         Relayout { plan, converter, program, trial }
     }

@@ -14,7 +14,7 @@ const STREAM_FROM_WHERE_SLOW: usize = 3 << 20;
 /// From so many bytes on either may be faster, whatever the processor.
 const DOUBT_FROM: usize = 3 << 20;
 
-/// From so many bytes on, no cache holds source and destination until they are wanted again.
+/// From so many bytes on, no cache holds source and destination until they are wanted again, unless the last one is larger.
 const DOUBT_TO: usize = 64 << 20;
 
 /// What the steps of a program share.
@@ -39,7 +39,7 @@ impl Setting {
             set,
             streams: set.streams() && bytes >= from,
             // Else most of source and destination is in the second cache, and there is nothing to fetch ahead.
-            fetches: bytes > kernels::second_cache() / 8 * 5,
+            fetches: bytes > kernels::caches().0 / 8 * 5,
             once: false,
             only: None,
         }
@@ -47,7 +47,8 @@ impl Setting {
 
     /// For a program that writes so many bytes, the other possibility to store, if that may be faster.
     pub(crate) fn other(self, bytes: usize) -> Option<Setting> {
-        let doubtful = self.set.streams() && (DOUBT_FROM..DOUBT_TO).contains(&bytes);
+        let to = DOUBT_TO.max(kernels::caches().1 / 2);
+        let doubtful = self.set.streams() && (DOUBT_FROM..to).contains(&bytes);
         doubtful.then_some(Setting { streams: !self.streams, ..self })
     }
 

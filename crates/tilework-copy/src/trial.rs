@@ -19,8 +19,11 @@ const TURNS: u32 = 4;
 /// From then on, one run in this many is another's.
 const AGAIN: usize = 32;
 
-/// The candidates, and one with the other kind of stores.
-const MOST: usize = CANDIDATES + 1;
+/// Programs with the other kind of stores.
+pub(crate) const OTHERS: usize = 2;
+
+/// The candidates, and those with the other kind of stores.
+const MOST: usize = CANDIDATES + OTHERS;
 
 /// The other programs, and how all did so far.
 #[derive(Debug)]

@@ -156,20 +156,22 @@ impl InstructionSet {
     }
 }
 
-/// Bytes of the second cache, as the processor says; else what most have at least.
-pub(crate) fn second_cache() -> usize {
+/// Bytes of the second cache and of the last one, as the processor says; else what most have at least.
+pub(crate) fn caches() -> (usize, usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        static FOUND: OnceLock<usize> = OnceLock::new();
-        *FOUND
-            .get_or_init(|| x86_caches().find(|&(level, _)| level == 2).map_or(LEAST_SECOND, |found| found.1))
+        static FOUND: OnceLock<(usize, usize)> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            let of = |level: u32| x86_caches().find(|found| found.0 == level).map(|found| found.1);
+            (of(2).unwrap_or(LEAST_CACHES.0), of(3).unwrap_or(LEAST_CACHES.1))
+        })
     }
     #[cfg(not(target_arch = "x86_64"))]
-    LEAST_SECOND
+    LEAST_CACHES
 }
 
-/// Bytes of the second cache where nobody says.
-const LEAST_SECOND: usize = 1 << 20;
+/// Bytes of the second cache and of the last one where nobody says.
+const LEAST_CACHES: (usize, usize) = (1 << 20, 16 << 20);
 
 /// Level and bytes of each cache of data.
 #[cfg(target_arch = "x86_64")]

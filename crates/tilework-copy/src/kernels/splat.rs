@@ -1,55 +1,87 @@
-//! One element, repeated.
+//! Elements, each of them repeated.
 
 use super::InstructionSet;
 use super::vector::{self, LINE, Lines};
 
-/// Writes `count` elements of `size` bytes (a power of two up to 16), all as the one at `source`.
+/// So many elements of `size` bytes, each repeated `count` times.
+#[derive(Clone, Copy)]
+pub(crate) struct Splat {
+    pub(crate) size: usize,
+    pub(crate) count: usize,
+    pub(crate) elements: usize,
+    /// The first element, and bytes to the next one.
+    pub(crate) source: *const u8,
+    pub(crate) source_step: isize,
+    /// Where the first one goes, and bytes to where the next one goes.
+    pub(crate) destination: *mut u8,
+    pub(crate) destination_step: isize,
+}
+
+/// Writes the elements, past the cache or through it. Who writes past it fences.
 ///
 /// # Safety
 /// 1. The size is a power of two up to 16.
-/// 2. `size` bytes can be read at `source`.
-/// 3. `count * size` bytes can be written at `destination`, and the source is none of them.
+/// 2. Every element of the source, where [`Splat`] says, can be read.
+/// 3. `count * size` bytes can be written where each of them goes; no two of these overlap, and the source is none of them.
 /// 4. Nobody else writes the one or touches the other meanwhile.
 /// 5. The machine has the instructions of the set.
-pub(crate) unsafe fn splat(
-    set: InstructionSet,
-    source: *const u8,
-    size: usize,
-    destination: *mut u8,
-    count: usize,
-    streams: bool,
-) {
-    debug_assert!(size.is_power_of_two() && size <= 16);
-    let mut line = [0_u8; LINE];
-    for at in (0..LINE).step_by(size) {
-        // SAFETY: the size divides a line.
-        unsafe { std::ptr::copy_nonoverlapping(source, line.as_mut_ptr().add(at), size) };
-    }
-    let length = count * size;
-    let streams = streams && destination.addr().is_multiple_of(size);
+pub(crate) unsafe fn splat(set: InstructionSet, of: &Splat, streams: bool) {
+    debug_assert!(of.size.is_power_of_two() && of.size <= 16);
     // SAFETY: the caller's promise; the set is one this machine has.
     unsafe {
         match set {
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => splat_avx512(&line, destination, length, streams),
+            InstructionSet::Avx512 => splat_avx512(of, streams),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => splat_avx2(&line, destination, length, streams),
+            InstructionSet::Avx2 => splat_avx2(of, streams),
             #[cfg(target_arch = "aarch64")]
-            InstructionSet::Neon => splat_neon(&line, destination, length, streams),
-            _ => go::<vector::Portable>(&line, destination, length, false),
+            InstructionSet::Neon => splat_neon(of, streams),
+            _ => go::<vector::Portable>(of, false),
         }
     }
 }
 
 /// # Safety
-/// `length` bytes can be written, and `L`'s instructions are enabled where this is inlined. To be streamed, the
-/// destination is a multiple of the element's size.
+/// As for [`splat`]; `L`'s instructions are enabled where this is inlined.
 #[inline(always)]
-unsafe fn go<L: Lines>(pattern: &[u8; LINE], destination: *mut u8, length: usize, streams: bool) {
+unsafe fn go<L: Lines>(of: &Splat, streams: bool) {
+    let (mut source, mut destination) = (of.source, of.destination);
+    for _ in 0..of.elements {
+        // SAFETY: the caller's promise, for one of the elements. Beyond the last one the pointers are not used.
+        unsafe {
+            let line = L::repeated(repeated(source, of.size));
+            one(line, destination, of.count * of.size, streams && destination.addr().is_multiple_of(of.size));
+        }
+        source = source.wrapping_offset(of.source_step);
+        destination = destination.wrapping_offset(of.destination_step);
+    }
+}
+
+/// The element again and again, in 16 bytes.
+///
+/// # Safety
+/// `size` bytes can be read, and the size is a power of two up to 16.
+#[inline(always)]
+unsafe fn repeated(source: *const u8, size: usize) -> u128 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match size {
+            1 => u128::from(source.read()) * (u128::MAX / 0xff),
+            2 => u128::from(source.cast::<u16>().read_unaligned()) * (u128::MAX / 0xffff),
+            4 => u128::from(source.cast::<u32>().read_unaligned()) * (u128::MAX / 0xffff_ffff),
+            8 => u128::from(source.cast::<u64>().read_unaligned()) * (u128::MAX / u128::from(u64::MAX)),
+            _ => source.cast::<u128>().read_unaligned(),
+        }
+    }
+}
+
+/// # Safety
+/// `length` bytes can be written. To be streamed, the destination is a multiple of the element's size.
+#[inline(always)]
+unsafe fn one<L: Lines>(line: L, destination: *mut u8, length: usize, streams: bool) {
     // SAFETY: head, whole lines and tail are `length` bytes together. The head is a multiple of the element's size, so
     // what follows begins with a whole element again.
     unsafe {
-        let line = L::load(pattern.as_ptr());
         let mut done = if streams { (destination.addr().wrapping_neg() % LINE).min(length) } else { 0 };
         line.store_part(destination, done);
         while done + LINE <= length {
@@ -66,21 +98,21 @@ unsafe fn go<L: Lines>(pattern: &[u8; LINE], destination: *mut u8, length: usize
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn splat_avx512(pattern: &[u8; LINE], destination: *mut u8, length: usize, streams: bool) {
+unsafe fn splat_avx512(of: &Splat, streams: bool) {
     // SAFETY: the caller's promise, and the instructions are enabled here.
-    unsafe { go::<vector::Avx512>(pattern, destination, length, streams) }
+    unsafe { go::<vector::Avx512>(of, streams) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn splat_avx2(pattern: &[u8; LINE], destination: *mut u8, length: usize, streams: bool) {
+unsafe fn splat_avx2(of: &Splat, streams: bool) {
     // SAFETY: as above.
-    unsafe { go::<vector::Avx2>(pattern, destination, length, streams) }
+    unsafe { go::<vector::Avx2>(of, streams) }
 }
 
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon")]
-unsafe fn splat_neon(pattern: &[u8; LINE], destination: *mut u8, length: usize, streams: bool) {
+unsafe fn splat_neon(of: &Splat, streams: bool) {
     // SAFETY: as above.
-    unsafe { go::<vector::Neon>(pattern, destination, length, streams) }
+    unsafe { go::<vector::Neon>(of, streams) }
 }

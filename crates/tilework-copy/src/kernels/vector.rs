@@ -11,6 +11,17 @@ pub(crate) trait Lines: Copy {
     /// A line can be read here, at any alignment.
     unsafe fn load(source: *const u8) -> Self;
 
+    /// The same 16 bytes, again and again.
+    ///
+    /// # Safety
+    /// None but that the instructions are there.
+    #[inline(always)]
+    unsafe fn repeated(word: u128) -> Self {
+        let line = [word; LINE / 16];
+        // SAFETY: these words are a line.
+        unsafe { Self::load(line.as_ptr().cast()) }
+    }
+
     /// # Safety
     /// A line can be written here, at any alignment.
     unsafe fn store(self, destination: *mut u8);
@@ -93,6 +104,12 @@ mod x86 {
         unsafe fn load(source: *const u8) -> Self {
             // SAFETY: the caller's promise.
             Avx512(unsafe { _mm512_loadu_si512(source.cast()) })
+        }
+
+        #[inline(always)]
+        unsafe fn repeated(word: u128) -> Self {
+            // SAFETY: the instructions are there, by the caller's promise.
+            Avx512(unsafe { _mm512_broadcast_i32x4(_mm_set_epi64x((word >> 64) as i64, word as i64)) })
         }
 
         #[inline(always)]
