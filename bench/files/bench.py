@@ -1,11 +1,15 @@
 """Re-chunking stores and converting weights, against the tools that people use for it.
 
-    cargo xtask bench files [--mib 512] [--rounds 3] [--folder DIR] [--only WORD ...] [--json FILE]
+    cargo xtask bench files [--with-torch] [--with-zarrs] [--mib 512] [--memory 256MiB] [--rounds 3] [--folder DIR]
+                            [--only WORD ...] [--jobs WORD ...] [--json FILE]
 
-Every contender does every job in a process of its own, in turns: first all of them once, then all of them again. What counts is the
-time of the work, without the start of the program's interpreter and its imports, and the most memory that the process and its workers
-had, from the start on. A plain copy of the source's files in the same rounds is the measure of the disk. Each result is compared with
-the source once. A contender whose package is missing is left out, and the table says so.
+Every contender does a job in a process of its own, in turns: first all of them once, then all of them again. What counts is the time
+of the work until the files are on the disk, without the start of the program's interpreter and its imports, and the most memory that
+the process and its workers had, from the start on. A plain copy of the source's files in the same rounds is the measure of the disk.
+Each result is checked once. Beside the seconds of `tilework rechunk` are those that its plan says (`--dry-run`).
+
+A contender whose package is missing is left out. One that would fill the disk, or takes most of the machine's memory, is stopped, and
+the table says so: 32 GiB want a `--folder` with three times the room.
 """
 
 from __future__ import annotations
@@ -16,398 +20,174 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-Sizes = tuple[int, int]
-MIB = 1 << 20
+from arrays import ARRAYS, COPY, Contender, command
+from jobs import MIB, Job, is_right, jobs, make, make_weights
+from weights import FILES, WEIGHTS, Weights
+from weights import is_right as are_right
+
+# The share of the machine's memory at which a contender is stopped.
+MOST = 0.8
 
 
-@dataclass(frozen=True)
-class Job:
-    """From one store to another, both of float32 in two dimensions."""
-
-    name: str
-    side: int
-    source: Sizes
-    target: Sizes
-    compressed: bool = False
-    is_transposed: bool = False
-
-    def codecs(self) -> list[dict]:
-        transpose = [{"name": "transpose", "configuration": {"order": [1, 0]}}] if self.is_transposed else []
-        packed = [{"name": "zstd", "configuration": {"level": 1}}] if self.compressed else []
-        return [*transpose, {"name": "bytes", "configuration": {"endian": "little"}}, *packed]
-
-
-def jobs(mib: int) -> list[Job]:
-    side = int((mib * MIB / 4) ** 0.5) // 512 * 512
-    rows, columns, tiles = (max(side // 64, 1), side), (side, max(side // 64, 1)), (512, 512)
-    found = []
-    for compressed in (False, True):
-        word = ", zstd" if compressed else ""
-        found += [
-            Job(f"rows to squares{word}", side, rows, tiles, compressed),
-            Job(f"rows to columns{word}", side, rows, columns, compressed),
-            Job(f"squares, each transposed{word}", side, tiles, tiles, compressed, True),
-        ]
+def processes(root: int) -> list[int]:
+    """A process and all that it started."""
+    found, left = [], [root]
+    while left:
+        pid = left.pop()
+        found.append(pid)
+        try:
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                left += map(int, (task / "children").read_text().split())
+        except OSError:
+            continue
     return found
 
 
-def metadata(job: Job, chunks: Sizes, codecs: list[dict]) -> dict:
-    return {
-        "shape": [job.side, job.side], "data_type": "float32", "codecs": codecs, "fill_value": 0.0,
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunks)}},
-    }  # fmt: skip
-
-
-def spec(path: str, made: dict | None = None) -> dict:
-    found = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path}}
-    return found | ({"metadata": made} if made else {})
-
-
-def source(job: Job, folder: Path) -> Path:
-    """The source of a job, made once: numbers that compress to about half."""
-    import numpy as np
-    import tensorstore
-
-    path = folder / f"source-{job.source[0]}-{job.source[1]}-{job.compressed}.zarr"
-    if not path.exists():
-        plain = [{"name": "bytes", "configuration": {"endian": "little"}}]
-        codecs = plain + ([{"name": "zstd", "configuration": {"level": 1}}] if job.compressed else [])
-        array = tensorstore.open(spec(str(path), metadata(job, job.source, codecs)), create=True).result()
-        random = np.random.default_rng(1)
-        for start in range(0, job.side, 512):
-            numbers = random.integers(0, 1 << 12, (min(512, job.side - start), job.side))
-            array[start : start + 512].write(numbers.astype(np.float32) / 64).result()
-    return path
-
-
-# Each contender gets a job, the source and the target, and returns what is timed. Packages are imported before.
-
-
-def with_tilework(job: Job, origin: str, target: str, *, memory: str = "256MiB") -> Callable[[], object]:
-    words = ["rechunk", origin, target, "--chunks", ",".join(map(str, job.target)), "--memory", memory]
-    words += ["--to", "{0,1}"] if job.is_transposed else []
-    return command(*words, "--compress", "zstd:1" if job.compressed else "none")
-
-
-def with_tilework_convert(job: Job, origin: str, target: str) -> Callable[[], object]:
-    layout = f"chunks {job.target}" + (" order (1, 0)" if job.is_transposed else "")
-    words = ["convert", origin, target, "--to", layout, "--memory", "256MiB"]
-    return command(*words, "--compress", "zstd:1" if job.compressed else "none")
-
-
-def command(*words: str) -> Callable[[], object]:
-    """The command in this process, as the package has it."""
-    from tilework._files import _answer
-
-    return lambda: _answer(list(words))
-
-
-def with_tilework_on_dask(job: Job, origin: str, target: str) -> Callable[[], object]:
-    import tilework
-    from distributed import Client, LocalCluster
-
-    client = Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
-    packed, to = "zstd:1" if job.compressed else "none", "{0,1}" if job.is_transposed else None
-    settings = {"chunks": job.target, "to": to, "compress": packed, "memory": "128MiB", "client": client}
-    return lambda: tilework.rechunk(origin, target, **settings)
-
-
-def with_tensorstore(job: Job, origin: str, target: str) -> Callable[[], object]:
-    import tensorstore
-
-    def run() -> None:
-        array = tensorstore.open(spec(origin)).result()
-        made = metadata(job, job.target, job.codecs())
-        new = tensorstore.open(spec(target, made), create=True).result()
-        new.write(array).result()
-
-    return run
-
-
-def zarr_target(job: Job, target: str):
-    import zarr
-    from zarr.codecs import TransposeCodec, ZstdCodec
-
-    return zarr.create_array(
-        target, shape=(job.side, job.side), chunks=job.target, dtype="float32", fill_value=0,
-        filters=[TransposeCodec(order=(1, 0))] if job.is_transposed else None,
-        compressors=[ZstdCodec(level=1)] if job.compressed else None,
-    )  # fmt: skip
-
-
-def with_zarr_python(job: Job, origin: str, target: str) -> Callable[[], object]:
-    import zarr
-
-    def run() -> None:
-        array, new = zarr.open_array(origin, mode="r"), zarr_target(job, target)
-        # Parts of whole target chunks, of 64 MiB at most.
-        rows = max(64 * MIB // (4 * job.side * job.target[0]), 1) * job.target[0]
-        if job.target[0] == job.side:
-            columns = max(64 * MIB // (4 * job.side * job.target[1]), 1) * job.target[1]
-            for start in range(0, job.side, columns):
-                new[:, start : start + columns] = array[:, start : start + columns]
-        else:
-            for start in range(0, job.side, rows):
-                new[start : start + rows] = array[start : start + rows]
-
-    return run
-
-
-def with_dask(job: Job, origin: str, target: str) -> Callable[[], object]:
-    import dask.array
-    from distributed import Client, LocalCluster
-
-    client = Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
-
-    def run() -> None:
-        array = dask.array.from_zarr(origin).rechunk(job.target, method="p2p")
-        dask.array.store(array, zarr_target(job, target), lock=False, scheduler=client)
-
-    return run
-
-
-def with_cubed(job: Job, origin: str, target: str) -> Callable[[], object]:
-    import cubed
-    from cubed.runtime.executors.local import ProcessesExecutor
-
-    def run() -> None:
-        with tempfile.TemporaryDirectory(dir=Path(target).parent) as work:
-            settings = cubed.Spec(work_dir=work, allowed_mem="2GB", reserved_mem="200MB")
-            array = cubed.from_zarr(origin, spec=settings).rechunk(job.target)
-            cubed.to_zarr(array, target, executor=ProcessesExecutor(max_workers=2))
-
-    return run
-
-
-def with_zarrs(job: Job, origin: str, target: str) -> Callable[[], object]:
-    words = ["zarrs_reencode", "--chunk-shape", ",".join(map(str, job.target))]
-    if job.is_transposed:
-        words += ["--array-to-array-codecs", json.dumps(job.codecs()[:1])]
-    return lambda: subprocess.run([*words, origin, target], check=True, capture_output=True)
-
-
-def with_copy(_: Job, origin: str, target: str) -> Callable[[], object]:
-    return lambda: shutil.copytree(origin, target)
-
-
-CONTENDERS: dict[str, tuple[str, Callable[..., Callable[[], object]]]] = {
-    "plain copy of the files": ("shutil", with_copy),
-    "tilework rechunk": ("tilework", with_tilework),
-    "tilework convert": ("tilework", with_tilework_convert),
-    "tilework rechunk, 2 Dask workers": ("distributed", with_tilework_on_dask),
-    "TensorStore": ("tensorstore", with_tensorstore),
-    "zarr-python, a loop": ("zarr", with_zarr_python),
-    "dask p2p, 2 workers": ("distributed", with_dask),
-    "Cubed, 2 processes": ("cubed", with_cubed),
-    "zarrs_reencode": ("", with_zarrs),
-}
-
-
-# Weights: a checkpoint whose matrices are transposed and converted to bf16, and one that changes its format.
-
-
-def weights(mib: int, folder: Path) -> Path:
-    import numpy as np
-    from safetensors.numpy import save_file
-
-    path = folder / "weights.safetensors"
-    if not path.exists():
-        side = 2048
-        random = np.random.default_rng(2)
-        count = max(mib * MIB // (4 * side * side), 1)
-        save_file({f"layers.{at}.weight": random.standard_normal((side, side), np.float32) for at in range(count)}, path)
-    return path
-
-
-def weights_tilework(_: str, origin: str, target: str) -> Callable[[], object]:
-    return command("convert", origin, target, "--to", "{0,1}", "--transposed", "--convert", "bf16")
-
-
-def weights_numpy(_: str, origin: str, target: str) -> Callable[[], object]:
-    import ml_dtypes
-    import numpy as np
-    from safetensors import safe_open
-    from safetensors.numpy import save_file
-
-    def run() -> None:
-        with safe_open(origin, framework="numpy") as file:
-            new = {name: np.ascontiguousarray(file.get_tensor(name).T.astype(ml_dtypes.bfloat16)) for name in file.keys()}
-        save_file(new, target)
-
-    return run
-
-
-def weights_torch(_: str, origin: str, target: str) -> Callable[[], object]:
-    import torch
-    from safetensors import safe_open
-    from safetensors.torch import save_file
-
-    def run() -> None:
-        with safe_open(origin, framework="pt") as file:
-            new = {name: file.get_tensor(name).T.to(torch.bfloat16).contiguous() for name in file.keys()}
-        save_file(new, target)
-
-    return run
-
-
-def gguf_tilework(_: str, origin: str, target: str) -> Callable[[], object]:
-    return command("convert", origin, target, "--format", "gguf")
-
-
-def gguf_python(_: str, origin: str, target: str) -> Callable[[], object]:
-    import gguf
-    from safetensors import safe_open
-
-    def run() -> None:
-        writer = gguf.GGUFWriter(target, "llama")
-        with safe_open(origin, framework="numpy") as file:
-            for name in file.keys():
-                writer.add_tensor(name, file.get_tensor(name))
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
-
-    return run
-
-
-def copy_file(_: str, origin: str, target: str) -> Callable[[], object]:
-    return lambda: shutil.copy(origin, target)
-
-
-WEIGHTS: dict[str, dict[str, tuple[str, Callable[..., Callable[[], object]]]]] = {
-    "weights, transposed to bf16": {
-        "plain copy of the files": ("shutil", copy_file),
-        "tilework convert": ("tilework", weights_tilework),
-        "safetensors and NumPy": ("safetensors", weights_numpy),
-        "safetensors and PyTorch": ("torch", weights_torch),
-    },
-    "weights to GGUF": {
-        "plain copy of the files": ("shutil", copy_file),
-        "tilework convert": ("tilework", gguf_tilework),
-        "gguf-py": ("gguf", gguf_python),
-    },
-}
-
-
-def peak(process: subprocess.Popen) -> float:
-    """The most memory of a process and its children, in MiB, sampled until it ends; shared pages count for each."""
-    most = 0
+def resident(pid: int) -> tuple[int, int]:
+    """Memory of a process in bytes, and what of it is of no file."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0, 0
+    kib = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines) if name.startswith("Rss")}
+    return sum(kib.values()) * 1024, kib.get("RssAnon", 0) * 1024
+
+
+def watch(process: subprocess.Popen) -> tuple[int, bool]:
+    """The most memory of a process and its children, sampled until it ends; shared pages count for each. And whether it was stopped
+    because it took too much."""
+    all_of_it = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    most, stopped = 0, False
     while process.poll() is None:
-        total, left = 0, [process.pid]
-        while left:
-            pid = left.pop()
-            try:
-                text = Path(f"/proc/{pid}/status").read_text()
-                rss = [line for line in text.splitlines() if line.startswith("RssAnon") or line.startswith("RssShmem") or line.startswith("RssFile")]
-                total += sum(int(line.split()[1]) for line in rss)
-                for task in Path(f"/proc/{pid}/task").iterdir():
-                    left += map(int, (task / "children").read_text().split())
-            except (OSError, IndexError, ValueError):
-                continue
-        most = max(most, total)
+        each = [resident(pid) for pid in processes(process.pid)]
+        most = max(most, sum(all_pages for all_pages, _ in each))
+        if sum(own for _, own in each) > MOST * all_of_it:
+            stopped = True
+            os.killpg(process.pid, signal.SIGKILL)
         time.sleep(0.005)
-    return most / 1024
+    return most, stopped
 
 
-def measure(words: list[str]) -> tuple[dict | None, float]:
-    process = subprocess.Popen([sys.executable, "-B", __file__, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    most = peak(process)
-    out, errors = process.communicate()
-    if process.returncode != 0:
-        return {"why": (errors.strip().splitlines() or ["no reason"])[-1]}, most
-    return json.loads(out.splitlines()[-1]), most
+def measure(words: list[str]) -> dict:
+    os.sync()  # what others wrote is not waited for
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        asked = [sys.executable, "-B", __file__, *words]
+        process = subprocess.Popen(asked, stdout=out, stderr=errors, text=True, start_new_session=True)
+        most, stopped = watch(process)
+        out.seek(0), errors.seek(0)
+        if stopped:
+            return {"failed": f"stopped at {most / MIB:.0f} MiB of memory"}
+        if process.returncode != 0:
+            return {"failed": (errors.read().strip().splitlines() or ["no reason"])[-1]}
+        return {"seconds": json.loads(out.read().splitlines()[-1])["seconds"], "mib": most / MIB}
 
 
 def one(words: list[str]) -> None:
     """What a process of its own does."""
-    kind, name, contender, origin, target, *rest = words
-    if kind == "array":
-        job = Job(**{key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(rest[0]).items()})
-        run = CONTENDERS[contender][1](job, origin, target)
-    else:
-        run = WEIGHTS[name][contender][1](name, origin, target)
+    kind, name, contender, origin, target, text = words
+    job = Job.of(text) if kind == "array" else Weights(name, target, text)
+    all_of = ARRAYS if kind == "array" else WEIGHTS[name]
+    run = next(entry for entry in all_of if entry.name == contender).prepare(job, origin, target)
     start = time.perf_counter()
     run()
+    os.sync()
     print(json.dumps({"seconds": time.perf_counter() - start}), flush=True)
 
 
-def is_same(origin: Path, target: Path) -> bool:
-    import numpy as np
-    import tensorstore
-
-    a, b = (tensorstore.open(spec(str(path))).result() for path in (origin, target))
-    ends = [min(start + 2048, a.shape[0]) for start in range(0, a.shape[0], 2048)]
-    rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-    return all(np.array_equal(a[part].read().result(), b[part].read().result()) for part in rows)
+def has(needed: str) -> bool:
+    return not needed or importlib.util.find_spec(needed) is not None or shutil.which(needed) is not None
 
 
-def has(contender: str, package: str) -> bool:
-    if contender == "zarrs_reencode":
-        return shutil.which("zarrs_reencode") is not None
-    return importlib.util.find_spec(package) is not None
+def price(job: Job, contender: Contender, origin: Path, target: Path) -> dict:
+    """What a plan says before it runs."""
+    if contender.plan is None:
+        return {}
+    answer = command(*contender.plan(job, str(origin), str(target)))()
+    return {"planned": answer["price"]["seconds"], "passes": len(answer["tasks"])}
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    if path.is_file():
+        path.unlink()
+
+
+def wanted(contender: Contender, job: str, only: list[str] | None) -> bool:
+    return has(contender.needs) and (not only or contender.name == COPY or any(word in f"{job} {contender.name}" for word in only))
+
+
+def rows_of(kind: str, job: Job | Weights, contenders: list[Contender], origin: Path, target: Path, rounds: int) -> list[dict]:
+    """One job by all contenders, in turns."""
+    rows = {contender.name: {"job": job.name, "contender": contender.name} for contender in contenders}
+    seconds: dict[str, list[float]] = {}
+    for contender in contenders:
+        row = rows[contender.name]
+        row |= price(job, contender, origin, target) if isinstance(job, Job) else {}
+        arrays = row.get("passes", contender.arrays)
+        if isinstance(job, Job) and shutil.disk_usage(target.parent).free < 1.1 * arrays * job.bytes():
+            row["failed"] = "the disk has too little room"
+    for turn, contender in itertools.product(range(rounds), contenders):
+        row = rows[contender.name]
+        if "failed" in row:
+            continue
+        found = measure([kind, job.name, contender.name, str(origin), str(target), job.text()])
+        if "failed" not in found:
+            seconds.setdefault(contender.name, []).append(found["seconds"])
+            row["mib"] = max(found["mib"], row.get("mib", 0))
+            right = lambda: is_right(job, target) if isinstance(job, Job) else are_right(job.name, origin, target)
+            if turn == 0 and contender.name != COPY and not right():
+                found["failed"] = "other elements"
+        row |= {"failed": found["failed"]} if "failed" in found else {}
+        # Also what a run that failed left beside it.
+        for path in target.parent.glob("*target*"):
+            remove(path)
+    copy = statistics.median(seconds.get(COPY, [float("nan")]))
+    for name, row in rows.items():
+        if "failed" not in row:
+            row["seconds"] = statistics.median(seconds[name])
+            row["of_copy"] = row["seconds"] / copy
+    return list(rows.values())
 
 
 def measured(args: argparse.Namespace, folder: Path) -> list[dict]:
-    plan: list[tuple[list[str], Path, str, str, Job | None]] = []
-    for job in jobs(args.mib):
-        origin = source(job, folder)
-        for contender, (package, _) in CONTENDERS.items():
-            if has(contender, package):
-                plan.append((["array", job.name, contender, str(origin)], origin, job.name, contender, job))
-    for name, all_of in WEIGHTS.items():
-        origin = weights(args.mib, folder) if has("", "safetensors") else None
-        for contender, (package, _) in all_of.items():
-            if origin and has(contender, package):
-                plan.append((["weights", name, contender, str(origin)], origin, name, contender, None))
-    if args.only:
-        plan = [entry for entry in plan if any(word in f"{entry[2]} {entry[3]}" for word in args.only) or "plain copy" in entry[3]]
-    seconds: dict[tuple[str, str], list[float]] = {}
-    memory: dict[tuple[str, str], float] = {}
-    failed: dict[tuple[str, str], str] = {}
-    for turn, (words, origin, name, contender, job) in itertools.product(range(args.rounds), plan):
-        if (name, contender) in failed:
-            continue
-        target = folder / ("target.zarr" if job else "target.gguf" if "GGUF" in name else "target.safetensors")
-        rest = [json.dumps(vars(job))] if job else []
-        found, most = measure([*words, str(target), *rest])
-        if found is None or "why" in found:
-            failed[name, contender] = found["why"] if found else "no answer"
-        else:
-            seconds.setdefault((name, contender), []).append(found["seconds"])
-            memory[name, contender] = max(most, memory.get((name, contender), 0))
-            if turn == 0 and job and not is_same(origin, target):
-                failed[name, contender] = "other elements"
-        shutil.rmtree(target, ignore_errors=True)
-        target.unlink(missing_ok=True)
-    rows = []
-    for _, _, name, contender, _ in plan:
-        row = {"job": name, "contender": contender}
-        if (name, contender) in failed:
-            row["failed"] = failed[name, contender]
-        else:
-            copy = statistics.median(seconds.get((name, "plain copy of the files"), [float("nan")]))
-            mine = statistics.median(seconds[name, contender])
-            row |= {"seconds": mine, "of_copy": mine / copy, "mib": memory[name, contender]}
-        rows.append(row)
+    rows: list[dict] = []
+    is_asked = lambda name: not args.jobs or any(word in name for word in args.jobs)
+    of_arrays = [job for job in jobs(args.mib, args.memory) if is_asked(job.name)] if has("tensorstore") else []
+    for name, several in itertools.groupby(of_arrays, Job.source_name):
+        origin = folder / name
+        for job in several:
+            contenders = [contender for contender in ARRAYS if wanted(contender, job.name, args.only)]
+            if not origin.exists():
+                make(job, origin)
+            rows += rows_of("array", job, contenders, origin, folder / "target.zarr", args.rounds)
+            say(rows[-len(contenders) :])
+        remove(origin)
+    origin = folder / "weights.safetensors"
+    for name, contenders in WEIGHTS.items():
+        contenders = [contender for contender in contenders if wanted(contender, name, args.only)]
+        if is_asked(name) and contenders:
+            if not origin.exists():
+                make_weights(args.mib, origin)
+            job = Weights(name, FILES[name], args.memory)
+            rows += rows_of("weights", job, contenders, origin, folder / FILES[name], args.rounds)
+            say(rows[-len(contenders) :])
     return rows
 
 
-def table(rows: list[dict]) -> str:
-    lines = ["| job | tool | s | copies of the files | peak MiB |", "|---|---|---:|---:|---:|"]
+def say(rows: list[dict]) -> None:
+    """Each job as soon as it is done: a long run that is stopped has said something."""
     for row in rows:
-        cells = f"{row['seconds']:.2f} | {row['of_copy']:.1f} | {row['mib']:.0f}" if "seconds" in row else f"failed: {row['failed'][:60]} | | "
-        lines.append(f"| {row['job']} | {row['contender']} | {cells} |")
-    return "\n".join(lines)
+        planned = f"{row['planned']:.2f}" if "planned" in row else ""
+        cells = f"{row['seconds']:.2f} | {planned} | {row['of_copy']:.1f} | {row['mib']:.0f}" if "seconds" in row else f"{row['failed'][:60]} | {planned} | | "
+        print(f"| {row['job']} | {row['contender']} | {cells} |", flush=True)
 
 
 def main() -> None:
@@ -416,15 +196,18 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mib", type=int, default=512)
+    parser.add_argument("--memory", default="256MiB", help="what Tilework may hold, and its two Dask workers together")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
-    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--only", nargs="*", help="contenders or jobs whose name has one of these words, and the copy")
+    parser.add_argument("--jobs", nargs="*", help="jobs whose name has one of these words")
     parser.add_argument("--json")
     args = parser.parse_args()
+    place = args.folder or tempfile.gettempdir()
+    print(f"{args.mib} MiB in {place}, within {args.memory}, {args.rounds} rounds in turns, medians, {os.cpu_count()} processors\n")
+    print("| job | tool | s | planned s | copies of the files | peak MiB |\n|---|---|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory(prefix="tilework-bench-", dir=args.folder) as folder:
         rows = measured(args, Path(folder))
-    print(f"{args.mib} MiB in {args.folder or tempfile.gettempdir()}, {args.rounds} rounds in turns, medians, {os.cpu_count()} processors\n")
-    print(table(rows))
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -61,15 +61,27 @@ fn package(options: &[&str]) -> Outcome {
     shell::run(shell::command(&found).args(["-B", "bench/python/bench.py"]).args(options))
 }
 
-/// Stores and weights against the tools that people use for them. The options are those of `bench/files/bench.py`, and
-/// `--with-torch`.
+/// The rival that is a program, of a crate of its own.
+const ZARRS: [&str; 3] = ["zarrs_tools", "--version", "0.8.1"];
+
+/// Stores and weights against the tools that people use for them. The options are those of `bench/files/bench.py`,
+/// `--with-torch` and `--with-zarrs`, which compiles for some minutes.
 fn files(options: &[&str]) -> Outcome {
     let name = "bench-files-venv";
     let found = python::environment(name, &FILES)?;
     if options.contains(&"--with-torch") {
         python::environment(name, &[python::TORCH])?;
     }
+    let tools = shell::target().join("zarrs-tools");
+    if options.contains(&"--with-zarrs") {
+        shell::run(
+            shell::cargo().args(["install", "--locked", "--quiet", "--root"]).arg(&tools).args(ZARRS),
+        )?;
+    }
     python::install(&found, "dist")?;
-    let options = options.iter().filter(|&&word| word != "--with-torch");
-    shell::run(shell::command(&found).args(["-B", "bench/files/bench.py"]).args(options))
+    let options = options.iter().filter(|word| !word.starts_with("--with-"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([tools.join("bin")].into_iter().chain(std::env::split_paths(&path)))
+        .map_err(|error| error.to_string())?;
+    shell::run(shell::command(&found).args(["-B", "bench/files/bench.py"]).args(options).env("PATH", path))
 }

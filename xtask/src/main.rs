@@ -40,6 +40,8 @@ The project's own chores.
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
   cargo xtask bench python [OPTION ...]      measure the package for Python against NumPy, JAX and PyTorch: some minutes
+  cargo xtask bench files [OPTION ...]       measure stores and files of weights against TensorStore, Cubed, dask and others:
+                                             some minutes for --mib 512
   cargo xtask python [--with-torch] [OPTION ...]
                                              build, check and test the package for Python; with options of pytest, such
                                              as -k WORD, pytest alone
@@ -63,14 +65,15 @@ The project's own chores.
 
 The parts of bench are reading, offset, walk, size and show. bench relayout --help lists its options; with
 --peers none it measures Tilework and memcpy alone, --only WORDS chooses workloads, and --random SEED draws others. bench
-python takes --rounds N, and installs PyTorch with --with-torch.
+python takes --rounds N, and installs PyTorch with --with-torch; so does bench files, which with --with-zarrs compiles
+zarrs_reencode into target/zarrs-tools, and whose other options stand at the top of bench/files/bench.py.
 test and ci need cargo, rustfmt, clippy, a C++ compiler and Python 3.11 or newer (PYTHON names another than python3);
 cbindgen is installed into target/tools when the interface for C has changed, and packages for Python into target/python-venv.
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
 Of soak, test has a short run of each attack. mutants is no part of test, and installs cargo-mutants into
 target/tools.
-bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv and
-target/bench-python-venv; without jaxlib the other parts are measured alone.
+bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv,
+target/bench-python-venv and target/bench-files-venv; without jaxlib the other parts are measured alone.
 objects is no part of test, which compiles nothing that reaches servers: it installs moto, a server of S3, into
 target/objects-venv.
 oracles is no part of test: it installs the real systems, 3 GB, into target/oracle-venv. --write puts the matrix into
