@@ -104,7 +104,7 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
         if !job.is_far() {
             let bounds = bounds(&asked.how)?;
             let workers = asked.workers.unwrap_or(bounds.threads as u64);
-            return Ok((job.planned(bounds.memory, Assumed::disk(workers))?, bounds));
+            return Ok((job.planned(bounds.memory, Assumed::files(workers, &job.from, &job.to))?, bounds));
         }
         let plan = |least| {
             let bounds = bounds_with(&asked.how, least)?;
@@ -433,7 +433,10 @@ impl Said<'_> {
                     row(&name, format!("{pieces} of {sizes:?} by {tasks} of up to {memory} of memory"));
                 }
                 row("reads", format!("{} in {} requests", short_bytes(price.read), price.gets));
-                row("writes", format!("{} in {} requests", short_bytes(price.written), price.puts));
+                // What compresses makes less of it; how much, nobody knows before.
+                let is_compressed = plan.passes.iter().any(|pass| pass.to.cost.coding > 0);
+                let most = if is_compressed { "up to " } else { "" };
+                row("writes", format!("{most}{} in {} requests", short_bytes(price.written), price.puts));
                 let a = plan.assumed;
                 if done.is_none() {
                     row(

@@ -136,7 +136,10 @@ impl Rechunk {
         let spec = self.spec(&source)?;
         let (shards, cost) = zarr::written(&spec, &self.to)?;
         let to = End::new(&shards, cost)?;
-        let from = source.with(|array| End::new(array.shards(), array.cost()?))?;
+        let mut from = source.with(|array| End::new(array.shards(), array.cost()?))?;
+        if !is_address(&self.from) && from.cost.coding > 0 {
+            from.cost.bytes = source.stamp()?.share(from.cost.bytes, from.elements_bytes());
+        }
         let wanted = Wanted { memory, assumed, between: Some(Between { mapped: !is_address(&self.to) }) };
         Ok(Rechunk { plan: Some(Plan::new(&from, &to, &wanted)?), ..self.clone() })
     }

@@ -26,6 +26,12 @@ impl Stamp {
         self.sum = self.sum.wrapping_add(text.bytes().fold(0xcbf2_9ce4_8422_2325, hash));
     }
 
+    /// What the files hold of so many bytes, if they are `all` bytes in memory.
+    pub(crate) fn share(&self, bytes: u64, all: u128) -> u64 {
+        let found = u128::from(bytes).saturating_mul(self.bytes.into()) / all.max(1);
+        u64::try_from(found).map_or(bytes, |found| found.min(bytes))
+    }
+
     /// Adds a file of this machine, as `name`. One that is gone counts as such.
     pub(crate) fn add_file(&mut self, path: &Path, name: &str) {
         let found = std::fs::metadata(path);

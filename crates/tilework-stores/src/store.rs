@@ -21,6 +21,9 @@ pub struct Cost {
     pub requests: u64,
     /// Whether less is read where only a part is wanted, as of a mapped piece.
     pub partial: bool,
+    /// Nanoseconds that encoding or decoding it takes a processor.
+    #[serde(default)]
+    pub coding: u64,
 }
 
 /// An array that is read piece by piece, by several threads at once.
@@ -55,7 +58,7 @@ pub trait Read: Send + Sync {
     /// Sizes that no layout has.
     fn cost(&self) -> Result<Cost> {
         let bytes = self.shards().largest()?.bytes();
-        Ok(Cost { memory: bytes, bytes, requests: 1, partial: false })
+        Ok(Cost { memory: bytes, bytes, requests: 1, partial: false, coding: 0 })
     }
 }
 
@@ -141,7 +144,7 @@ pub trait Write: Send + Sync {
     /// Sizes that no layout has.
     fn cost(&self) -> Result<Cost> {
         let bytes = self.shards().largest()?.bytes();
-        Ok(Cost { memory: bytes, bytes, requests: 1, partial: false })
+        Ok(Cost { memory: bytes, bytes, requests: 1, partial: false, coding: 0 })
     }
 
     /// Ends the writing, when every piece is there: what was unfinished gets its name.

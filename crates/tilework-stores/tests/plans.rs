@@ -178,7 +178,7 @@ proptest! {
         let source = filled(from);
         let ends = [Read::shards(&source), &to].map(|shards| {
             let bytes = shards.largest().expect("small").bytes();
-            End::new(shards, Cost { memory: bytes, bytes, requests: 1, partial: false }).expect("small")
+            End::new(shards, Cost { memory: bytes, bytes, requests: 1, partial: false, coding: 0 }).expect("small")
         });
         let least = ends[0].cost.memory + ends[1].cost.memory;
         let wanted = Wanted {
@@ -233,7 +233,7 @@ fn end(sizes: &[u64], pieces: &[u64]) -> Result<End> {
         Form::whole(Layout::row_major(pieces, 32)?),
     )?;
     let bytes = shards.largest()?.bytes();
-    End::new(&shards, Cost { memory: bytes, bytes, requests: 1, partial: false })
+    End::new(&shards, Cost { memory: bytes, bytes, requests: 1, partial: false, coding: 0 })
 }
 
 #[test]

@@ -44,10 +44,15 @@ const SIDE: u64 = 256;
 
 /// An npy file of a square of bytes that are all different from their neighbours.
 fn square(path: &Path, add: u64) {
+    bytes(path, |at| number(at / SIDE, at % SIDE, add));
+}
+
+/// The same of these bytes.
+fn bytes(path: &Path, byte: impl Fn(u64) -> u8) {
     let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({SIDE}, {SIDE}), }}");
     bytes.extend(format!("{header:117}\n").bytes());
-    bytes.extend((0..SIDE * SIDE).map(|at| number(at / SIDE, at % SIDE, add)));
+    bytes.extend((0..SIDE * SIDE).map(byte));
     fs::write(path, bytes).expect("a file");
 }
 
@@ -75,6 +80,35 @@ fn turned(folder: &Folder) -> Result<Rechunk> {
     let planned = columns.planned(4 << 10, Assumed::disk(1))?;
     assert_eq!(planned.plan.as_ref().map(|plan| plan.passes.len()), Some(2));
     Ok(planned)
+}
+
+#[test]
+fn a_price_counts_what_codecs_take_and_what_files_hold() -> Result<()> {
+    let folder = Folder::new("price");
+    bytes(&folder.at("in.npy"), |_| 7);
+    let job = |from: &str, to: &str, compression: &str| Rechunk {
+        from: folder.at(from),
+        to: folder.at(to),
+        chunks: vec![64, 64],
+        shards: None,
+        order: None,
+        compression: Some(compression.to_owned()),
+        plan: None,
+    };
+    let price = |from: &str, compression: &str| {
+        let planned = job(from, "out", compression).planned(1 << 20, Assumed::disk(1))?;
+        planned.plan.map(|plan| plan.price()).expect("just planned")
+    };
+    let (plain, zstd, gzip) =
+        (price("in.npy", "none")?, price("in.npy", "zstd:1")?, price("in.npy", "gzip:6")?);
+    assert!(zstd.seconds > plain.seconds + 1e-4, "65 kB take zstd more than 0.1 ms");
+    assert!(gzip.seconds > zstd.seconds + 1e-3, "and gzip 1 ms more than that");
+    assert_eq!([plain.written, zstd.written, gzip.written], [65_536; 3]);
+    // Of 16 chunks of one number little is stored, and no more is read; what they decode to is counted all the same.
+    all(&job("in.npy", "sevens", "zstd:1").planned(1 << 20, Assumed::disk(1))?)?;
+    let again = price("sevens", "none")?;
+    assert!(again.read < 8_000 && again.seconds > plain.written as f64 * 1e-9, "{again:?}");
+    Ok(())
 }
 
 fn all(job: &Rechunk) -> Result<(u64, u64)> {

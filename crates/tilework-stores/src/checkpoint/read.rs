@@ -210,7 +210,7 @@ impl Read for Parts<'_> {
             return array.cost();
         }
         let bytes = self.tensor.shards.largest()?.bytes();
-        Ok(Cost { memory: 0, bytes, requests: 1, partial: true })
+        Ok(Cost { memory: 0, bytes, requests: 1, partial: true, coding: 0 })
     }
 }
 

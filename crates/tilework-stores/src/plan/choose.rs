@@ -40,8 +40,8 @@ pub(super) fn plan(from: &End, to: &End, wanted: &Wanted) -> Result<Plan> {
 fn end(grid: Grid, bits: u32, between: Between) -> End {
     let largest = grid.cuts().iter().map(|cut| u128::from(cut.largest())).fold(1, u128::saturating_mul);
     let bytes = u64::try_from(largest.saturating_mul(bits.into()).div_ceil(8)).unwrap_or(u64::MAX);
-    let cost =
-        Cost { memory: if between.mapped { 0 } else { bytes }, bytes, requests: 1, partial: between.mapped };
+    let memory = if between.mapped { 0 } else { bytes };
+    let cost = Cost { memory, bytes, requests: 1, partial: between.mapped, coding: 0 };
     let order = (0..grid.cuts().len()).rev().collect();
     End { grid, cost, hangs_over: false, bits, order: Some(order) }
 }

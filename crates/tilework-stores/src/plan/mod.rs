@@ -63,6 +63,14 @@ impl End {
     }
 }
 
+impl End {
+    /// Bytes of all elements.
+    pub(crate) fn elements_bytes(&self) -> u128 {
+        let elements = self.grid.sizes().into_iter().map(u128::from).fold(1, u128::saturating_mul);
+        elements.saturating_mul(self.bits.into()).div_ceil(8)
+    }
+}
+
 /// Which side of a task is in memory, while it goes through the pieces of the other one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

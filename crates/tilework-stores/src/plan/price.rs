@@ -3,6 +3,8 @@
 //! Grids cut each dimension for itself, so whatever is counted over pairs of a task and a source piece is a product over the
 //! dimensions: how many pairs there are, and how many elements are read.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use tilework::Result;
 
@@ -29,6 +31,19 @@ impl Assumed {
     /// Files on a disk of this machine.
     pub fn disk(workers: u64) -> Assumed {
         Assumed { workers: workers.max(1), read: 1e9, write: 0.5e9, wait: 50e-6, under_way: 1.0, least: 4096 }
+    }
+
+    /// Files of this machine: on a disk, or in memory as those in `/dev/shm`. A target that is not there yet is where its folder is.
+    pub fn files(workers: u64, from: &Path, to: &Path) -> Assumed {
+        let (disk, memory) = (Assumed::disk(workers), Assumed::memory(workers));
+        let of = |path| if is_in_memory(path) { memory } else { disk };
+        let (of_from, of_to) = (of(from), of(to));
+        Assumed { write: of_to.write, wait: of_from.wait.max(of_to.wait), ..of_from }
+    }
+
+    /// Files in memory.
+    fn memory(workers: u64) -> Assumed {
+        Assumed { read: 3e9, write: 1e9, wait: 20e-6, ..Assumed::disk(workers) }
     }
 
     /// Objects in a store that is reached over a network.
@@ -93,21 +108,20 @@ pub(super) fn of(pass: &Pass, assumed: &Assumed) -> Result<Price> {
         ),
     };
     let read = match from.cost.partial {
-        true => {
-            let bytes = elements.saturating_mul(from.bits.into()).div_ceil(8);
-            (bytes as f64 * waste(pass, assumed.least)) as u128
-        }
+        true => (from.elements_bytes() as f64 * waste(pass, assumed.least)) as u128,
         false => scaled(from.cost.bytes, all, whole),
     };
+    let decoding = scaled(from.cost.coding, all, whole);
     let (whole, all) = match to.hangs_over {
         true => (1, u128::from(to.grid.count())),
         false => (product(&mut to.grid.cuts().iter().map(|cut| cut.largest().into())), elements),
     };
     let written = scaled(to.cost.bytes, all, whole);
+    let coding = decoding.saturating_add(scaled(to.cost.coding, all, whole)) as f64 * 1e-9;
     let gets = pairs.saturating_mul(from.cost.requests.into());
     let puts = u128::from(to.grid.count()) * u128::from(to.cost.requests);
     let waits = (gets.saturating_add(puts)) as f64 * assumed.wait / assumed.under_way.max(1.0);
-    let work = read as f64 / assumed.read + written as f64 / assumed.write + waits;
+    let work = read as f64 / assumed.read + written as f64 / assumed.write + coding + waits;
     // As many tasks at a time as there are workers, and the last ones as long as any.
     let count = tasks.count().max(1);
     let rounds = count.div_ceil(assumed.workers.max(1));
@@ -120,6 +134,20 @@ pub(super) fn of(pass: &Pass, assumed: &Assumed) -> Result<Price> {
         memory: pass.memory()?,
         seconds: work / count as f64 * rounds as f64,
     })
+}
+
+/// Whether files below a path are kept in memory.
+#[cfg(target_os = "linux")]
+fn is_in_memory(path: &Path) -> bool {
+    const OF_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6]; // tmpfs, ramfs
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    // The type of the field differs between machines; the numbers do not.
+    rustix::fs::statfs(there).is_ok_and(|disk| OF_MEMORY.contains(&(disk.f_type as u32)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_in_memory(_: &Path) -> bool {
+    false
 }
 
 /// `bytes · all / whole`, rounded up.

@@ -212,19 +212,19 @@ pub fn written(spec: &Spec, out: &Path) -> Result<(Shards, Cost)> {
     let layout = meta.layout_of(meta.whole())?;
     let shards = Shards::new(meta.element, Grid::regular(&meta.dims, meta.whole())?, Form::whole(layout))?;
     let (bytes, chunk) = (shards.largest()?.bytes(), meta.layout_of(meta.array.chunks())?.bytes());
-    let cost = cost(bytes, chunk, (meta.codecs.is_empty(), !is_address(out)));
+    let cost = cost(bytes, chunk, &meta.codecs, !is_address(out));
     Ok((shards.with_fill(meta.fill), cost))
 }
 
 /// What writing a piece takes.
-fn cost(bytes: u64, chunk_bytes: u64, (is_plain, has_files): (bool, bool)) -> Cost {
-    let memory = match is_plain {
+fn cost(bytes: u64, chunk_bytes: u64, codecs: &[Codec], has_files: bool) -> Cost {
+    let memory = match codecs.is_empty() {
         true if bytes >= MAPPED && has_files => 0,
         true => bytes,
         // Beside what is stored.
         false => 2 * bytes + chunk_bytes,
     };
-    Cost { memory, bytes, requests: 1, partial: false }
+    Cost { memory, bytes, requests: 1, partial: false, coding: codec::encoding(codecs, bytes) }
 }
 
 impl NewArray {
@@ -395,8 +395,8 @@ impl Write for NewArray {
     }
 
     fn cost(&self) -> Result<Cost> {
-        let is_plain = self.meta.codecs.is_empty();
-        Ok(cost(self.shards.largest()?.bytes(), self.chunk_bytes, (is_plain, self.stage.has_files())))
+        let bytes = self.shards.largest()?.bytes();
+        Ok(cost(bytes, self.chunk_bytes, &self.meta.codecs, self.stage.has_files()))
     }
 
     fn finish(&self) -> Result<()> {

@@ -304,7 +304,7 @@ impl Read for Whole<'_> {
 
     fn cost(&self) -> Result<Cost> {
         let bytes = self.shards.largest()?.bytes();
-        Ok(Cost { memory: 0, bytes, requests: 1, partial: true })
+        Ok(Cost { memory: 0, bytes, requests: 1, partial: true, coding: 0 })
     }
 }
 

@@ -196,7 +196,8 @@ impl Read for Array {
             true => u64::from(is_far),
             false => 1 + u64::from(self.meta.codecs.len() > 1) + u64::from(is_far),
         };
-        Ok(Cost { memory: copies * bytes, bytes, requests: 1, partial: is_plain && !is_far })
+        let coding = codec::decoding(&self.meta.codecs, bytes);
+        Ok(Cost { memory: copies * bytes, bytes, requests: 1, partial: is_plain && !is_far, coding })
     }
 }
 
