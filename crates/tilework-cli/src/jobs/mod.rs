@@ -1,0 +1,98 @@
+//! `reshard`, `rechunk` and `run-tasks`: arrays in pieces become the same arrays in other pieces.
+
+mod rechunk;
+mod reshard;
+mod said;
+mod tasks;
+
+use std::time::Instant;
+
+use tilework::{Error, ErrorKind};
+use tilework_stores::Stamp;
+use tilework_stores::job::Job;
+use tilework_stores::run::{Bounds, Done};
+
+use crate::args::{HowArgs, PlanOnlyArgs};
+use crate::output::{Output, Stop};
+use crate::progress::Progress;
+
+pub use rechunk::rechunk;
+pub use reshard::reshard;
+use said::Said;
+pub use tasks::run_tasks;
+
+/// How many tasks wait for a server at a time, each with a request under way.
+const FAR: usize = 16;
+
+fn bounds(how: &HowArgs) -> tilework::Result<Bounds> {
+    bounds_with(how, 1)
+}
+
+/// With so many threads at least, if nobody says how many.
+fn bounds_with(how: &HowArgs, least: usize) -> tilework::Result<Bounds> {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = how.threads.map_or(all.max(least), usize::from);
+    Bounds::new(how.memory, threads).map_err(|error| error.field("--memory"))
+}
+
+/// What fits the bounds of as many tasks as wait for a server at a time; of fewer, where the memory of each is too small for that.
+fn far_bounds<T>(how: &HowArgs, fit: impl Fn(Bounds) -> tilework::Result<T>) -> tilework::Result<T> {
+    let mut least = FAR;
+    loop {
+        match bounds_with(how, least).and_then(&fit) {
+            Err(error) if error.kind() == ErrorKind::Limit && least > 1 => {
+                least = if least > FAR / 4 { least / 2 } else { 1 };
+            }
+            found => return found,
+        }
+    }
+}
+
+/// Saves a plan, says it, or does it.
+fn go(job: &Job, plan: &PlanOnlyArgs, bounds: &Bounds, said: Said, output: &mut Output) -> Result<(), Stop> {
+    if let Some(file) = &plan.save_plan {
+        let written = job.to_json().and_then(|text| {
+            std::fs::write(file, text + "\n")
+                .map_err(|error| Error::new(format!("{}: {error}", file.display())))
+        });
+        if let Err(error) = written {
+            return output.bad(&error, "", None);
+        }
+        return said.say(None, Some(file), output);
+    }
+    if plan.dry_run {
+        return said.say(None, None, output);
+    }
+    let start = Instant::now();
+    match all(job, None, bounds, said.bytes(), output.look.ascii) {
+        Ok(done) => said.say(Some((done, start.elapsed().as_secs_f64())), None, output),
+        Err(error) => output.bad(&error, "", None),
+    }
+}
+
+/// Runs all passes.
+fn all(
+    job: &Job,
+    before: Option<&Stamp>,
+    bounds: &Bounds,
+    bytes: u128,
+    ascii: bool,
+) -> tilework::Result<Done> {
+    let open = job.open(before, bounds.window)?;
+    let mut done = Done::default();
+    let passes = open.passes()?;
+    for (pass, &tasks) in passes.iter().enumerate() {
+        let bytes = u64::try_from(bytes / passes.len() as u128).unwrap_or(u64::MAX);
+        let progress = Progress::new(bytes, ascii);
+        let scaled =
+            |tasks_done: u64| (u128::from(bytes) * u128::from(tasks_done) / u128::from(tasks.max(1))) as u64;
+        let found =
+            open.run(pass, 0..tasks, bounds.threads, &|tasks_done| progress.update(scaled(tasks_done)));
+        progress.finish();
+        let found = found?;
+        done.written += found.written;
+        done.kept += found.kept;
+    }
+    open.finish()?;
+    Ok(done)
+}

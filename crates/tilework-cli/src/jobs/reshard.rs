@@ -1,0 +1,49 @@
+//! `reshard`: a checkpoint for other devices.
+
+use tilework::sharding::{Mesh, Sharding};
+use tilework_stores::checkpoint::{Reshard, Rule, Written};
+use tilework_stores::job::Job;
+
+use super::said::Said;
+use super::{bounds, go};
+use crate::args::ReshardArgs;
+use crate::output::{Output, Stop};
+
+pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
+    let job = Reshard {
+        from: asked.from.clone(),
+        to: asked.to.clone(),
+        mesh: asked.mesh.clone(),
+        rules: asked.specs.iter().map(|spec| rule(spec)).collect(),
+        only: asked.only.clone(),
+        once: asked.once,
+        orbax: asked.orbax,
+    };
+    // Texts are read here first, so that errors have a caret.
+    let mesh = match asked.mesh.as_deref().map(Mesh::parse).transpose() {
+        Ok(mesh) => mesh,
+        Err(error) => return output.bad(&error, asked.mesh.as_deref().unwrap_or_default(), None),
+    };
+    for rule in &job.rules {
+        if let Err(error) = Sharding::parse(&rule.sharding, mesh.as_ref()) {
+            return output.bad(&error, &rule.sharding, None);
+        }
+    }
+    let planned = || -> tilework::Result<Written> { Ok(job.open()?.written().clone()) };
+    match planned().and_then(|written| Ok((written, bounds(&asked.how)?))) {
+        Ok((written, bounds)) => {
+            let said = Said::Reshard { job: &job, written };
+            go(&Job::Reshard(job.clone()), &asked.plan, &bounds, said, output)
+        }
+        Err(error) => output.bad(&error, "", None),
+    }
+}
+
+/// `PATTERN=SPEC` or `SPEC`. A spec of its own has = only within brackets or braces.
+fn rule(text: &str) -> Rule {
+    let is_name = |name: &str| !name.contains(['(', '{', '[']);
+    match text.split_once('=').filter(|(name, _)| is_name(name)) {
+        Some((names, sharding)) => Rule { names: Some(names.to_owned()), sharding: sharding.to_owned() },
+        None => Rule { names: None, sharding: text.to_owned() },
+    }
+}
