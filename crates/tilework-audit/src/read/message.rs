@@ -85,14 +85,16 @@ const PARTS: [&[u8]; 5] = [
 
 /// What begins a message.
 pub(crate) fn begins(line: &[u8]) -> bool {
-    // Most lines of most texts have none of these, and are told by a few searches for rare words.
+    // Most lines of most texts have none of these: a few searches for rare words say so.
     static RARE: LazyLock<[Finder<'_>; 8]> = LazyLock::new(|| {
         ["emory", "lloca", "Oom", "Peak b", "bm usage", " capacity by", "XLA label", ". Size: "]
             .map(Finder::new)
     });
-    let has = |mark: &&[u8]| memmem::find(line, mark).is_some();
-    RARE.iter().any(|rare| rare.find(line).is_some())
-        && ([&FIRST[..], &LISTS, &PARTS].concat().iter().any(has) || is_size(line))
+    // Preparing a search takes longer than searching a line, and each line of a module may speak of memory.
+    static MARKS: LazyLock<Vec<Finder<'_>>> =
+        LazyLock::new(|| FIRST.iter().chain(&LISTS).chain(&PARTS).map(Finder::new).collect());
+    let has = |mark: &Finder<'_>| mark.find(line).is_some();
+    RARE.iter().any(has) && (MARKS.iter().any(has) || is_size(line))
 }
 
 /// Whether this is the size of an entry of a list: `  12. Size: 3.00G`.

@@ -110,11 +110,13 @@ fn start_of_type(line: &[u8], open: usize) -> Option<(usize, Named)> {
     }
     // Of a name that programs use as well, only what can be nothing else is an array: sizes that are numbers.
     let close = open + 1 + memchr::memchr(b']', &line[open + 1..line.len().min(open + LONGEST)])?;
-    let sizes = line[open + 1..close].split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-    let are_numbers = sizes.clone().all(|size| !size.is_empty() && size.iter().all(u8::is_ascii_digit));
+    let mut sizes = line[open + 1..close].split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    if !sizes.all(|size| !size.is_empty() && size.iter().all(u8::is_ascii_digit)) {
+        return None;
+    }
     let by_other = |system| Element::from_name_in(system, name);
     let element = [System::Numpy, System::Jax, System::TorchShort].into_iter().find_map(by_other)?;
-    are_numbers.then_some((start, Named::ByOthers(element)))
+    Some((start, Named::ByOthers(element)))
 }
 
 /// How an element type is written.
