@@ -22,6 +22,7 @@ pub fn lcm(a: u64, b: u64) -> u64 {
 }
 
 /// Bytes of `count` elements of `bits` bits, rounded up.
+#[inline]
 pub(crate) fn bytes(count: u128, bits: u32) -> u128 {
     (count * u128::from(bits)).div_ceil(8)
 }

@@ -248,6 +248,7 @@ impl Layout {
     }
 
     /// Allocated bytes: `size · bits / 8`, rounded up.
+    #[inline] // the engine asks at each run
     pub fn bytes(&self) -> u64 {
         bytes_of(self.0.size, self.0.bits)
     }
@@ -498,7 +499,8 @@ fn too_large() -> Error {
         .accepts("smaller dimensions, strides or tiles")
 }
 
-/// Bytes of so many elements, rounded up.
+/// Bytes of `elements` elements, rounded up.
+#[inline]
 pub(crate) fn bytes_of(elements: u64, bits: u32) -> u64 {
     bytes(elements.into(), bits) as u64 // within 63 bits by check_size
 }

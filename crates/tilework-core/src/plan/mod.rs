@@ -90,11 +90,13 @@ impl Plan {
     }
 
     /// The layout of the source.
+    #[inline]
     pub fn from(&self) -> &Layout {
         &self.from
     }
 
     /// The layout of the destination.
+    #[inline]
     pub fn to(&self) -> &Layout {
         &self.to
     }
