@@ -33,8 +33,9 @@ pub use suggest::SuggestArgs;
 pub use translate::TranslateArgs;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use tilework::dialect::{self, Axes, Dialect, Known, Reading};
 use tilework::directml::FeatureLevel;
@@ -292,7 +293,7 @@ Examples:
   echo 'memref<3x5xf32, strided<[8, 1]>> was refused' | tilework")]
     Find {
         /// Files; none or `-`: standard input
-        #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+        #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath, value_parser = named())]
         files: Vec<OsString>,
     },
 
@@ -452,10 +453,15 @@ Examples:
     },
 }
 
+/// Reads the name of a file, which is not empty: a script's variable that is not set would be one.
+fn named() -> impl TypedValueParser<Value = OsString> {
+    PathBufValueParser::new().map(PathBuf::into_os_string)
+}
+
 #[derive(clap::Args)]
 pub struct CheckArgs {
     /// Files of JSON, C or C++, or a descriptor itself; `-`: standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = named())]
     pub files: Vec<OsString>,
 
     /// Bytes from the start of the buffer to the tensor

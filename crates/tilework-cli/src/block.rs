@@ -21,7 +21,7 @@ pub fn block(asked: &BlockArgs, args: &Args, output: &mut Output) -> std::result
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
     let (shape, dims, element) = (array.said.to_string(), array.layout.dims(), array.element);
-    input::texts(&asked.blocks, output, |text, line, output| {
+    input::texts(&asked.blocks, "a block, such as 8,128", output, |text, line, output| {
         let found = sizes(text).and_then(|sizes| Block::new(dims, element, &sizes)).and_then(|block| {
             if !block.is_legal() {
                 output.exit_with(NO);

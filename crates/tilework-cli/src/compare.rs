@@ -48,15 +48,17 @@ pub fn compare(
     };
     // A text that says no sizes or no type takes those of the other side, as the braces of a shape alone do.
     let known = Known { dims: Some(a.1.dims()), element: a.0.element(), strict: false };
-    input::texts(std::slice::from_ref(b), output, |text, line, output| match read(text, line, known, true) {
-        Ok(b) => {
-            // A layout without a type is of the other side's.
-            let element = b.0.element().filter(|_| a.0.element().is_none());
-            let typed =
-                element.and_then(|_| read(a_text, None, Known { element, ..Known::default() }, false).ok());
-            say(typed.as_ref().unwrap_or(&a), &b, sense, (asked, args), output)
+    input::texts(std::slice::from_ref(b), input::LAYOUT, output, |text, line, output| {
+        match read(text, line, known, true) {
+            Ok(b) => {
+                // A layout without a type is of the other side's.
+                let element = b.0.element().filter(|_| a.0.element().is_none());
+                let typed = element
+                    .and_then(|_| read(a_text, None, Known { element, ..Known::default() }, false).ok());
+                say(typed.as_ref().unwrap_or(&a), &b, sense, (asked, args), output)
+            }
+            Err(bad) => output.bad(&bad.error, &bad.text, line),
         }
-        Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }
 

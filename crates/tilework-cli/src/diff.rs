@@ -1,7 +1,6 @@
 //! `diff`: the contents of two files of named arrays, by name.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use serde::Serialize;
 use tilework::Error;
@@ -9,9 +8,8 @@ use tilework_files::container::{Compared, Different, Format, Place, Rename, Tens
 
 use crate::NO;
 use crate::args::DiffArgs;
-use crate::ls::Chosen;
+use crate::ls::{self, Chosen};
 use crate::output::{Output, Stop};
-use crate::stores;
 
 /// Compares two files and says what differs.
 pub fn diff(diff: &DiffArgs, output: &mut Output) -> Result<(), Stop> {
@@ -66,8 +64,7 @@ impl Differs {
 }
 
 fn run(diff: &DiffArgs) -> tilework::Result<Found> {
-    let open = |path| stores::open(Path::new(path), None);
-    let (a, b) = (open(&diff.a)?, open(&diff.b)?);
+    let (a, b) = (ls::open(&diff.a)?, ls::open(&diff.b)?);
     let renames =
         diff.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
     let renamed =

@@ -96,7 +96,8 @@ fn with(mut given: Vec<OsString>, place: Option<usize>, command: &str) -> Vec<Os
 /// The command for what comes on standard input, by its beginning, which is looked at and left there; none if nothing comes.
 fn meant_by_input() -> Option<&'static str> {
     let mut input = io::stdin().lock();
-    let text = String::from_utf8_lossy(input.fill_buf().ok()?);
+    let Ok(start) = input.fill_buf() else { return Some("find") }; // which says why it cannot be read
+    let text = String::from_utf8_lossy(start);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let Some(first) = lines().next() else { return (!text.is_empty()).then_some("find") };
     // Descriptors of DirectML, unless another notation knows the text.

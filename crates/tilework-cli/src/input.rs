@@ -14,6 +14,9 @@ use crate::subject;
 /// The longest line that is read.
 const LONGEST: usize = 1 << 20;
 
+/// What a line of standard input should be where layouts are read.
+pub const LAYOUT: &str = "a layout, such as f32[3,5]{1,0}";
+
 /// Calls `answer` with what each text says, and reports those that say nothing. With `message`, protobuf messages
 /// may stand for them.
 pub fn subjects(
@@ -28,15 +31,17 @@ pub fn subjects(
     if let Some((error, text)) = unquoted_braces(given).or_else(|| unquoted_blanks(given)) {
         return output.bad(&error, &text, None);
     }
-    texts(given, output, |text, line, output| match subject::read(text, line, Known::default(), args) {
-        Ok(found) => {
-            let mut found = found.into_iter();
-            found.try_for_each(|found| {
-                let name = found.name.as_deref();
-                answer(&Given { text, name, said: found.said, line }, output)
-            })
+    texts(given, LAYOUT, output, |text, line, output| {
+        match subject::read(text, line, Known::default(), args) {
+            Ok(found) => {
+                let mut found = found.into_iter();
+                found.try_for_each(|found| {
+                    let name = found.name.as_deref();
+                    answer(&Given { text, name, said: found.said, line }, output)
+                })
+            }
+            Err(bad) => output.bad(&bad.error, &bad.text, line),
         }
-        Err(bad) => output.bad(&bad.error, &bad.text, line),
     })
 }
 
@@ -91,9 +96,11 @@ pub struct Given<'a> {
     pub line: Option<u64>,
 }
 
-/// Calls `answer` with each text: the arguments, or the lines of standard input if there are none or `-`.
+/// Calls `answer` with each text: the arguments, or the lines of standard input if there are none or `-`. Reports that
+/// there is none: `wanted` is what a line should be.
 pub fn texts(
     given: &[OsString],
+    wanted: &str,
     output: &mut Output,
     mut answer: impl FnMut(&str, Option<u64>, &mut Output) -> std::result::Result<(), Stop>,
 ) -> std::result::Result<(), Stop> {
@@ -101,7 +108,12 @@ pub fn texts(
     let given = if given.is_empty() { &stdin } else { given };
     for text in given {
         if text == "-" {
-            lines(output, &mut answer)?;
+            if !lines(output, &mut answer)? {
+                let error = Error::new("nothing on standard input but blank lines or comments")
+                    .rule("without an argument for it, each other line of standard input is answered")
+                    .accepts(format!("{wanted}, as an argument, or one a line"));
+                output.bad(&error, "", None)?;
+            }
             continue;
         }
         match utf8(text.as_encoded_bytes()) {
@@ -128,16 +140,24 @@ fn utf8(bytes: &[u8]) -> Result<&str> {
     })
 }
 
-/// Each line of standard input that is neither blank nor a comment. No line takes more memory than the longest.
+/// Each line of standard input that is neither blank nor a comment; false if there is none. No line takes more memory than
+/// the longest.
 fn lines(
     output: &mut Output,
     answer: &mut impl FnMut(&str, Option<u64>, &mut Output) -> std::result::Result<(), Stop>,
-) -> std::result::Result<(), Stop> {
+) -> std::result::Result<bool, Stop> {
     let mut input = io::stdin().lock();
-    let mut line = Vec::new();
+    let (mut line, mut any) = (Vec::new(), false);
     for number in 1.. {
         line.clear();
-        let Some(whole) = read_line(&mut input, &mut line)? else { break };
+        let read = read_line(&mut input, &mut line);
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("standard input: {error}"));
+        let Some(whole) = read.map_err(named)? else { break };
+        let text = line.trim_ascii();
+        if whole && (text.is_empty() || text.starts_with(b"#")) {
+            continue;
+        }
+        any = true;
         if !whole {
             let error = Error::new(format!("a line longer than {LONGEST} bytes"))
                 .rule("lines are limited to bound memory")
@@ -145,14 +165,12 @@ fn lines(
             output.bad(&error, "", Some(number))?;
             continue;
         }
-        match utf8(line.trim_ascii()) {
-            Ok("") => {}
-            Ok(text) if text.starts_with('#') => {}
+        match utf8(text) {
             Ok(text) => answer(text, Some(number), output)?,
-            Err(error) => output.bad(&error, &String::from_utf8_lossy(line.trim_ascii()), Some(number))?,
+            Err(error) => output.bad(&error, &String::from_utf8_lossy(text), Some(number))?,
         }
     }
-    Ok(())
+    Ok(any)
 }
 
 /// Reads a line without its end; false if it was too long and its rest was skipped, none at the end of the input.

@@ -23,7 +23,7 @@ pub fn plan(plan: &PlanArgs, args: &Args, output: &mut Output) -> Result<(), Sto
         Ok(both) => both,
         Err(bad) => return output.bad(&bad.error, &bad.text, None),
     };
-    input::texts(std::slice::from_ref(&plan.b), output, |text, line, output| {
+    input::texts(std::slice::from_ref(&plan.b), input::LAYOUT, output, |text, line, output| {
         let known = Known::array(from.layout.dims(), from.element);
         let made = Side::read_text(text, line, known, args).and_then(|to| {
             let to = to.named(&names, true, text)?;

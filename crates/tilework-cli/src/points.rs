@@ -20,10 +20,14 @@ pub fn index(
     output: &mut Output,
 ) -> std::result::Result<(), Stop> {
     let Some((name, layout)) = one_layout(shape, args, output)? else { return Ok(()) };
-    input::texts(indices, output, |text, line, output| match offset_of(&layout, text) {
-        Ok((index, offset)) if output.json => output.object(&json::Element { shape: &name, index, offset }),
-        Ok((_, offset)) => output.text(&offset.to_string()),
-        Err(error) => output.bad(&error, text, line),
+    input::texts(indices, "an index, such as 2,3", output, |text, line, output| {
+        match offset_of(&layout, text) {
+            Ok((index, offset)) if output.json => {
+                output.object(&json::Element { shape: &name, index, offset })
+            }
+            Ok((_, offset)) => output.text(&offset.to_string()),
+            Err(error) => output.bad(&error, text, line),
+        }
     })
 }
 
@@ -35,7 +39,7 @@ pub fn locate(
     output: &mut Output,
 ) -> std::result::Result<(), Stop> {
     let Some((name, layout)) = one_layout(shape, args, output)? else { return Ok(()) };
-    input::texts(offsets, output, |text, line, output| {
+    input::texts(offsets, "an offset, such as 17", output, |text, line, output| {
         let found = number(text, 0..text.len()).and_then(|offset| {
             let place = layout.locate(offset).map_err(|error| error.at(0..text.len()))?;
             Ok((offset, place))

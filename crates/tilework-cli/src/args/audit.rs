@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use tilework_audit::Instead;
 
 use super::bytes::bytes;
+use super::named;
 use super::target::{TargetArgs, told};
 
 pub const AUDIT_EXAMPLES: &str = "\
@@ -54,7 +55,7 @@ could not be read are counted and listed; they change no exit code.";
 #[derive(clap::Args)]
 pub struct AuditArgs {
     /// Folders or files; none or `-`: standard input
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", value_parser = named())]
     pub paths: Vec<OsString>,
 
     /// How many of each kind to list [default: 5; all for --csv]; 0: only the sentence that matters

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use tilework::Element;
 
+use super::named;
+
 pub const CONVERT_EXAMPLES: &str = "\
 A LAYOUT is a shape, a descriptor, or what of a shape says its layout alone, where the dimensions and the type are those of \
 the input: '{0,1}' or '{1,0:T(8,128)}', tiles such as 'T(8,128)(2,1)', row-major or column-major.
@@ -86,11 +88,11 @@ pub enum FileFormat {
 #[derive(clap::Args)]
 pub struct ConvertArgs {
     /// The file to read; `-`: standard input
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", value_parser = named())]
     pub input: OsString,
 
     /// The file to write; `-`: standard output
-    #[arg(value_name = "OUT")]
+    #[arg(value_name = "OUT", value_parser = named())]
     pub output: OsString,
 
     /// How IN lies [default: what an npy file says of itself]

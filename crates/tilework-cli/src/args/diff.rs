@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::named;
+
 pub const DIFF_EXAMPLES: &str = "\
 Arrays of the same name are compared element by element, whatever the formats, layouts and types: of the same type they have \
 the same bits, of different types the same values. An npy file has no name for its array, which is compared with the only \
@@ -19,11 +21,11 @@ Examples:
 #[derive(clap::Args)]
 pub struct DiffArgs {
     /// A file of named arrays, or a folder
-    #[arg(value_name = "A", value_hint = clap::ValueHint::AnyPath)]
+    #[arg(value_name = "A", value_hint = clap::ValueHint::AnyPath, value_parser = named())]
     pub a: OsString,
 
     /// The other
-    #[arg(value_name = "B", value_hint = clap::ValueHint::AnyPath)]
+    #[arg(value_name = "B", value_hint = clap::ValueHint::AnyPath, value_parser = named())]
     pub b: OsString,
 
     /// Compare arrays of these names only: * is any number of characters, ? one; may be given several times

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::named;
+
 pub const LS_EXAMPLES: &str = "\
 A FILE is safetensors, an index of its shards, npz, GGUF, npy, a Zarr store, a checkpoint of JAX (Orbax), or a folder with one of \
 these in it. Files are mapped, and nothing but headers is read. Pickles are never loaded. A Zarr store may be in a bucket, \
@@ -15,7 +17,7 @@ Examples:
 #[derive(clap::Args)]
 pub struct LsArgs {
     /// Files of named arrays
-    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::AnyPath, value_parser = named())]
     pub files: Vec<OsString>,
 
     /// List arrays of these names only: * is any number of characters, ? one, '!*.bias' all others; may be given several times

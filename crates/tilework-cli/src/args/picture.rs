@@ -5,16 +5,18 @@ use std::ffi::OsString;
 use clap::{ArgGroup, ValueEnum, ValueHint};
 use tilework_explain::{FigureOptions, FigureView};
 
+use super::named;
+
 /// Where a picture goes, and how it looks.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Pictures", group = ArgGroup::new("picture").args(["svg", "png"]).multiple(true))]
 pub struct PictureArgs {
     /// Write a picture as SVG; `-`: standard output
-    #[arg(long, value_name = "FILE", conflicts_with = "json", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with = "json", value_hint = ValueHint::FilePath, value_parser = named())]
     pub svg: Option<OsString>,
 
     /// Write a picture as PNG; `-`: standard output
-    #[arg(long, value_name = "FILE", conflicts_with = "json", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with = "json", value_hint = ValueHint::FilePath, value_parser = named())]
     pub png: Option<OsString>,
 
     /// Light, dark, or as whoever looks at the SVG prefers [default: auto; light in a PNG]

@@ -185,3 +185,50 @@ fn layouts_of_cute_are_read_as_cpp_makes_them() {
 fn names_of_notations_are_read_in_any_case() {
     says(&["translate", "f32[3,5]", "--to", "CuTE"], "f32 (3,5):(5,1)");
 }
+
+#[test]
+fn standard_input_without_an_answer_is_an_error_wherever_it_is_read() {
+    let commands: [(&[&str], &str); 10] = [
+        (&["show"], "a layout, such as f32[3,5]{1,0}"),
+        (&["show", "-", "--json"], "a layout"),
+        (&["parse"], "a layout"),
+        (&["translate"], "a layout"),
+        (&["suggest"], "a layout"),
+        (&["compare", "f32[3,5]", "-"], "a layout"),
+        (&["plan", "f32[3,5]", "-"], "a layout"),
+        (&["index", "f32[3,5]"], "an index, such as 2,3"),
+        (&["locate", "f32[3,5]"], "an offset, such as 17"),
+        (&["block", "f32[1024,100]", "-"], "a block, such as 8,128"),
+    ];
+    for (args, wanted) in commands {
+        for input in ["", "\n  \n# nothing\n"] {
+            let Ran { stderr, code, .. } = run_with(command(args), input.as_bytes());
+            assert!(stderr.contains("nothing on standard input"), "{args:?} {input:?}: {stderr}");
+            assert!(stderr.contains(wanted), "{args:?}: {stderr}");
+            assert_eq!(code, 2, "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_none_is_no_file() {
+    let commands: [&[&str]; 7] = [
+        &["audit", ""],
+        &["check", ""],
+        &["find", ""],
+        &["ls", ""],
+        &["diff", "", "b.npz"],
+        &["convert", "", "out.npy"],
+        &["show", "f32[3]", "--svg", ""],
+    ];
+    for args in commands {
+        let Ran { stderr, code, .. } = run(args);
+        assert!(stderr.contains("a value is required for"), "{args:?}: {stderr}");
+        assert_eq!(code, 2, "{args:?}");
+    }
+    for args in [&["ls", "-"][..], &["diff", "-", "b.npz"]] {
+        let Ran { stderr, code, .. } = run(args);
+        assert!(stderr.contains("standard input as a file of named arrays"), "{args:?}: {stderr}");
+        assert_eq!(code, 2, "{args:?}");
+    }
+}
