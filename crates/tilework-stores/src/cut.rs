@@ -177,15 +177,10 @@ impl Cut {
 
     /// The edges within the dimension that both have.
     fn common_edges(&self, other: &Cut) -> u64 {
-        let inner = self.size().min(other.size()).saturating_sub(1);
+        let inner = self.size().saturating_sub(1);
         match (&self.0, &other.0) {
-            (Kind::Every { piece: a, .. }, Kind::Every { piece: b, .. }) => {
-                // Without an overflow: a common multiple that large is beyond the dimension.
-                match u128::from(*a / tilework::arithmetic::gcd(*a, *b)) * u128::from(*b) {
-                    beyond if beyond > u128::from(inner) => 0,
-                    _ => inner / lcm(*a, *b),
-                }
-            }
+            // A multiple that overflows is the largest number, and beyond the dimension.
+            (Kind::Every { piece: a, .. }, Kind::Every { piece: b, .. }) => inner / lcm(*a, *b),
             (Kind::At(edges), _) => {
                 edges[1..].iter().filter(|&&edge| edge <= inner && other.has_edge(edge)).count() as u64
             }
@@ -285,6 +280,8 @@ mod tests {
                     (0..cut.count()).map(|piece| cut.range(piece).end - cut.range(piece).start).sum::<u64>(),
                     size
                 );
+                let sizes = (0..cut.count()).map(|piece| cut.range(piece).end - cut.range(piece).start);
+                assert_eq!(cut.largest(), sizes.max().unwrap_or(0), "{cut:?}");
                 for start in 0..=size {
                     for end in start..=size {
                         let mut naive = piece_of[start as usize..end as usize].to_vec();
@@ -336,7 +333,31 @@ mod tests {
             assert!(Cut::at(edges.clone()).is_err(), "{edges:?}");
         }
         assert_eq!(Cut::at(vec![0, 4, 8, 10]), Cut::every(10, 4));
+        assert_eq!(Cut::at(vec![0]), Cut::every(0, 1));
         let far = Cut::every(LARGEST, 3).and_then(|a| Ok(a.pairs(&Cut::every(LARGEST, LARGEST - 1)?)));
         assert!(far.is_ok_and(|pairs| pairs > 1 << 61));
+    }
+
+    #[test]
+    fn the_largest_size_is_a_size_and_no_piece_is_behind_the_last() -> Result<()> {
+        let all = Cut::every(LARGEST, LARGEST)?;
+        assert_eq!((Cut::at(vec![0, LARGEST])?, all.count()), (all.clone(), 1));
+        assert!(Cut::every(1, LARGEST + 1).is_err() && Cut::at(vec![0, LARGEST + 1]).is_err());
+        let (none, three) = (Cut::every(0, 1)?, Cut::at(vec![0, 1, 5])?);
+        assert_eq!((none.pairs(&three), three.pairs(&none)), (0, 0));
+        assert_eq!((three.range(2), three.range(u64::MAX)), (5..5, 5..5));
+        assert_eq!(three.touching(&(5..9)), 0..0);
+        Ok(())
+    }
+
+    #[test]
+    fn pieces_that_begin_together_touch_no_more_than_they_need() -> Result<()> {
+        for (own, other, most) in
+            [(10, 10, 1), (10, 20, 2), (20, 10, 1), (10, 7, 2), (7, 10, 3), (4, 1000, 250)]
+        {
+            let (own, other) = (Cut::every(1000, own)?, Cut::every(1000, other)?);
+            assert_eq!(own.most_touched(&other), most, "{own:?} by {other:?}");
+        }
+        Ok(())
     }
 }

@@ -224,12 +224,34 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_a_piece_are_those_of_a_whole_one() -> Result<()> {
+        let grid = |pieces: [u64; 2]| Grid::regular(&[7, 4], &pieces);
+        assert_eq!(grid([3, 9])?.piece_bytes(Element::F32), 108);
+        assert_eq!(grid([3, i64::MAX as u64])?.piece_bytes(Element::F32), u64::MAX);
+        let mixed = Grid::new(vec![Cut::at(vec![0, 1, 6, 7])?, Cut::every(4, 3)?])?;
+        assert_eq!(mixed.piece_bytes(Element::F64), 120);
+        Ok(())
+    }
+
+    #[test]
+    fn a_region_of_fewer_dimensions_touches_nothing() -> Result<()> {
+        assert_eq!(Grid::regular(&[7, 4], &[3, 2])?.touching(&Region::whole(&[7])).count(), 0);
+        Ok(())
+    }
+
+    #[test]
     fn grids_may_be_huge_empty_or_of_no_dimensions() -> Result<()> {
         let huge = Grid::regular(&[1 << 31, 1 << 31], &[1, 1])?;
         assert_eq!(huge.coordinates(huge.count() - 1)?, [(1 << 31) - 1; 2]);
         assert!(Grid::regular(&[1 << 32, 1 << 32], &[1 << 31; 2]).is_err());
         let empty = Grid::regular(&[0, u64::MAX >> 1, u64::MAX >> 1], &[1, 1, 1])?;
         assert_eq!((empty.count(), empty.touching(&Region::whole(&[0, 5, 5])).count()), (0, 0));
+        // Sizes that overflow before the 0 comes, and the largest array.
+        let late = Grid::regular(&[1 << 40, 1 << 40, 0], &[1, 1, 1])?;
+        assert_eq!((late.count(), late.sizes()), (0, vec![1 << 40, 1 << 40, 0]));
+        assert_eq!(Grid::regular(&[i64::MAX as u64], &[1])?.count(), i64::MAX as u64);
+        assert_eq!(Grid::one(&[0, 1, 2])?.cuts(), Grid::regular(&[0, 1, 2], &[1, 1, 2])?.cuts());
+        assert!(Grid::one(&[1; MAX_RANK]).is_ok() && Grid::one(&[1; MAX_RANK + 1]).is_err());
         let scalar = Grid::one(&[])?;
         assert_eq!((scalar.count(), scalar.touching(&Region::whole(&[])).count()), (1, 1));
         Ok(())

@@ -23,6 +23,11 @@ impl Region {
     }
 
     /// Whether it has none.
+    ///
+    /// ```
+    /// use tilework_stores::Region;
+    /// assert!(Region::whole(&[4, 0]).is_empty() && !Region::whole(&[4, 1]).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.size.contains(&0)
     }

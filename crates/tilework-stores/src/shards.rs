@@ -140,3 +140,16 @@ impl Shards {
         elements.saturating_mul(self.element.bits().into()).div_ceil(8)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_bytes_are_rounded_up_at_the_end_and_nothing_written_is_zero() -> Result<()> {
+        let shards = Shards::new(Element::U4, Grid::regular(&[3, 5], &[2, 5])?, Form::rows(4))?;
+        assert_eq!((shards.element_bytes(), shards.fill(), shards.hangs_over()), (8, 0, false));
+        assert!(format!("{shards:?}").contains("form: Sized, fill: 0"), "{shards:?}");
+        Ok(())
+    }
+}

@@ -251,11 +251,26 @@ mod tests {
         };
         assert!(run(&[6, 6], 90, 24).is_ok());
         assert!(run(&[6, 6], 89, 24).is_err() && run(&[6, 6], 90, 23).is_err());
-        assert!(
-            run(&[7, 6], 90, 90).is_err()
-                && run(&[u64::MAX, 0], 90, 90).is_err()
-                && run(&[0], 90, 90).is_err()
-        );
+        assert!(run(&[7, 6], 90, 90).is_err() && run(&[u64::MAX, 0], 90, 90).is_err());
+        // Also one that is as large as the piece, and would hang over.
+        assert!(side(&[1, 0]).view(&[9, 4]).is_err() && side(&[0, 1]).view(&[3, 10]).is_err());
+        for (start, size) in [(&[0][..], &[3, 4][..]), (&[0, 0], &[3]), (&[0], &[3])] {
+            let error = side(start).view(size).expect_err("of fewer dimensions").to_string();
+            assert!(error.contains("dimensions in a piece of 2"), "{error}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_region_that_ends_within_a_byte_needs_that_byte() -> Result<()> {
+        // Three bytes a row. What begins within a byte is a view of all of them.
+        let layout = Layout::row_major(&[3, 6], 4)?;
+        for (start, size, bytes) in
+            [([1, 0], [1, 3], 3..5), ([1, 0], [1, 4], 3..5), ([1, 0], [2, 3], 3..8), ([0, 1], [1, 3], 0..9)]
+        {
+            let view = Side { layout: &layout, start: &start }.view(&size)?;
+            assert_eq!(settled(&view)?.1, bytes, "{size:?} from {start:?}");
+        }
         Ok(())
     }
 }
