@@ -232,3 +232,63 @@ impl Plan {
         price::of(pass, &self.assumed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tilework::{Element, Layout};
+
+    use super::*;
+    use crate::shards::Form;
+
+    fn end(pieces: [u64; 2], cost: Cost) -> Result<End> {
+        let layout = Layout::row_major(&pieces, 8)?;
+        End::new(&Shards::new(Element::U8, Grid::regular(&[8, 8], &pieces)?, Form::whole(layout))?, cost)
+    }
+
+    #[test]
+    fn an_order_is_said_of_elements_that_are_side_by_side() -> Result<()> {
+        let order = |layout: Layout| -> Result<Option<Vec<usize>>> {
+            let grid = Grid::regular(&[4, 6, 8], layout.dims())?;
+            Ok(End::new(
+                &Shards::new(Element::U8, grid, Form::whole(layout))?,
+                Cost { memory: 0, bytes: 0, requests: 1, partial: false },
+            )?
+            .order)
+        };
+        let built = |order: &[usize]| Layout::builder(&[2, 3, 4], 8)?.minor_to_major(order)?.build();
+        assert_eq!(order(Layout::row_major(&[2, 3, 4], 8)?)?, Some(vec![2, 1, 0]));
+        assert_eq!(order(built(&[0, 1, 2])?)?, Some(vec![0, 1, 2]));
+        assert_eq!(order(built(&[1, 0, 2])?)?, Some(vec![1, 0, 2]));
+        let tiled = Layout::builder(&[2, 3, 4], 8)?.tile(&[Some(2), Some(2)])?.build()?;
+        let padded = Layout::strided(&[2, 3, 4], 8, &[16, 5, 1], None, None)?;
+        assert_eq!((order(tiled)?, order(padded)?), (None, None));
+        Ok(())
+    }
+
+    #[test]
+    fn memory_is_that_of_what_a_task_holds() -> Result<()> {
+        let cost = |memory| Cost { memory, bytes: 16, requests: 1, partial: false };
+        let pass = |to, block: &[u64], hold| -> Result<Pass> {
+            let (from, to) = (end([2, 8], cost(100))?, end([8, 2], cost(to))?);
+            Ok(Pass { from, to, block: block.to_vec(), hold })
+        };
+        for (to, block, hold, memory) in [
+            // A target piece and a source piece at a time.
+            (7, [1, 1], Hold::Sources, 7 + 100),
+            // A source piece is kept for the next target piece.
+            (7, [1, 2], Hold::Sources, 7 + 4 * 100),
+            // One that is being written takes what its bytes take, and the others too.
+            (7, [1, 2], Hold::Targets, 16 + 16 + 100),
+            (20, [1, 2], Hold::Targets, 16 + 20 + 100),
+            (7, [1, 1], Hold::Targets, 16 + 100),
+            // There are no more than four.
+            (7, [5, 9], Hold::Targets, 3 * 16 + 16 + 100),
+        ] {
+            assert_eq!(pass(to, &block, hold)?.memory()?, memory, "{block:?} {hold:?}");
+        }
+        for block in [&[1, 0][..], &[1], &[], &[1, 1, 1]] {
+            assert!(pass(7, block, Hold::Sources)?.tasks().is_err(), "{block:?}");
+        }
+        Ok(())
+    }
+}

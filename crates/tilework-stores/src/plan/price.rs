@@ -177,3 +177,88 @@ fn waste(pass: &Pass, least: u64) -> f64 {
     }
     (least as f64 * 8.0 / (run * bits).max(1.0)).clamp(1.0, least as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+    use crate::plan::End;
+    use crate::store::Cost;
+
+    fn end(sizes: [u64; 2], pieces: [u64; 2], cost: Cost, hangs_over: bool) -> Result<End> {
+        let order = Some(vec![1, 0]);
+        Ok(End { grid: Grid::regular(&sizes, &pieces)?, cost, hangs_over, bits: 8, order })
+    }
+
+    /// 8 x 8 bytes in pairs of rows become pairs of columns.
+    fn pass(block: u64) -> Result<Pass> {
+        let cost = Cost { memory: 16, bytes: 16, requests: 1, partial: false };
+        let from = end([8, 8], [2, 8], cost, true)?;
+        let to = end([8, 8], [8, 2], Cost { requests: 2, ..cost }, true)?;
+        Ok(Pass { from, to, block: vec![1, block], hold: Hold::Sources })
+    }
+
+    const ASSUMED: Assumed =
+        Assumed { workers: 3, read: 1000.0, write: 500.0, wait: 0.5, under_way: 4.0, least: 16 };
+
+    #[test]
+    fn a_price_is_what_one_counts_by_hand() -> Result<()> {
+        // Two tasks read all four pieces each, and both run at a time.
+        let two = of(&pass(2)?, &ASSUMED)?;
+        assert_eq!((two.tasks, two.read, two.written, two.gets, two.puts), (2, 128, 64, 8, 8));
+        assert_eq!(two.memory, 16 + 4 * 16);
+        let near =
+            |seconds: f64, wanted: f64| assert!((seconds - wanted).abs() < 1e-9, "{seconds}, not {wanted}");
+        near(two.seconds, (0.128 + 0.128 + 16.0 * 0.5 / 4.0) / 2.0);
+        let one = of(&pass(4)?, &ASSUMED)?;
+        assert_eq!((one.tasks, one.read, one.gets), (1, 64, 4));
+        near(one.seconds, 0.064 + 0.128 + 12.0 * 0.5 / 4.0);
+        // Four tasks on three workers take as long as six.
+        near(of(&pass(1)?, &ASSUMED)?.seconds, (0.256 + 0.128 + 24.0 * 0.5 / 4.0) / 4.0 * 2.0);
+        // Less than one request at a time is one.
+        near(of(&pass(2)?, &Assumed { under_way: 0.5, ..ASSUMED })?.seconds, (0.256 + 16.0 * 0.5) / 2.0);
+        let mut both = one;
+        both.add(&two);
+        assert_eq!((both.tasks, both.read, both.written, both.gets, both.puts), (3, 192, 128, 12, 16));
+        assert_eq!(both.memory, 80);
+        near(both.seconds, one.seconds + two.seconds);
+        Ok(())
+    }
+
+    #[test]
+    fn parts_of_mapped_pieces_cost_at_least_a_page_each() -> Result<()> {
+        let cost = Cost { memory: 0, bytes: 16, requests: 1, partial: true };
+        let read =
+            |pass: &Pass, least| Ok::<_, tilework::Error>(of(pass, &Assumed { least, ..ASSUMED })?.read);
+        let columns = Pass { from: end([8, 8], [2, 8], cost, true)?, ..pass(2)? };
+        // 2 of 16 bytes are wanted at a time, or 4 where both target pieces are held.
+        assert_eq!(read(&columns, 16)?, 64 * 8);
+        assert_eq!(read(&Pass { hold: Hold::Targets, ..columns.clone() }, 16)?, 64 * 4);
+        assert_eq!(read(&columns, 1)?, 64);
+        // Whole rows: two are side by side, and no more, as the piece ends there.
+        let rows = Pass { to: end([8, 8], [4, 8], cost, true)?, block: vec![1, 1], ..columns.clone() };
+        assert_eq!([read(&rows, 16)?, read(&rows, 64)?], [64, 64 * 4]);
+        let unordered = |from: &End| End { order: None, ..from.clone() };
+        assert_eq!(read(&Pass { from: unordered(&columns.from), ..columns.clone() }, 16)?, 64);
+        // 9 elements of half a byte.
+        let small = |pieces| Ok::<_, tilework::Error>(End { bits: 4, ..end([3, 3], pieces, cost, true)? });
+        let odd = Pass { from: unordered(&small([3, 3])?), to: small([3, 1])?, ..columns };
+        assert_eq!(read(&odd, 16)?, 5);
+        Ok(())
+    }
+
+    #[test]
+    fn prices_round_up_and_do_not_wrap() {
+        assert_eq!((scaled(10, 7, 3), scaled(2, 3, 0)), (24, 6));
+        assert_eq!(scaled(1 << 63, 1 << 100, 1 << 90), 1 << 73);
+        assert_eq!(scaled(1 << 63, 1 << 66, 0), u128::MAX);
+    }
+
+    #[test]
+    fn there_is_a_worker() {
+        let disk = [0, 1, 5].map(|workers| Assumed::disk(workers).workers);
+        let objects = [0, 1, 5].map(|workers| Assumed::objects(workers).workers);
+        assert_eq!([disk, objects], [[1, 1, 5]; 2]);
+        assert_eq!([Assumed::disk(1).least, Assumed::objects(1).least], [4096, 1]);
+    }
+}
