@@ -122,6 +122,16 @@ impl Rechunk {
     }
 
     /// Whether it reads or writes objects of a server.
+    ///
+    /// ```
+    /// use tilework_stores::job::Rechunk;
+    /// let far = |from: &str, to: &str| {
+    ///     let text = format!(r#"{{"from": "{from}", "to": "{to}", "chunks": [1]}}"#);
+    ///     serde_json::from_str(&text).map(|job: Rechunk| job.is_far())
+    /// };
+    /// assert!(far("s3://bucket/a", "b")? && far("a", "s3://bucket/b")? && !far("a", "b")?);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn is_far(&self) -> bool {
         is_address(&self.from) || is_address(&self.to)
     }
@@ -330,8 +340,8 @@ impl Opened<'_> {
             return Ok(None);
         }
         let found = zarr::open_array(&path)?;
-        let is_same = found.shards().grid().sizes() == spec.dims
-            && found.shards().grid().cuts() == Grid::regular(&spec.dims, spec.array.chunks())?.cuts()
+        // Of the same cuts, and so of the same sizes.
+        let is_same = found.shards().grid().cuts() == Grid::regular(&spec.dims, spec.array.chunks())?.cuts()
             && found.shards().element() == spec.element
             && found.attributes().get(SOURCE) == spec.attributes.get(SOURCE);
         match is_same {

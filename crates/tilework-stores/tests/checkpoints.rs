@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tilework::sharding::{Mesh, Sharding};
 use tilework::{Element, Result};
 use tilework_copy::Inline;
 use tilework_files::container::{Container, Content, Placed, safetensors_head};
 use tilework_stores::checkpoint::{Checkpoint, Reshard, Rule, file_name};
+use tilework_stores::job::Job;
+use tilework_stores::run::Done;
 
 /// A folder of this test, which goes with it.
 struct Folder(PathBuf);
@@ -267,5 +270,30 @@ fn what_cannot_be_is_refused_and_nothing_is_written() -> Result<()> {
     fs::write(&last, &text[..text.len() - 1]).expect("a file");
     assert!(Checkpoint::open(&folder.at("four")).is_err());
     assert!(!folder.at("x").exists());
+    Ok(())
+}
+
+#[test]
+fn devices_are_done_once_each_on_any_number_of_threads() -> Result<()> {
+    let folder = Folder::new("threads");
+    let whole = folder.at("model.safetensors");
+    model(&whole);
+    for threads in [0, 1, 2, 3, 8] {
+        let to = folder.at(&format!("on-{threads}"));
+        let job = Job::Reshard(job(&whole, &to, Some("x=2,y=2"), &[(None, "P('x', 'y')")]));
+        assert_eq!(job.open(None, 1 << 20)?.passes()?, [4]);
+        let run = |tasks| -> Result<(Done, u64)> {
+            let most = AtomicU64::new(0);
+            let note = |done| _ = most.fetch_max(done, Ordering::Relaxed);
+            let done = job.open(None, 1 << 20)?.run(0, tasks, threads, &note)?;
+            Ok((done, most.into_inner()))
+        };
+        assert_eq!(run(1..3)?, (Done { written: 2, kept: 0 }, 2));
+        let error = job.open(None, 1 << 20)?.finish().expect_err("two are missing").to_string();
+        assert!(error.contains("missing"), "{error}");
+        assert_eq!(run(0..4)?, (Done { written: 2, kept: 2 }, 4));
+        job.open(None, 1 << 20)?.finish()?;
+        assert_eq!(fs::read_dir(&to).expect("the folder").count() as u64, 4);
+    }
     Ok(())
 }

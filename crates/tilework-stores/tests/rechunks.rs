@@ -268,3 +268,92 @@ fn a_source_that_is_cut_short_while_it_is_read_is_an_error_and_what_was_written_
     }
     Ok(())
 }
+
+/// How far a run of a pass says that it is, at the end.
+fn progress(job: &Job, pass: usize, tasks: std::ops::Range<u64>) -> Result<u64> {
+    let most = std::sync::atomic::AtomicU64::new(0);
+    let note = |done| _ = most.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
+    job.open(None, 1 << 20)?.run(pass, tasks, 2, &note)?;
+    Ok(most.into_inner())
+}
+
+#[test]
+fn progress_is_counted_in_tasks_and_ends_with_the_last() -> Result<()> {
+    let folder = Folder::new("progress");
+    square(&folder.at("in.npy"), 0);
+    let job = Job::Rechunk(turned(&folder)?);
+    let tasks = job.open(None, 1 << 20)?.passes()?;
+    assert_eq!([progress(&job, 0, 0..tasks[0])?, progress(&job, 1, 0..tasks[1])?], [tasks[0], tasks[1]]);
+    // The first pass is over, and says so at once.
+    assert_eq!(progress(&job, 0, 1..tasks[0])?, tasks[0] - 1);
+    Ok(())
+}
+
+#[test]
+fn a_first_piece_that_is_missing_is_missed() -> Result<()> {
+    let folder = Folder::new("first");
+    square(&folder.at("in.npy"), 0);
+    let job = Job::Rechunk(turned(&folder)?);
+    let tasks = job.open(None, 1 << 20)?.passes()?;
+    let open = job.open(None, 1 << 20)?;
+    for (pass, &tasks) in tasks.iter().enumerate() {
+        open.run(pass, 0..tasks, 1, &|_| {})?;
+    }
+    fs::remove_file(folder.at(".columns.tilework-unfinished/c/0/0")).expect("the first chunk");
+    let error = open.finish().expect_err("a chunk is missing").to_string();
+    assert!(error.contains("piece 0 is missing"), "{error}");
+    assert!(!folder.at("columns").exists());
+    Ok(())
+}
+
+#[test]
+fn what_the_first_pass_of_another_plan_made_is_not_read() -> Result<()> {
+    let folder = Folder::new("plans");
+    square(&folder.at("in.npy"), 0);
+    let planned = turned(&folder)?;
+    let middle = |job: &Rechunk| job.plan.as_ref().map(|plan| plan.passes[0].to.clone());
+    let mapped = middle(&planned).expect("two passes").cost;
+    assert!(mapped.partial && mapped.memory == 0, "{mapped:?}");
+    // Of more or less memory, and so with other pieces between.
+    let others = (2..64).filter_map(|kib| planned.planned(kib << 10, Assumed::disk(1)).ok());
+    let is_other = |other: &Rechunk| {
+        let passes = other.plan.as_ref().map(|plan| plan.passes.len());
+        passes == Some(2) && middle(other) != middle(&planned)
+    };
+    let other = others.into_iter().find(is_other).expect("another plan");
+    let job = Job::Rechunk(planned);
+    let tasks = job.open(None, 1 << 20)?.passes()?;
+    job.open(None, 1 << 20)?.run(0, 0..tasks[0], 1, &|_| {})?;
+    job.open(None, 1 << 20)?.run(1, 0..1, 1, &|_| {})?;
+    let job = Job::Rechunk(other);
+    let error = job.open(None, 1 << 20)?.run(0, 0..1, 1, &|_| {}).expect_err("of another plan").to_string();
+    assert!(error.contains("is of another plan"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn chunks_of_a_plain_file_lie_in_the_order_that_is_asked_for() -> Result<()> {
+    let folder = Folder::new("order");
+    square(&folder.at("in.npy"), 0);
+    for (name, order) in [("rows", [0, 1]), ("columns", [1, 0])] {
+        let job = Rechunk {
+            from: folder.at("in.npy"),
+            to: folder.at(name),
+            chunks: vec![64, SIDE],
+            shards: None,
+            order: Some(order.to_vec()),
+            compression: None,
+            plan: None,
+        };
+        all(&job.planned(1 << 20, Assumed::disk(1))?)?;
+        let array = open_array(&folder.at(name))?;
+        let layout = array.shards().layout(1)?;
+        let held = array.get(1)?;
+        for (row, column) in [(0, 0), (0, 1), (1, 0), (5, 17), (63, 255)] {
+            let place = layout.offset(&[row, column])?;
+            assert_eq!(place, if order[0] == 0 { row * SIDE + column } else { column * 64 + row });
+            assert_eq!(held.bytes().map(|bytes| bytes[place as usize]), Some(number(64 + row, column, 0)));
+        }
+    }
+    Ok(())
+}
