@@ -90,11 +90,38 @@ pub fn share(tasks: u64, part: u64, parts: u64) -> Range<u64> {
 }
 
 impl Run<'_> {
+    /// Whether the pass is one of these arrays: a plan is data, which somebody may have changed.
+    fn is_of_these(&self) -> Result<()> {
+        let Pass { from, to, .. } = self.pass;
+        let stores = [(self.from.shards(), from, "read"), (self.to.shards(), to, "written")];
+        if let Some((shards, end, verb)) =
+            stores.into_iter().find(|(shards, end, _)| shards.grid() != &end.grid)
+        {
+            return Err(Error::new(format!(
+                "a pass of an array of {:?} in {} pieces, where one of {:?} in {} is {verb}",
+                end.grid.sizes(),
+                end.grid.count(),
+                shards.grid().sizes(),
+                shards.grid().count()
+            ))
+            .of_kind(ErrorKind::Mismatch)
+            .rule("a plan is run for the arrays that it was made for")
+            .accepts("a plan of these"));
+        }
+        if from.grid.sizes() != to.grid.sizes() {
+            return Err(Error::new(format!("a pass from {:?} to {:?}", from.grid.sizes(), to.grid.sizes()))
+                .of_kind(ErrorKind::Mismatch)
+                .rule("the elements stay the same, so both arrays have the same sizes"));
+        }
+        Ok(())
+    }
+
     /// Runs these tasks on so many threads, and calls `progress` with the elements done so far.
     ///
     /// # Errors
-    /// The first that a store or a task has; tasks that are not begun then are not.
+    /// A pass of other arrays than these, and the first that a store or a task has; tasks that are not begun then are not.
     pub fn tasks(&self, tasks: Range<u64>, threads: usize, progress: &(dyn Fn(u128) + Sync)) -> Result<Done> {
+        self.is_of_these()?;
         let transfers = Transfers::new(self.from.shards().element(), self.to.shards().element())?;
         let count = tasks.end.saturating_sub(tasks.start);
         // With fewer tasks than threads the others help within a task.

@@ -357,3 +357,34 @@ fn chunks_of_a_plain_file_lie_in_the_order_that_is_asked_for() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_plan_that_somebody_changed_is_refused() -> Result<()> {
+    let folder = Folder::new("changed");
+    square(&folder.at("in.npy"), 0);
+    let text = Job::Rechunk(turned(&folder)?).to_json()?;
+    let plan: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let grid = |pass: usize, end: &str, dim: usize| format!("/plan/passes/{pass}/{end}/grid/{dim}");
+    for (pass, end) in [(0, "from"), (0, "to"), (1, "from"), (1, "to")] {
+        for (dim, field, value) in [(0, "size", 3), (1, "size", 300), (0, "piece", 7), (1, "piece", 11)] {
+            let mut plan = plan.clone();
+            let place = format!("{}/{field}", grid(pass, end, dim));
+            *plan.pointer_mut(&place).expect("a number") = value.into();
+            let (job, stamp) = Job::from_json(&plan.to_string())?;
+            let open = job.open(stamp.as_ref(), 1 << 20)?;
+            let passes = open.passes()?;
+            let mut run =
+                passes.iter().enumerate().map(|(pass, &tasks)| open.run(pass, 0..tasks, 1, &|_| {}));
+            assert!(run.any(|done| done.is_err()), "{place} is {value}");
+            assert!(open.finish().is_err() && !folder.at("columns").exists());
+            for left in [
+                ".columns.tilework-between",
+                "..columns.tilework-between.tilework-unfinished",
+                ".columns.tilework-unfinished",
+            ] {
+                let _ = fs::remove_dir_all(folder.at(left)); // which of them there is depends on the change
+            }
+        }
+    }
+    Ok(())
+}
