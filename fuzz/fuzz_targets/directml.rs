@@ -1,9 +1,12 @@
-//! Any text is read or refused with a place in it, whatever is read is checked, and what is built answers everything.
+//! Any text, a line, JSON, a dict or code, is read or refused with a place in it; whatever is read is checked, and what is built
+//! answers everything.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use tilework::Error;
-use tilework::directml::{Binding, BufferTensorDesc, Desc, FeatureLevel, Fold, check, read_json, remarks};
+use tilework::directml::{
+    Binding, BufferTensorDesc, Desc, FeatureLevel, Fold, check, read_descs, read_json, remarks,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -14,13 +17,14 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Err(error) => located(&error, text),
     }
-    match read_json(text) {
+    match read_descs(text) {
         Ok(found) => {
             for found in found {
                 found.errors.iter().for_each(|error| located(error, text));
                 found.check(FeatureLevel::LATEST, Some(&Binding::default()));
                 answers(&found.desc);
-                if found.errors.is_empty() {
+                // Of code a total of 0 is one; as JSON it would be none.
+                if found.errors.is_empty() && found.desc.total != Some(0) {
                     let json = found.desc.to_json();
                     let again = read_json(&json).expect("what is printed can be read");
                     assert_eq!(again[0].clone().read().as_ref(), Ok(&found.desc), "printed as {json}");

@@ -1,7 +1,7 @@
 //! Any metadata and any bytes of a chunk are a store or refused; what is read of one is the same when it is written into another
 //! and read again. The first byte is the version, the next two how long the metadata are; the chunk follows. A version of 2 or more
 //! is a database (OCDBT): 2 one whose root is any node of the height that the next byte says, 3 one of any manifest. Their frames and
-//! checksums are made here.
+//! checksums are made here. From 4 on it is a checkpoint of Orbax: the metadata are its tree, the chunk is what it says of devices.
 #![no_main]
 
 use std::fs;
@@ -30,12 +30,16 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&[version, low, high], rest)) = bytes.split_first_chunk() else { return };
+    let len = usize::from(u16::from_le_bytes([low, high])).min(rest.len());
+    let (metadata, chunk) = rest.split_at(len);
+    if version & 4 != 0 {
+        checkpoint(metadata, chunk);
+        return;
+    }
     if version & 2 != 0 {
         database(version & 1 == 0, low, rest);
         return;
     }
-    let len = usize::from(u16::from_le_bytes([low, high])).min(rest.len());
-    let (metadata, chunk) = rest.split_at(len);
     let store = FOLDER.join("x.zarr");
     let _ = fs::remove_dir_all(&store); // it need not exist
     write(&store.join(if version & 1 == 0 { "zarr.json" } else { ".zarray" }), metadata);
@@ -45,6 +49,19 @@ fuzz_target!(|bytes: &[u8]| {
         again(&container);
     }
 });
+
+/// A checkpoint of one array, `a.b`, and whatever its tree says of it.
+fn checkpoint(tree: &[u8], shardings: &[u8]) {
+    let folder = FOLDER.join("x.checkpoint");
+    let _ = fs::remove_dir_all(&folder); // it need not exist
+    let array = br#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1", "order": "C", "fill_value": 0, "filters": null, "compressor": null}"#;
+    let files =
+        [("a.b/.zarray", &array[..]), ("a.b/0", &[1, 2]), ("_METADATA", tree), ("_sharding", shardings)];
+    files.iter().for_each(|(name, bytes)| write(&folder.join(name), bytes));
+    if let Ok(container) = zarr::open(&folder) {
+        again(&container);
+    }
+}
 
 /// A database of one node.
 fn database(has_node: bool, height: u8, body: &[u8]) {

@@ -11,10 +11,11 @@ use crate::{Outcome, shell};
 /// The targets, by the names of their files in `fuzz/fuzz_targets`, each with the inputs that a short run tries: as many as
 /// take twenty seconds of a slow processor, and at most 30000. They are counted, not timed, so that every machine tries the
 /// same ones.
-const TARGETS: [(&str, u32); 13] = [
+const TARGETS: [(&str, u32); 14] = [
     ("anything", 30_000),
     ("files", 30_000),
     ("stores", 10_000),
+    ("jobs", 300),
     ("find", 20_000),
     ("translate", 1_000),
     ("parse", 30_000),

@@ -1,0 +1,135 @@
+//! A plan that somebody changed is refused, or writes the array that it reads. Every three bytes change a number of a plan of two
+//! passes: which one, and to what.
+#![no_main]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::{Value, json};
+use tilework_stores::Read;
+use tilework_stores::job::{Job, Rechunk};
+use tilework_stores::plan::Assumed;
+use tilework_stores::zarr::open_array;
+
+const SIDE: u64 = 12;
+
+/// What a task of the second pass may hold: too little for one pass.
+const MEMORY: u64 = 64;
+
+/// Tasks that are worth running here.
+const MOST: u64 = 1 << 10;
+
+/// A folder for this process, in memory where the system has such a place, and a plan of what is in it.
+static START: LazyLock<(PathBuf, Value)> = LazyLock::new(|| {
+    let memory = PathBuf::from("/dev/shm");
+    let place = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    let folder = place.join(format!("tilework-fuzz-jobs-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder); // it need not exist
+    fs::create_dir_all(&folder).expect("a folder");
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({SIDE}, {SIDE}), }}");
+    file.extend(format!("{header:117}\n").bytes());
+    file.extend((0..SIDE * SIDE).map(|at| at as u8));
+    fs::write(folder.join("in.npy"), file).expect("it is written");
+    let rows = Rechunk {
+        from: folder.join("in.npy"),
+        to: folder.join("rows"),
+        chunks: vec![1, SIDE],
+        shards: None,
+        order: None,
+        compression: Some("zstd".to_owned()),
+        plan: None,
+    };
+    let rows = rows.planned(1 << 20, Assumed::disk(1)).expect("a plan");
+    run(&Job::Rechunk(rows.clone())).expect("rows");
+    let columns =
+        Rechunk { from: folder.join("rows"), to: folder.join("out"), chunks: vec![SIDE, 1], ..rows };
+    let columns = columns.planned(MEMORY, Assumed::disk(1)).expect("a plan");
+    let text = Job::Rechunk(columns).to_json().expect("a plan is text");
+    let plan: Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(plan["plan"]["passes"].as_array().map(Vec::len), Some(2), "{text}");
+    (folder, plan)
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    let (folder, plan) = &*START;
+    let mut plan = plan.clone();
+    for change in bytes.chunks_exact(3) {
+        let mut number = usize::from(change[0]);
+        for part in ["plan", "chunks", "shards", "order"] {
+            changed(&mut plan[part], &mut number, change[1], change[2]);
+        }
+    }
+    for left in [
+        "out",
+        ".out.tilework-between",
+        ".out.tilework-unfinished",
+        "..out.tilework-between.tilework-unfinished",
+    ] {
+        let _ = fs::remove_dir_all(folder.join(left)); // it need not exist
+    }
+    let Ok((job, _)) = Job::from_json(&plan.to_string()) else { return };
+    if run(&job) == Ok(true) {
+        is_right(&folder.join("out"), &plan);
+    }
+});
+
+/// Gives the value of this number another one.
+fn changed(value: &mut Value, number: &mut usize, what: u8, by: u8) {
+    match value {
+        Value::Array(all) => all.iter_mut().for_each(|value| changed(value, number, what, by)),
+        Value::Object(all) => all.values_mut().for_each(|value| changed(value, number, what, by)),
+        _ => {
+            if *number == 0 {
+                *value = match what % 12 {
+                    0 => json!(i64::MAX),
+                    1 => json!(u64::MAX),
+                    2 => json!(1_u64 << (by % 64)),
+                    3 => json!(-1),
+                    4 => json!(f64::from(by) / 16.0),
+                    5 => json!(1e308),
+                    6 => Value::Null,
+                    7 => json!(by % 2 == 0),
+                    8 => json!([by, 1]),
+                    9 => json!(["sources", "targets"][usize::from(by % 2)]),
+                    _ => json!(by),
+                };
+            }
+            *number = number.wrapping_sub(1);
+        }
+    }
+}
+
+/// Runs a job; false where that would take too long.
+fn run(job: &Job) -> tilework::Result<bool> {
+    let open = job.open(None, 1 << 10)?;
+    let passes = open.passes()?;
+    if passes.iter().any(|&tasks| tasks > MOST) {
+        return Ok(false);
+    }
+    for (pass, &tasks) in passes.iter().enumerate() {
+        open.run(pass, 0..tasks, 1, &|_| {})?;
+    }
+    open.finish()?;
+    Ok(true)
+}
+
+fn is_right(path: &Path, plan: &Value) {
+    let array = open_array(path).expect("it was written");
+    let shards = array.shards();
+    assert_eq!(shards.grid().sizes(), [SIDE; 2], "{plan}");
+    for piece in 0..shards.grid().count() {
+        let (region, layout) =
+            (shards.grid().region(piece).expect("a piece"), shards.layout(piece).expect("a layout"));
+        let held = array.get(piece).expect("it is read");
+        for row in 0..region.size[0] {
+            for column in 0..region.size[1] {
+                let place = layout.offset(&[row, column]).expect("within") as usize;
+                let wanted = (region.start[0] + row) * SIDE + region.start[1] + column;
+                assert_eq!(held.bytes().map(|bytes| u64::from(bytes[place])), Some(wanted), "{plan}");
+            }
+        }
+    }
+}
