@@ -29,8 +29,8 @@ const GROUP: usize = 4;
 /// Lines of each row that are read in turn.
 const TURN: usize = 4;
 
-/// Rows of so many bytes are worth a few instructions that make their stores whole lines.
-const ALIGNED: usize = 256;
+/// Rows of more than two lines are worth a few instructions that make their stores whole lines.
+const ALIGNED: usize = 2 * LINE + 1;
 
 /// Rows of so many bytes are left to the system's `memcpy`.
 const LONG: usize = 4096;
