@@ -60,13 +60,13 @@ pub(crate) fn hold_unit(buffers: Buffers, work: &Work, place: Place) -> bool {
     }
 }
 
-/// Whether so many bytes of the destination, from an address on, lie within the buffer; also where they are none.
+/// Whether `bytes` bytes of the destination, from an address on, lie within the buffer; also where they are none.
 pub(crate) fn hold_written(buffers: Buffers, to: *const u8, bytes: usize) -> bool {
     let start = to.addr().wrapping_sub(buffers.destination.addr());
     start <= buffers.destination_bytes && bytes <= buffers.destination_bytes - start
 }
 
-/// Whether all elements of a nest lie within the buffers, where they have so many bits in the source and the destination.
+/// Whether all elements of a nest lie within the buffers, where they have `bits` bits in the source and in the destination.
 pub(crate) fn hold_nest(buffers: Buffers, nest: &Nest, bits: (u32, u32)) -> bool {
     let within = |bytes: usize, bits: u32, start: u64, steps: fn(&tilework_core::Loop) -> i64| {
         let loops: Vec<_> = nest.loops.iter().map(|l| (l.extent as usize, steps(l) as isize)).collect();

@@ -34,7 +34,7 @@ enum Memory {
 }
 
 impl Buffer {
-    /// So many bytes, all of them 0.
+    /// `bytes` bytes, all of them 0.
     ///
     /// # Errors
     /// More memory than the system gives.

@@ -14,7 +14,7 @@ const UNIT_LOOP: u64 = if cfg!(test) { 16 } else { 1024 };
 /// What moves the elements.
 #[derive(Clone, Debug)]
 pub(crate) enum Mover {
-    /// Elements of so many bits, as they are.
+    /// Elements of this number of bits, copied unchanged.
     Bits(u32, subbyte::Kernels),
     /// Elements that become others.
     Convert(Converter),
@@ -47,7 +47,7 @@ pub(crate) struct ElementStep {
 }
 
 impl ElementStep {
-    /// For a nest whose destination has elements of so many bits.
+    /// For a nest whose destination has elements of `bits` bits.
     pub(crate) fn new(nest: &Nest, bits: u32, mover: Mover, fills: bool) -> ElementStep {
         // Turned so that the destination runs forward: more loops are runs then.
         let mut nest = nest.clone();

@@ -52,7 +52,7 @@ struct Stage([MaybeUninit<u8>; STAGE]);
 pub(crate) const STAGE: usize = 96 << 10;
 
 impl Scratch {
-    /// The beginning of one of two buffers for so many bytes, of which there are [`STAGE`].
+    /// The beginning of one of two buffers, for up to [`STAGE`] bytes.
     ///
     /// That steps ask for no more is `choose.rs`'s part. Were it wrong, other memory would be overwritten, so it is looked
     /// at here, once for each block.

@@ -48,7 +48,7 @@ pub(crate) fn blocks_stored(streams: bool, is_whole: bool, is_staged: bool) -> &
     }
 }
 
-/// A number of lines or elements that a network has: 2^k of so many bytes.
+/// A number of lines or elements that a network has: `count` of `width` bytes.
 pub(crate) fn lines(count: usize, width: usize) -> String {
     let lines = if count == 1 { "line" } else { "lines" };
     if width == LINE { format!("{count} {lines}") } else { format!("{count} {lines} of {width} B") }

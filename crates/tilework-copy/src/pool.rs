@@ -32,7 +32,7 @@ impl Pool for Inline {
     }
 }
 
-/// So many threads, started for each run; the calling thread is one of them. If the system gives fewer, those do the work.
+/// A number of threads, started for each run; the calling thread is one of them. If the system gives fewer, those do the work.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(NonZeroUsize);
 

@@ -194,9 +194,9 @@ impl Relayout {
     /// A buffer that is shorter than its layout, and buffers that overlap; nothing is written then.
     ///
     /// # Safety
-    /// 1. So many bytes can be read at `from`.
-    /// 2. So many bytes can be written at `to`.
-    /// 3. Until this returns, nobody else writes the bytes at `from` or touches those at `to`.
+    /// 1. `from` is an address and a number of bytes that can be read there.
+    /// 2. `to` is an address and a number of bytes that can be written there.
+    /// 3. Until this returns, nobody else writes those of `from` or touches those of `to`.
     pub unsafe fn run_raw(
         &self,
         pool: &dyn Pool,
@@ -283,7 +283,7 @@ impl Relayout {
         check_length("source", from.len(), self.plan.from())?;
         let to = self.plan.to();
         let bits = u64::from(to.bits());
-        // Whole bytes and whole elements: so many elements are so many times `bits` bytes.
+        // Whole bytes and whole elements: eight times as many elements are `bits` times as many bytes.
         let elements =
             ((chunk as u64).saturating_mul(8) / bits / 8 * 8).min(to.size().next_multiple_of(8)).max(8);
         let mut buffer = Buffer::new((elements * bits / 8) as usize)?;

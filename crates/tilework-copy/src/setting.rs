@@ -4,17 +4,17 @@ use crate::kernels::{self, InstructionSet};
 use crate::step::Store;
 use crate::ways::Way;
 
-/// From so many bytes of the destination on, stores go past the cache: source and destination no longer fit.
+/// From this number of bytes of the destination on, stores go past the cache: source and destination no longer fit.
 const STREAM_FROM: usize = 12 << 20;
 
 /// The same on processors whose last cache is no faster than memory. On Intel's it is so: a copy within it runs at the
 /// speed of one past it.
 const STREAM_FROM_WHERE_SLOW: usize = 3 << 20;
 
-/// From so many bytes on either may be faster, whatever the processor.
+/// From this number of bytes on either may be faster, whatever the processor.
 const DOUBT_FROM: usize = 3 << 20;
 
-/// From so many bytes on, no cache holds source and destination until they are wanted again, unless the last one is larger.
+/// From this number of bytes on, no cache holds source and destination until they are wanted again, unless the last one is larger.
 const DOUBT_TO: usize = 64 << 20;
 
 /// What the steps of a program share.
@@ -32,7 +32,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// For a program that writes so many bytes.
+    /// For a program that writes `bytes` bytes.
     pub(crate) fn new(set: InstructionSet, bytes: usize) -> Setting {
         let from = if kernels::slow_last_cache() { STREAM_FROM_WHERE_SLOW } else { STREAM_FROM };
         Setting {
@@ -45,7 +45,7 @@ impl Setting {
         }
     }
 
-    /// For a program that writes so many bytes, the other possibility to store, if that may be faster.
+    /// For a program that writes `bytes` bytes, the other possibility to store, if that may be faster.
     pub(crate) fn other(self, bytes: usize) -> Option<Setting> {
         let to = DOUBT_TO.max(kernels::caches().1 / 2);
         let doubtful = self.set.streams() && (DOUBT_FROM..to).contains(&bytes);

@@ -39,9 +39,9 @@ pub(crate) struct Outer {
 pub(crate) enum Part {
     /// Nothing.
     Whole,
-    /// Each turn takes so many of the kernel's rows, the last turn what is left.
+    /// Each turn takes some of the kernel's rows, the last turn what is left.
     Rows(Cut),
-    /// Each turn takes so many of the kernel's columns, the last turn what is left.
+    /// Each turn takes some of the kernel's columns, the last turn what is left.
     Columns(Cut),
 }
 
@@ -78,7 +78,7 @@ pub(crate) enum Work {
         store: Store,
         fetches: bool,
     },
-    /// So many rows, `stride` bytes apart in the source, that alternate in the destination.
+    /// `ways` rows, `stride` bytes apart in the source, that alternate in the destination.
     Interleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
     /// The way back: the stride is in the destination.
     Deinterleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },

@@ -137,11 +137,11 @@ impl Conversion {
         self.to
     }
 
-    /// Converts so many elements that lie one after the other, from the first bit of each buffer on. Bits of the last
+    /// Converts `elements` elements that lie one after the other, from the first bit of each buffer on. Bits of the last
     /// byte that belong to no element stay as they are.
     ///
     /// # Errors
-    /// A buffer that is shorter than so many elements; nothing is written then.
+    /// A buffer that is shorter than these elements; nothing is written then.
     pub fn run(&self, elements: usize, from: &[u8], to: &mut [u8]) -> Result<()> {
         check_length("source", elements, self.from, from.len())?;
         check_length("destination", elements, self.to, to.len())?;
@@ -215,7 +215,7 @@ pub(crate) fn held_bits(element: Element) -> u32 {
     if element == Element::Pred { 8 } else { element.bits() }
 }
 
-/// Bytes that so many elements lie in.
+/// Bytes that `elements` elements lie in.
 fn bytes(elements: usize, bits: u32) -> usize {
     (elements * bits as usize).div_ceil(8)
 }

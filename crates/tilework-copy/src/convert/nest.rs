@@ -218,7 +218,7 @@ impl Converter {
         }
     }
 
-    /// Converts so many rows of so many elements, each from where one function says to where the other does; past the
+    /// Converts `rows` rows of `elements` elements, each from where one function says to where the other does; past the
     /// cache only with scratch for that.
     ///
     /// # Safety

@@ -60,7 +60,7 @@ impl Kernels {
     }
 }
 
-/// Moves the elements of a nest, of so many bits each.
+/// Moves the elements of a nest, of `bits` bits each.
 ///
 /// # Safety
 /// 1. All elements that the nest reads lie in the memory behind `from`, which can be read.

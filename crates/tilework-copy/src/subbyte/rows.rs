@@ -59,7 +59,7 @@ unsafe fn gather(row: Loop, bits: u32, (from, source): (*const u8, u64), (to, pl
     }
 }
 
-/// Writes so many bits from a bit on with the bits of one element over and over.
+/// Writes `count` bits from a bit on with the bits of one element over and over.
 ///
 /// # Safety
 /// The bytes that hold these bits can be read and written, and are nobody else's.

@@ -5,7 +5,7 @@ use tilework_core::Nest;
 use super::{Kernels, walk};
 use crate::kernels::InstructionSet;
 
-/// Writes whole bytes with the bits that begin so many bits (1 to 7) after the first of the source, which is therefore
+/// Writes whole bytes with the bits that begin `phase` bits (1 to 7) after the first of the source, which is therefore
 /// one byte longer.
 ///
 /// # Safety

@@ -107,7 +107,7 @@ impl Transpose {
         }
     }
 
-    /// Moves one block of so many rows and columns from an element of the source to one of the destination.
+    /// Moves one block of `rows` rows and `columns` columns from an element of the source to one of the destination.
     ///
     /// # Safety
     /// As for [`super::move_nest`], for the elements of the block.
