@@ -13,7 +13,7 @@ pub struct Cut(Kind);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    /// So many elements each, and the rest in the last.
+    /// `piece` elements each, and the rest in the last.
     Every { size: u64, piece: u64 },
     /// From each edge to the next. The first is 0, the last the size, and each is larger than the one before.
     At(Vec<u64>),
@@ -236,7 +236,7 @@ impl Cut {
         }
     }
 
-    /// Every so many pieces as one.
+    /// Every `pieces` pieces as one.
     pub fn grouped(&self, pieces: u64) -> Cut {
         let pieces = pieces.max(1);
         match &self.0 {

@@ -189,7 +189,7 @@ impl Grid {
         pieces.filter_map(move |piece| Some((piece, self.region(piece).ok()?.shared(&region)?)))
     }
 
-    /// Blocks of so many pieces along each dimension, as a grid of its own.
+    /// Blocks with these numbers of pieces along each dimension, as a grid of its own.
     ///
     /// # Errors
     /// None that the grid itself had not.

@@ -136,7 +136,7 @@ impl Rechunk {
         is_address(&self.from) || is_address(&self.to)
     }
 
-    /// Plans the job: with tasks that hold up to so many bytes.
+    /// Plans the job: with tasks that hold up to `memory` bytes.
     ///
     /// # Errors
     /// What is no array, chunks that are none of it, a target that exists, and memory in which no task fits.
@@ -262,7 +262,7 @@ impl Opened<'_> {
         }
     }
 
-    /// Runs tasks of a pass on so many threads; what an earlier run has done stays. Calls `progress` with the numbers of tasks
+    /// Runs tasks of a pass on `threads` threads; what an earlier run has done stays. Calls `progress` with the numbers of tasks
     /// done.
     ///
     /// # Errors

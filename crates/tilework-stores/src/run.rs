@@ -59,7 +59,7 @@ impl Bounds {
     /// The least memory that a run is held to.
     pub const LEAST: u64 = 2 * BASE;
 
-    /// Tasks on so many threads that hold as much memory together; half of what is available where nobody says how much.
+    /// Tasks on `threads` threads that hold up to `memory` bytes together; half of what is available where nobody says how much.
     ///
     /// # Errors
     /// Less than [`Bounds::LEAST`].
@@ -77,7 +77,7 @@ impl Bounds {
     }
 }
 
-/// One of so many parts of a pass: the tasks of those numbers.
+/// The numbers of the tasks of one of `parts` parts of a pass.
 ///
 /// ```
 /// use tilework_stores::run::share;
@@ -116,7 +116,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs these tasks on so many threads, and calls `progress` with the elements done so far.
+    /// Runs these tasks on `threads` threads, and calls `progress` with the elements done so far.
     ///
     /// # Errors
     /// A pass of other arrays than these, and the first that a store or a task has; tasks that are not begun then are not.
@@ -230,7 +230,7 @@ impl Run<'_> {
     }
 }
 
-/// Cuts the region of a piece in bands of up to so many bytes, as they lie one behind the other in the piece.
+/// Cuts the region of a piece in bands of up to this number of bytes, as they lie one behind the other in the piece.
 fn bands(
     region: &Region,
     layout: &Layout,

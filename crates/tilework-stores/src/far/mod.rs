@@ -59,7 +59,7 @@ pub(crate) trait Server: Debug + Send + Sync {
     /// The names of what keys have before their next slash, of those that begin with `key` and a slash; none where nobody can list.
     fn folders(&self, key: &str) -> Answer<Option<Vec<String>>>;
 
-    /// The keys of the store, the first so many.
+    /// The first `most` keys of the store.
     fn list(&self, most: usize) -> Answer<Vec<String>>;
 
     /// Puts an object, which is there whole or not at all.
@@ -76,9 +76,9 @@ pub(crate) enum Part {
     Whole,
     /// These bytes, of this version of it.
     Bytes(Range<u64>, Option<String>),
-    /// So many at its start, or all.
+    /// This number of bytes at its start, or all.
     Start(u64),
-    /// So many at its end, or all.
+    /// This number of bytes at its end, or all.
     End(u64),
 }
 
@@ -199,7 +199,7 @@ impl Objects {
         })
     }
 
-    /// The keys of all objects, or the first so many.
+    /// The keys of all objects, or of the first `most`.
     pub(crate) fn list(&self, most: usize) -> Result<Vec<String>> {
         self.tried(|| self.server.list(most))
     }

@@ -258,7 +258,7 @@ impl NewArray {
         Ok(NewArray { stage, path, meta, shards, inner, chunk_bytes })
     }
 
-    /// Whether a piece of so many bytes is written through a mapping.
+    /// Whether a piece of `bytes` bytes is written through a mapping.
     fn is_mapped(&self, bytes: u64) -> bool {
         self.meta.codecs.is_empty() && bytes >= MAPPED && self.stage.has_files()
     }

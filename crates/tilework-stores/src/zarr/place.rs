@@ -29,11 +29,11 @@ pub(crate) fn at(path: &Path) -> Result<Arc<dyn Place>> {
 /// Which part of an object is wanted first. A place that is far away asks for it at once; one that maps files need not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum First {
-    /// All of it, which has at most so many bytes.
+    /// All of it, which has at most `most` bytes.
     Whole { most: u64 },
-    /// So many bytes from its start, or all where it has fewer.
+    /// This number of bytes from its start, or all where it has fewer.
     Start(u64),
-    /// So many bytes before its end, or all where it has fewer.
+    /// This number of bytes before its end, or all where it has fewer.
     End(u64),
 }
 

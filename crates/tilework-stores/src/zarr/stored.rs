@@ -18,7 +18,7 @@ fn chunk_bytes(memory: Option<u64>) -> u64 {
     memory.map_or(u64::MAX, |memory| memory / 32).clamp(256 << 10, 16 << 20)
 }
 
-/// Sizes of chunks of about so many bytes: an array is cut along its most major dimensions.
+/// Sizes of chunks of about `bytes` bytes: an array is cut along its most major dimensions.
 ///
 /// ```
 /// use tilework_stores::zarr::chunks_of;
