@@ -79,7 +79,7 @@ pub(crate) unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a 
 /// Numbers that C handed over. No numbers need no pointer.
 ///
 /// # Safety
-/// The pointer is null, or points to so many numbers that live and are not written for as long as the reference is used.
+/// The pointer is null, or points to `count` numbers that live and are not written for as long as the reference is used.
 pub(crate) unsafe fn numbers<'a>(name: &str, pointer: *const u64, count: usize) -> Result<&'a [u64]> {
     if count == 0 {
         return Ok(&[]);

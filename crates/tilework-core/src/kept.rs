@@ -31,7 +31,7 @@ struct Entries<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V> Kept<K, V> {
-    /// Room for so many values, at least one.
+    /// Room for `room` values, at least one.
     pub const fn new(room: usize) -> Kept<K, V> {
         let map = HashMap::with_hasher(BuildHasherDefault::new());
         Kept { room, entries: Mutex::new(Entries { map, now: 0 }) }

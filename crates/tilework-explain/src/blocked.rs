@@ -24,7 +24,7 @@ pub struct Blocked {
     pub block: Vec<Option<u64>>,
     /// Whether Pallas takes the block shape.
     pub legal: bool,
-    /// The rule for blocks of so many dimensions, in Pallas' words.
+    /// The rule for blocks with this number of dimensions, in Pallas' words.
     pub rule: String,
     /// Each dimension.
     pub dimensions: Vec<BlockSize>,
@@ -177,7 +177,7 @@ fn reason(dim: &BlockDim) -> String {
     }
 }
 
-/// The rule for blocks of so many dimensions.
+/// The rule for blocks with this number of dimensions.
 fn rule(block: &Block, element: Element) -> String {
     match block.dims.first().map(|dim| dim.rule) {
         None => {

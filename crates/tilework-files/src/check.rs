@@ -74,7 +74,7 @@ pub(crate) fn check_padding(to: Array, padding: u128, progress: &mut dyn FnMut(u
     }
 }
 
-/// Compares some elements of an array in two layouts: all of them if there are no more than `elements`, and else so many,
+/// Compares some elements of an array in two layouts: all of them if there are no more than `elements`, and else that many,
 /// spread over the whole.
 ///
 /// # Errors

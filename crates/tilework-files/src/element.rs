@@ -94,7 +94,7 @@ pub fn numpy_reads(descr: &str) -> bool {
         || descr.trim_start_matches(['<', '|']).starts_with(['V', 'S', 'm', 'M'])
 }
 
-/// A type of so many bytes that NumPy has no word for.
+/// A type of `bytes` bytes that NumPy has no word for.
 fn example(bytes: u32) -> &'static str {
     match bytes {
         1 => "f8e4m3fn or s4",

@@ -118,7 +118,7 @@ impl Source {
         &self.name
     }
 
-    /// The first bytes: all of the header if they begin an `.npy` file, and else at least 12 if there are so many.
+    /// The first bytes: all of the header if they begin an `.npy` file, and else at least 12, or all if there are fewer.
     ///
     /// # Errors
     /// A stream that cannot be read, and a header whose length is none.
@@ -194,7 +194,7 @@ impl Source {
         }
     }
 
-    /// Reads on until there are so many bytes, or no more.
+    /// Reads on until there are `end` bytes, or no more.
     fn read_to(&mut self, end: u64) -> Result<()> {
         let (Bytes::Read(bytes), Some(rest)) = (&mut self.bytes, &mut self.rest) else { return Ok(()) };
         let missing = end.saturating_sub(bytes.len() as u64);

@@ -9,7 +9,7 @@ use tilework::arithmetic::lcm;
 use tilework::{Layout, PartKind, PlanOptions, Result};
 use tilework_copy::Relayout;
 
-/// Relayouts that together are the one without its fills, each within about so many bytes of the destination, in the order
+/// Relayouts that together are the one without its fills, each within about `bytes` bytes of the destination, in the order
 /// of the destination. Cuts go along tiles, so no part is harder to plan than the whole.
 pub(crate) fn windows(relayout: &Relayout, bytes: u64) -> Result<Vec<Relayout>> {
     let plan = relayout.plan();
@@ -21,7 +21,7 @@ pub(crate) fn windows(relayout: &Relayout, bytes: u64) -> Result<Vec<Relayout>> 
     Ok(found)
 }
 
-/// Calls `visit` with relayouts that together are the one without its fills, each within about so many bytes of the destination
+/// Calls `visit` with relayouts that together are the one without its fills, each within about `bytes` bytes of the destination
 /// and as many of the source. A large transposition reads all of the source for each window of the destination, so the windows
 /// are cut once more, along the source.
 pub(crate) fn pieces(

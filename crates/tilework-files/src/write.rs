@@ -157,7 +157,7 @@ impl Move<'_> {
     }
 }
 
-/// Fills all places with an element of so many bits.
+/// Fills all places with an element of `bits` bits.
 pub(crate) fn fill_all(array: &mut [u8], fill: u128, bits: u32) {
     // Eight elements are whole bytes, whatever the bits.
     let mut pattern = vec![0_u8; bits as usize];

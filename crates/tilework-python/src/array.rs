@@ -210,7 +210,7 @@ pub fn fresh<'py>(
         *place = stride;
         stride = stride.wrapping_mul(size as isize); // within the bytes
     }
-    // SAFETY: so many bytes from the first line on are within the room.
+    // SAFETY: the bytes of the array from the first line on are within the room.
     unsafe { view(room.as_any(), dtype, first, dims, &strides, true) }
 }
 
@@ -232,7 +232,7 @@ pub fn like<'py>(
 /// A line of the cache, in bytes.
 const LINE: u64 = 64;
 
-/// From so many bytes on it matters where an array begins.
+/// From this number of bytes on it matters where an array begins.
 const LARGE: u64 = 1 << 20;
 
 /// No memory has more bytes; NumPy knows what to say then.

@@ -65,7 +65,7 @@ impl Elements {
     }
 }
 
-/// The bits that count as the place of an element of an array, beside a layout with elements of so many bits.
+/// The bits that count as the place of an element of an array, beside a layout with elements of `other_bits` bits.
 ///
 /// NumPy's elements have whole bytes. Where a layout has narrower ones, the low bits of each byte are an element, and the
 /// others are places that hold none, except where the engine has kernels for whole bytes.
@@ -93,7 +93,7 @@ pub fn flat_view<'py>(look: &Look<'py>, to: &PyLayout) -> Result<Bound<'py, PyAn
     look.check()?;
     let (dims, strides) = ([to.layout.size()], [dtypes.itemsize as isize]);
     let (first, writable) = (look.memory.start, look.is_writable);
-    // SAFETY: the extent of the array, which is so many bytes and was not moved since.
+    // SAFETY: the extent of the array, which has these bytes and was not moved since.
     let view = unsafe { array::view(look.array.as_any(), &dtypes.buffer, first, &dims, &strides, writable)? };
     Ok(view.into_any())
 }

@@ -12,10 +12,10 @@ use crate::array::{Look, Memory};
 use crate::flat;
 use crate::kept::ROOM;
 
-/// From so many bytes on, other threads of Python may run meanwhile; below, it costs more than the move.
+/// From this number of bytes on, other threads of Python may run meanwhile; below, it costs more than the move.
 const LETS_GO: u64 = 16 << 10;
 
-/// From so many bytes on, a move takes all processors if nothing else is said; below, starting threads costs too much.
+/// From this number of bytes on, a move takes all processors if nothing else is said; below, starting threads costs too much.
 const SHARES: u64 = 4 << 20;
 
 /// One side of a move.

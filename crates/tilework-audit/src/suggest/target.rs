@@ -216,7 +216,7 @@ impl Target {
     /// `minor` are the sizes of the most minor dimensions, the most minor first; all of them, or at least two.
     ///
     /// # Errors
-    /// Elements of so many bits have no usual tile.
+    /// Elements of `bits` bits have no usual tile.
     pub(crate) fn tiles(&self, bits: u32, minor: &[u64]) -> Result<Vec<Vec<Tile>>> {
         match &self.family {
             Family::OldTpu => tpu_tiles(true, bits, minor).map(|tiles| vec![tiles]),

@@ -311,7 +311,7 @@ impl Layout {
     /// Each dimension's smallest step must exceed everything that the more minor dimensions add up to.
     ///
     /// From x − 1 to x, `stride·x + Σ c·⌊x/D⌋` moves by the stride and by the c of every D that divides x. If the cuts
-    /// divide each other, those are the first so many.
+    /// divide each other, those that divide x come before those that do not.
     fn monotonic_by_form(&self) -> Option<bool> {
         let canon = self.canon();
         let mut below = 0_i128;

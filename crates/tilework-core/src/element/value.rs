@@ -87,7 +87,7 @@ impl Element {
     }
 }
 
-/// So many bits of one, at least one.
+/// A number whose lowest `bits` bits are one, at least the first.
 fn ones(bits: u32) -> u128 {
     u128::MAX >> (128 - bits.clamp(1, 128))
 }

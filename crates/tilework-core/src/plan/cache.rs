@@ -30,7 +30,7 @@ use crate::layout::Layout;
 pub struct PlanCache(Kept<u64, Arc<Plan>>);
 
 impl PlanCache {
-    /// A cache of up to so many plans, at least one.
+    /// A cache of up to `room` plans, at least one.
     pub fn new(room: usize) -> PlanCache {
         PlanCache(Kept::new(room))
     }

@@ -79,7 +79,7 @@ impl Exchange<'_> {
         };
         let each = loops[most];
         let stride = self.stride(&each);
-        // After so many turns the loop is where it began, for the swizzle.
+        // After `turns` turns the loop is where it began, for the swizzle.
         let turns = self.period >> stride.trailing_zeros();
         if each.extent > turns {
             let whole = each.extent / turns;
@@ -144,7 +144,7 @@ impl Exchange<'_> {
     }
 }
 
-/// A start moved on by so many turns of a loop.
+/// A start moved on by `turns` turns of a loop.
 fn moved(start: Start, each: &Loop, turns: u64) -> Start {
     let turns = turns as i64; // below an extent
     add(start, (each.from.wrapping_mul(turns), each.to.wrapping_mul(turns)))

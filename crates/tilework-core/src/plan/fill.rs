@@ -52,7 +52,7 @@ fn whole(size: u64) -> Vec<Nest> {
     groups.list.into_iter().map(nest).collect()
 }
 
-/// Adds the places from `start` on: so many steps of each stride. Nothing if some extent is 0.
+/// Adds the places from `start` on: for each extent and stride, that number of steps. Nothing if some extent is 0.
 fn add(groups: &mut Groups, start: u64, steps: &[(u64, i64)]) {
     if steps.iter().any(|&(extent, _)| extent == 0) {
         return;

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::few::Few;
 
-/// One loop of a nest: `extent` turns, each moving so many elements on either side.
+/// One loop of a nest: `extent` turns, each of them some elements further on either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Loop {
     /// Number of turns, at least 2.

@@ -105,7 +105,7 @@ fn loops(f: &mut fmt::Formatter<'_>, nest: &Nest, reads: bool) -> fmt::Result {
     Ok(())
 }
 
-/// So many elements in bytes, with a unit that keeps the number readable and exact, or rounded to two places.
+/// A number of elements in bytes, with a unit that keeps the number readable and exact, or rounded to two places.
 fn bytes(elements: u64, bits: u32) -> String {
     let bits = u128::from(elements) * u128::from(bits);
     if !bits.is_multiple_of(8) {

@@ -76,7 +76,7 @@ pub trait Pieces: std::fmt::Debug + Send + Sync {
     /// How many pieces there are.
     fn count(&self) -> u64;
 
-    /// How many of them may be moved at a time within so many bytes of memory, at least one.
+    /// How many of them may be moved at a time within `memory` bytes, at least one.
     fn within(&self, memory: u64) -> u64;
 
     /// What the pieces are brought together as, where that is not the array itself: a note says how an array lies, and what is in

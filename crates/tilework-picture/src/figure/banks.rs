@@ -31,7 +31,7 @@ fn threads(layout: &Layout) -> u64 {
     32 / u64::from(layout.bits().div_ceil(32).next_power_of_two())
 }
 
-/// How many different words fall into one bank when so many threads read elements one after the other in a dimension.
+/// How many different words fall into one bank when threads read elements one after the other in a dimension.
 fn conflict(layout: &Layout, mut index: Vec<u64>, dim: usize) -> u64 {
     let mut words = Vec::new();
     for at in 0..threads(layout).min(layout.dims()[dim]) {

@@ -44,7 +44,7 @@ impl fmt::Display for PngError {
 
 impl std::error::Error for PngError {}
 
-/// A figure of [`figure`](crate::figure) as PNG, so many times as large as it says. What is light or dark as one prefers
+/// A figure of [`figure`](crate::figure) as PNG, `scale` times as large as it says. What is light or dark as one prefers
 /// becomes light.
 ///
 /// ```

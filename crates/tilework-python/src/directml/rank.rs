@@ -11,7 +11,7 @@ use crate::plain;
 
 #[pymethods]
 impl PyBufferTensorDesc {
-    /// At least so many dimensions, by sizes of 1 in front ('trailing') or behind ('leading').
+    /// At least `rank` dimensions, by sizes of 1 in front ('trailing') or behind ('leading').
     ///
     /// >>> from tilework import directml
     /// >>> directml.BufferTensorDesc("FLOAT32 [3,5]").with_min_rank(4)
@@ -30,7 +30,7 @@ impl PyBufferTensorDesc {
         Ok(self.desc.place_at_axes(plain::place(rank, "rank")?, &plain::places(axes, "axes")?)?.into())
     }
 
-    /// Only so many dimensions: the first are dropped ('trailing') or the last ('leading'), which must be of size 1.
+    /// Only `rank` dimensions: the first are dropped ('trailing') or the last ('leading'), which must be of size 1.
     #[pyo3(signature = (rank, align="trailing"))]
     fn truncate(&self, rank: &Bound<'_, PyAny>, align: &str) -> Result<PyBufferTensorDesc> {
         Ok(self.desc.truncate(plain::place(rank, "rank")?, name::align(align)?)?.into())

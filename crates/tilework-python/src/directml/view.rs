@@ -179,7 +179,7 @@ impl PyBufferTensorDesc {
         answer(py, self.desc.reshape(&sizes)?)
     }
 
-    /// The same elements in so many dimensions, the leading or the trailing ones folded into one.
+    /// The same elements in this number of dimensions, the leading or the trailing ones folded into one.
     ///
     /// >>> from tilework import directml
     /// >>> directml.BufferTensorDesc("FLOAT32 [2,2,3] strides [0,0,1]").fold(2, "leading")

@@ -104,7 +104,7 @@ struct Checked {
 /// 5. all of them, from the lowest to the highest byte, are within the addresses of one object.
 ///
 /// # Safety
-/// If the rank is within bounds, `shape` points to so many numbers or is null, and so does `strides`.
+/// If the rank is within bounds, `shape` points to as many numbers as the rank or is null, and so does `strides`.
 unsafe fn check(tensor: &Tensor) -> Result<Checked, Error> {
     let bad = |found: String| Error::new(found).field("array");
     check_device(tensor.device_type, tensor.device_id)?; // 1

@@ -7,7 +7,7 @@ use crate::layout::parts::{Part as Piece, PartKind, dims_under};
 /// The most of anything that is named one by one.
 pub(crate) const MOST: usize = 8;
 
-/// What elements of a type are, each taking so many bits in memory: `32-bit floating point, 4 B each`.
+/// What elements of a type are, each taking `kept` bits in memory: `32-bit floating point, 4 B each`.
 pub(crate) fn element(element: Element, kept: u32) -> String {
     let bits = element.bits();
     let what = match element {

@@ -46,7 +46,7 @@ pub struct Sharding(Kind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    /// All of the array on each device, of which there are so many.
+    /// All of the array on each device, and how many devices there are.
     Replicated(Option<u64>),
     /// All of it on one.
     Maximal(u64),
@@ -99,7 +99,7 @@ impl Sharding {
         }
     }
 
-    /// All of an array on each device, of which there are so many.
+    /// All of an array on each of `devices` devices.
     pub fn replicated(devices: Option<u64>) -> Sharding {
         Sharding(Kind::Replicated(devices))
     }

@@ -223,7 +223,7 @@ impl Lowering {
             whole.constant = 0;
         }
         if low < 0 {
-            // So many times the divisor that no value is below 0.
+            // As many times the divisor as it takes so that no value is below 0.
             let times = -low.div_euclid(divisor);
             rest.constant += times * divisor;
             whole.constant -= times;

@@ -3,7 +3,7 @@
 //! ```text
 //! s8[32,64] COL32_2R_4R4                 an order, densely
 //! s8[32,64] CUBLASLT_ORDER_COL32 ld=2048     with a leading dimension, in elements
-//! f16[8,32,64] COL ld=40 stride=4096     many matrices, so many elements apart
+//! f16[8,32,64] COL ld=40 stride=4096     many matrices, 4096 elements apart
 //! f8e4m3fn[300,24] scales 128x4          scales of blocks, for NVFP4 and MXFP8
 //! f8e4m3fn[300,24] scales 8x4            the tiles of FlashInfer and TensorRT-LLM for few rows
 //! ```

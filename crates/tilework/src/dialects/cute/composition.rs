@@ -111,7 +111,7 @@ fn refused(first: &Layout, other: &Layout) -> Error {
 enum Broken {
     /// Steps of this stride, over a mode of this size of the first.
     Stride(i64, i64),
-    /// So many coordinates are left, and so many are within a mode of the first.
+    /// How many coordinates are left, and how many are within a mode of the first.
     Shape(i64, i64),
 }
 

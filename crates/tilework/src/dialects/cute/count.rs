@@ -8,7 +8,7 @@ fn overflow(what: String) -> Error {
     Error::new(format!("{what} overflows 63 bits")).of_kind(ErrorKind::Overflow).field("layout")
 }
 
-/// The nearest number below and the nearest above that will do, of so many that are tried on either side; all are positive.
+/// The nearest number below and the nearest above that will do, of `tries` that are tried on either side; all are positive.
 pub(super) fn nearest(of: i64, tries: i64, will_do: impl Fn(i64) -> bool) -> Vec<i64> {
     let below = (1..=tries).map_while(|step| of.checked_sub(step).filter(|&value| value > 0));
     let above = (1..=tries).map_while(|step| of.max(0).checked_add(step));

@@ -34,7 +34,7 @@ pub(crate) fn product(mut sizes: impl Iterator<Item = u64>) -> Option<u128> {
     sizes.try_fold(1_u128, |product, size| product.checked_mul(u128::from(size)))
 }
 
-/// Bytes of so many elements, not yet rounded up to 4.
+/// Bytes of `elements` elements, not yet rounded up to 4.
 pub(crate) fn bytes(elements: u128, bits: u32) -> Option<u128> {
     Some(elements.checked_mul(u128::from(bits))?.div_ceil(8))
 }

@@ -18,7 +18,7 @@ pub(super) enum Format {
     VectorMinor { depth: bool, multiple: u64 },
     /// Row-major, with rows of a multiple of 64 bytes.
     DlaLinear,
-    /// `[N][H][W rounded up][1 or 4]`, with rows of a multiple of so many bytes.
+    /// `[N][H][W rounded up][1 or 4]`, with rows of a multiple of the chip's bytes.
     DlaImage(Chip),
     /// Strides in vectors, as build logs have them.
     Strides {
