@@ -1,5 +1,7 @@
 //! The arguments of `reshard`, `rechunk` and `run-tasks`.
 
+#[cfg(feature = "stores")]
+use std::path::Path;
 use std::path::PathBuf;
 
 pub const RESHARD_EXAMPLES: &str = "\
@@ -62,7 +64,7 @@ Examples:
   sbatch --array=1-64 --wrap 'tilework run-tasks again.json --part $SLURM_ARRAY_TASK_ID/64'";
 
 /// How a job is run.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub struct HowArgs {
     /// Hold about as much in memory at a time, such as 1GiB [default: half of what is available]
     #[arg(long, value_name = "BYTES", value_parser = super::bytes::bytes)]
@@ -71,6 +73,23 @@ pub struct HowArgs {
     /// How many threads work [default: one for each processor]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+
+    /// Give the tasks to the workers of this Dask scheduler, such as tcp://host:8786, each with --memory [default: half of what a
+    /// thread of a worker may have]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "threads")]
+    pub scheduler: Option<String>,
+}
+
+impl HowArgs {
+    /// A path for those who do the tasks: workers stand elsewhere. An address is one already.
+    #[cfg(feature = "stores")]
+    pub fn path(&self, path: &Path) -> PathBuf {
+        match self.scheduler.is_none() || tilework_stores::is_address(path) {
+            true => path.to_owned(),
+            // What has no absolute path is no file, which is said where it is opened.
+            false => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        }
+    }
 }
 
 /// What is done with a plan.
@@ -167,7 +186,7 @@ pub struct RunTasksArgs {
     pub plan: PathBuf,
 
     /// Run one part of as many, such as 3/64
-    #[arg(long, value_name = "PART", value_parser = part)]
+    #[arg(long, value_name = "PART", value_parser = part, conflicts_with = "scheduler")]
     pub part: Option<(u64, u64)>,
 
     /// The pass whose part is run, counted from 1 [default: 1]
@@ -175,7 +194,7 @@ pub struct RunTasksArgs {
     pub pass: Option<u64>,
 
     /// Check that all is there, and give the result its name
-    #[arg(long, conflicts_with = "part")]
+    #[arg(long, conflicts_with_all = ["part", "scheduler"])]
     pub finish: bool,
 
     #[command(flatten)]

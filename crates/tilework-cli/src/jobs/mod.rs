@@ -1,5 +1,6 @@
 //! `reshard`, `rechunk` and `run-tasks`: arrays in pieces become the same arrays in other pieces.
 
+mod cluster;
 mod rechunk;
 mod reshard;
 mod said;
@@ -16,6 +17,7 @@ use crate::args::{HowArgs, PlanOnlyArgs};
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
 
+use cluster::Cluster;
 pub use rechunk::rechunk;
 pub use reshard::reshard;
 use said::Said;
@@ -49,7 +51,13 @@ fn far_bounds<T>(how: &HowArgs, fit: impl Fn(Bounds) -> tilework::Result<T>) -> 
 }
 
 /// Saves a plan, says it, or does it.
-fn go(job: &Job, plan: &PlanOnlyArgs, bounds: &Bounds, said: Said, output: &mut Output) -> Result<(), Stop> {
+fn go(
+    job: &Job,
+    plan: &PlanOnlyArgs,
+    workers: (&Bounds, Option<Cluster>),
+    said: Said,
+    output: &mut Output,
+) -> Result<(), Stop> {
     if let Some(file) = &plan.save_plan {
         let written = job.to_json().and_then(|text| {
             std::fs::write(file, text + "\n")
@@ -64,30 +72,42 @@ fn go(job: &Job, plan: &PlanOnlyArgs, bounds: &Bounds, said: Said, output: &mut 
         return said.say(None, None, output);
     }
     let start = Instant::now();
-    match all(job, None, bounds, said.bytes(), output.look.ascii) {
+    match all(job, None, workers, said.bytes(), output.look.ascii) {
         Ok(done) => said.say(Some((done, start.elapsed().as_secs_f64())), None, output),
         Err(error) => output.bad(&error, "", None),
     }
 }
 
-/// Runs all passes.
+/// Runs all passes, on threads or on a cluster.
 fn all(
     job: &Job,
     before: Option<&Stamp>,
-    bounds: &Bounds,
+    (bounds, cluster): (&Bounds, Option<Cluster>),
     bytes: u128,
     ascii: bool,
 ) -> tilework::Result<Done> {
     let open = job.open(before, bounds.window)?;
-    let mut done = Done::default();
     let passes = open.passes()?;
+    let bytes = u64::try_from(bytes / passes.len().max(1) as u128).unwrap_or(u64::MAX);
+    let scaled = |done: u64, of: u64| (u128::from(bytes) * u128::from(done) / u128::from(of.max(1))) as u64;
+    if let Some(mut cluster) = cluster {
+        drop(open);
+        let mut shown = (0, Progress::new(bytes, ascii));
+        let done = cluster.run(job, &passes, &mut |pass, done, of| {
+            if pass != shown.0 {
+                std::mem::replace(&mut shown, (pass, Progress::new(bytes, ascii))).1.finish();
+            }
+            shown.1.update(scaled(done, of));
+        });
+        shown.1.finish();
+        let done = done?;
+        job.open(before, bounds.window)?.finish()?;
+        return Ok(done);
+    }
+    let mut done = Done::default();
     for (pass, &tasks) in passes.iter().enumerate() {
-        let bytes = u64::try_from(bytes / passes.len() as u128).unwrap_or(u64::MAX);
         let progress = Progress::new(bytes, ascii);
-        let scaled =
-            |tasks_done: u64| (u128::from(bytes) * u128::from(tasks_done) / u128::from(tasks.max(1))) as u64;
-        let found =
-            open.run(pass, 0..tasks, bounds.threads, &|tasks_done| progress.update(scaled(tasks_done)));
+        let found = open.run(pass, 0..tasks, bounds.threads, &|done| progress.update(scaled(done, tasks)));
         progress.finish();
         let found = found?;
         done.written += found.written;

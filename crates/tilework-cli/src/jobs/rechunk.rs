@@ -7,6 +7,7 @@ use tilework_stores::job::{Job, Rechunk};
 use tilework_stores::plan::Assumed;
 use tilework_stores::run::Bounds;
 
+use super::cluster::Cluster;
 use super::said::Said;
 use super::{bounds, far_bounds, go};
 use crate::args::{Args, RechunkArgs};
@@ -21,10 +22,12 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
             Err(error) => return output.bad(&error, text, None),
         },
     };
-    let planned = || -> tilework::Result<(Rechunk, Bounds)> {
+    let planned = || -> tilework::Result<(Rechunk, Bounds, Option<Cluster>)> {
+        let (how, cluster) = Cluster::of(&asked.how)?;
+        let workers = asked.workers.or(cluster.as_ref().map(Cluster::threads));
         let job = Rechunk {
-            from: asked.from.clone(),
-            to: asked.to.clone(),
+            from: how.path(&asked.from),
+            to: how.path(&asked.to),
             shards: lie.tiles.as_ref().map(|_| asked.chunks.clone()).or_else(|| asked.shards.clone()),
             chunks: lie.tiles.unwrap_or_else(|| asked.chunks.clone()),
             order: lie.order,
@@ -32,18 +35,19 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
             plan: None,
         };
         if !job.is_far() {
-            let bounds = bounds(&asked.how)?;
-            let workers = asked.workers.unwrap_or(bounds.threads as u64);
-            return Ok((job.planned(bounds.memory, Assumed::files(workers, &job.from, &job.to))?, bounds));
+            let bounds = bounds(&how)?;
+            let assumed = Assumed::files(workers.unwrap_or(bounds.threads as u64), &job.from, &job.to);
+            return Ok((job.planned(bounds.memory, assumed)?, bounds, cluster));
         }
-        far_bounds(&asked.how, |bounds| {
+        let (job, bounds) = far_bounds(&how, |bounds| {
             let under_way = bounds.threads as f64;
-            let assumed = Assumed { under_way, ..Assumed::objects(asked.workers.unwrap_or(1)) };
+            let assumed = Assumed { under_way, ..Assumed::objects(workers.unwrap_or(1)) };
             Ok((job.planned(bounds.memory, assumed)?, bounds))
-        })
+        })?;
+        Ok((job, bounds, cluster))
     };
     match planned() {
-        Ok((job, bounds)) => {
+        Ok((job, bounds, cluster)) => {
             let Some(plan) = &job.plan else { return Ok(()) }; // just made
             let price = match plan.price() {
                 Ok(price) => price,
@@ -52,7 +56,7 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
             go(
                 &Job::Rechunk(job.clone()),
                 &asked.plan,
-                &bounds,
+                (&bounds, cluster),
                 Said::Rechunk { job: &job, plan, price },
                 output,
             )

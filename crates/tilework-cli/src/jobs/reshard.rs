@@ -4,6 +4,7 @@ use tilework::sharding::{Mesh, Sharding};
 use tilework_stores::checkpoint::{Reshard, Rule, Written};
 use tilework_stores::job::Job;
 
+use super::cluster::Cluster;
 use super::said::Said;
 use super::{bounds, go};
 use crate::args::ReshardArgs;
@@ -11,8 +12,8 @@ use crate::output::{Output, Stop};
 
 pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
     let job = Reshard {
-        from: asked.from.clone(),
-        to: asked.to.clone(),
+        from: asked.how.path(&asked.from),
+        to: asked.how.path(&asked.to),
         mesh: asked.mesh.clone(),
         rules: asked.specs.iter().map(|spec| rule(spec)).collect(),
         only: asked.only.clone(),
@@ -30,10 +31,14 @@ pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
         }
     }
     let planned = || -> tilework::Result<Written> { Ok(job.open()?.written().clone()) };
-    match planned().and_then(|written| Ok((written, bounds(&asked.how)?))) {
-        Ok((written, bounds)) => {
+    let workers = || -> tilework::Result<_> {
+        let (how, cluster) = Cluster::of(&asked.how)?;
+        Ok((bounds(&how)?, cluster))
+    };
+    match planned().and_then(|written| Ok((written, workers()?))) {
+        Ok((written, (bounds, cluster))) => {
             let said = Said::Reshard { job: &job, written };
-            go(&Job::Reshard(job.clone()), &asked.plan, &bounds, said, output)
+            go(&Job::Reshard(job.clone()), &asked.plan, (&bounds, cluster), said, output)
         }
         Err(error) => output.bad(&error, "", None),
     }

@@ -5,6 +5,7 @@ use tilework::{Error, ErrorKind};
 use tilework_stores::job::Job;
 use tilework_stores::run::{Bounds, Done, share};
 
+use super::cluster::Cluster;
 use super::said::pieces;
 use super::{all, bounds, far_bounds};
 use crate::args::{HowArgs, RunTasksArgs};
@@ -27,8 +28,14 @@ pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> 
     let run = || -> tilework::Result<(Done, Job)> {
         let text = std::fs::read_to_string(&asked.plan)
             .map_err(|error| Error::new(format!("{}: {error}", asked.plan.display())))?;
-        let (job, before) = Job::from_json(&text)?;
-        let bounds = bounds_of(&job, &asked.how)?;
+        let (mut job, before) = Job::from_json(&text)?;
+        let (from, to) = match &mut job {
+            Job::Reshard(job) => (&mut job.from, &mut job.to),
+            Job::Rechunk(job) => (&mut job.from, &mut job.to),
+        };
+        (*from, *to) = (asked.how.path(from), asked.how.path(to));
+        let (how, cluster) = Cluster::of(&asked.how)?;
+        let bounds = bounds_of(&job, &how)?;
         let open = job.open(before.as_ref(), bounds.window)?;
         let Some((part, parts)) = asked.part else {
             if asked.finish {
@@ -36,7 +43,7 @@ pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> 
                 return Ok((Done::default(), job));
             }
             drop(open);
-            return Ok((all(&job, before.as_ref(), &bounds, 0, output.look.ascii)?, job));
+            return Ok((all(&job, before.as_ref(), (&bounds, cluster), 0, output.look.ascii)?, job));
         };
         let pass = asked.pass.unwrap_or(1) - 1;
         let passes = open.passes()?;

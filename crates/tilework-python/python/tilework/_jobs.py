@@ -6,9 +6,11 @@ itself. Done twice, it writes the same.
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -73,16 +75,12 @@ class TaskPlan:
 
     def run(self, *, client: Any = None, executor: Executor | None = None, retries: int = 3) -> None:
         """Run all passes: on the workers of a Dask client, with an executor of `concurrent.futures`, or here."""
-        for tasks in self.passes:
-            if client is not None:
-                # Several workers may do the same task, and then none harms another.
-                client.gather(client.map(_call, tasks, pure=False, retries=retries))
-            elif executor is not None:
-                for _ in executor.map(_call, tasks):
-                    pass
-            else:
-                for task in tasks:
-                    task()
+        if client is not None:
+            for _, futures in _rounds(client, self, retries):
+                client.gather(futures)
+        for tasks in self.passes if client is None else ():
+            for _ in executor.map(_call, tasks) if executor is not None else map(_call, tasks):
+                pass
         self.finish()
 
 
@@ -264,6 +262,18 @@ def _run(plan: str, *words: str) -> dict[str, Any]:
         with open(name, "w", encoding="utf-8") as file:
             file.write(plan)
         return _answer(["run-tasks", "--json", *words, "--", name])
+
+
+def _rounds(client: Any, plan: TaskPlan, retries: int) -> Iterator[tuple[int, Any]]:
+    """The futures of each pass, which have to be done before the next are asked for.
+
+    On the dashboard all tasks are `tilework-rechunk`, or `tilework-reshard`, and those of one run are one group.
+    """
+    name = f"tilework-{json.loads(plan.plan)['job']}-{uuid.uuid4().hex}"
+    for number, tasks in enumerate(plan.passes):
+        keys = [(name, number, task.part) for task in tasks]
+        # Several workers may do the same task, and then none harms another.
+        yield number, client.map(_call, tasks, key=keys, pure=False, retries=retries)
 
 
 def _call(task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
