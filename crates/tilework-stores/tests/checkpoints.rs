@@ -1,7 +1,10 @@
 //! Checkpoints that go from one number of devices to another, and come back.
 
+#[path = "common/folder.rs"]
+mod folder;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tilework::sharding::{Mesh, Sharding};
@@ -12,27 +15,7 @@ use tilework_stores::checkpoint::{Checkpoint, Reshard, Rule, file_name};
 use tilework_stores::job::Job;
 use tilework_stores::run::Done;
 
-/// A folder of this test, which goes with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("tilework-checkpoints-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use folder::Folder;
 
 const TENSORS: [(&str, Element, &[u64]); 5] = [
     ("layers.0.weight", Element::F32, &[24, 20]),
@@ -101,7 +84,7 @@ fn run(job: &Reshard) -> Result<()> {
 
 #[test]
 fn a_checkpoint_goes_to_other_devices_and_comes_back() -> Result<()> {
-    let folder = Folder::new("there-and-back");
+    let folder = Folder::new();
     let whole = folder.at("model.safetensors");
     model(&whole);
     let rules =
@@ -153,7 +136,7 @@ fn a_checkpoint_goes_to_other_devices_and_comes_back() -> Result<()> {
 
 #[test]
 fn copies_are_on_every_device_or_once() -> Result<()> {
-    let folder = Folder::new("copies");
+    let folder = Folder::new();
     let whole = folder.at("model.safetensors");
     model(&whole);
     let mut job = job(&whole, &folder.at("four"), Some("x=2,y=2"), &[(Some("layers.0.weight"), "P('x')")]);
@@ -187,7 +170,7 @@ fn copies_are_on_every_device_or_once() -> Result<()> {
 
 #[test]
 fn a_run_goes_on_where_one_was_and_only_if_it_is_the_same() -> Result<()> {
-    let folder = Folder::new("resume");
+    let folder = Folder::new();
     let whole = folder.at("model.safetensors");
     model(&whole);
     let eight = job(&whole, &folder.at("eight"), Some("x=8"), &[(None, "P('x')")]);
@@ -222,7 +205,7 @@ fn a_run_goes_on_where_one_was_and_only_if_it_is_the_same() -> Result<()> {
 
 #[test]
 fn what_cannot_be_is_refused_and_nothing_is_written() -> Result<()> {
-    let folder = Folder::new("refused");
+    let folder = Folder::new();
     let whole = folder.at("model.safetensors");
     model(&whole);
     run(&job(

@@ -1,11 +1,14 @@
 //! Small checkpoints that Orbax wrote, and databases of TensorStore (`orbax/make.py`), are read as what they hold.
 
 mod common;
+#[path = "common/folder.rs"]
+mod folder;
 
 use std::fs;
 use std::path::Path;
 
-use common::{Sample, Scratch, rows};
+use common::{Sample, rows};
+use folder::Folder;
 use tilework::{Element, System};
 use tilework_copy::Inline;
 use tilework_files::container::{Container, Content, Format, Placed, safetensors_head};
@@ -20,7 +23,7 @@ fn all() -> Vec<Sample> {
 
 #[test]
 fn every_checkpoint_is_read_as_what_it_holds() -> Tested {
-    let scratch = Scratch::new("checkpoints");
+    let scratch = Folder::new();
     for sample in all() {
         let named = |error: &dyn std::fmt::Display| format!("{:?} by {}: {error}", sample.name, sample.by);
         let folder = scratch.0.join("x");
@@ -54,7 +57,7 @@ fn every_checkpoint_is_read_as_what_it_holds() -> Tested {
 
 /// Reads all arrays of a checkpoint whose files were changed.
 fn changed(sample: &str, change: impl Fn(&Path)) -> Result<(), Box<dyn std::error::Error>> {
-    let scratch = Scratch::new(&format!("checkpoint-{}", sample.replace(' ', "-")));
+    let scratch = Folder::new();
     let folder = scratch.0.join("x");
     all().into_iter().find(|other| other.name == sample).expect(sample).unpack(&folder)?;
     change(&folder);
@@ -137,7 +140,7 @@ fn checkpoints_that_lie_are_refused_in_words() {
 #[test]
 fn a_database_of_any_bytes_is_read_or_refused() -> Tested {
     // Every byte of a node and of the manifest once changed, with a checksum that is right: nothing panics, nothing takes for ever.
-    let scratch = Scratch::new("any-database");
+    let scratch = Folder::new();
     let folder = scratch.0.join("x");
     let sample = all().into_iter().find(|sample| sample.name == "nothing compressed").expect("a sample");
     sample.unpack(&folder)?;
@@ -217,7 +220,7 @@ fn run(job: &Reshard) -> tilework::Result<()> {
 
 #[test]
 fn checkpoints_go_to_other_devices_and_come_back() -> Tested {
-    let scratch = Scratch::new("reshard");
+    let scratch = Folder::new();
     for (number, sample) in all().into_iter().enumerate() {
         let at = |name: &str| scratch.0.join(format!("{name}{number}"));
         sample.unpack(&at("from"))?;
@@ -269,7 +272,7 @@ fn checkpoints_go_to_other_devices_and_come_back() -> Tested {
 
 #[test]
 fn what_orbax_cannot_hold_is_refused_before_anything_is_written() -> Tested {
-    let scratch = Scratch::new("refused");
+    let scratch = Folder::new();
     let refused = |names: &[(&str, Element)], words: &str| {
         let contents: Vec<Content> = names
             .iter()
@@ -298,7 +301,7 @@ fn what_orbax_cannot_hold_is_refused_before_anything_is_written() -> Tested {
 
 #[test]
 fn a_checkpoint_that_has_changed_meanwhile_is_noticed() -> Tested {
-    let scratch = Scratch::new("meanwhile");
+    let scratch = Folder::new();
     let from = scratch.0.join("x");
     all().into_iter().find(|sample| sample.name == "a database").expect("a sample").unpack(&from)?;
     let job = resharding(&from, &scratch.0.join("jax"), true);
@@ -343,7 +346,7 @@ fn borrowed(folder: &Path, height: u8, above: &[u8]) -> std::io::Result<()> {
 
 #[test]
 fn a_node_of_another_database_names_files_within_that() -> Tested {
-    let scratch = Scratch::new("borrowed");
+    let scratch = Folder::new();
     borrowed(&scratch.0, 0, &[])?;
     let (element, sizes, bytes) = rows(&zarr::open(&scratch.0)?, "a")?;
     assert_eq!((element, sizes, bytes), (Element::U8, vec![2], vec![7, 8]));
@@ -352,7 +355,7 @@ fn a_node_of_another_database_names_files_within_that() -> Tested {
 
 #[test]
 fn a_tree_that_leads_back_to_itself_ends() -> Tested {
-    let scratch = Scratch::new("circle");
+    let scratch = Folder::new();
     // A node above that has the same node below it twice: the same keys a second time do not ascend.
     let above = |height: u8, at: [u8; 2], len: [u8; 2]| {
         let place = |bytes: [u8; 2]| [bytes[0] | 0x80, bytes[1], bytes[0] | 0x80, bytes[1]];

@@ -1,5 +1,8 @@
 //! Arrays in other chunks, in two passes: what ended between them goes on, and nothing of another source is taken for its own.
 
+#[path = "common/folder.rs"]
+mod folder;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,35 +13,7 @@ use tilework_stores::run::Run;
 use tilework_stores::zarr::{self, Spec, open_array};
 use tilework_stores::{Held, Read, Shards, Stamp, Write};
 
-/// A folder of this test, which goes with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("tilework-rechunks-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("a folder").flatten();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use folder::Folder;
 
 const SIDE: u64 = 256;
 
@@ -84,7 +59,7 @@ fn turned(folder: &Folder) -> Result<Rechunk> {
 
 #[test]
 fn a_price_counts_what_codecs_take_and_what_files_hold() -> Result<()> {
-    let folder = Folder::new("price");
+    let folder = Folder::new();
     bytes(&folder.at("in.npy"), |_| 7);
     let job = |from: &str, to: &str, compression: &str| Rechunk {
         from: folder.at(from),
@@ -136,7 +111,7 @@ fn is_right(path: &Path, add: u64) -> Result<()> {
 
 #[test]
 fn a_run_that_ended_in_any_pass_goes_on() -> Result<()> {
-    let folder = Folder::new("passes");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let planned = turned(&folder)?;
     let job = Job::Rechunk(planned.clone());
@@ -153,13 +128,16 @@ fn a_run_that_ended_in_any_pass_goes_on() -> Result<()> {
     let (written, kept) = all(&planned)?;
     assert!(written > 0 && kept > again.kept);
     is_right(&folder.at("columns"), 0)?;
-    assert_eq!(folder.names(), ["columns", "in.npy", "rows"]);
+    let names = fs::read_dir(&folder.0).expect("a folder").flatten().map(|entry| entry.file_name());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["columns", "in.npy", "rows"]);
     Ok(())
 }
 
 #[test]
 fn what_a_first_pass_made_of_another_source_is_not_read() -> Result<()> {
-    let folder = Folder::new("between");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let job = Job::Rechunk(turned(&folder)?);
     let tasks = job.open(None, 1 << 20)?.passes()?;
@@ -223,7 +201,7 @@ impl Read for Cut<'_> {
 #[cfg(unix)]
 #[test]
 fn a_source_that_is_cut_short_while_it_is_read_is_an_error_and_what_was_written_stays() -> Result<()> {
-    let folder = Folder::new("cut");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let rows = Rechunk {
         from: folder.at("in.npy"),

@@ -1,11 +1,14 @@
 //! Small stores that zarr-python and TensorStore wrote (`zarr/make.py`) are read as what they hold.
 
 mod common;
+#[path = "common/folder.rs"]
+mod folder;
 
 use std::fs;
 use std::path::Path;
 
-use common::{Sample, Scratch, rows};
+use common::{Sample, rows};
+use folder::Folder;
 use tilework::dialect::{Known, Reading};
 use tilework::{PlanOptions, System};
 use tilework_copy::{Relayout, Threads};
@@ -26,7 +29,7 @@ fn named(name: &str) -> Sample {
 
 #[test]
 fn every_sample_is_read_as_what_it_holds() -> Tested {
-    let scratch = Scratch::new("samples");
+    let scratch = Folder::new();
     for sample in all() {
         let named = |error: &dyn std::fmt::Display| format!("{:?} by {}: {error}", sample.name, sample.by);
         let folder = scratch.0.join("store.zarr");
@@ -86,7 +89,7 @@ fn same(a: &Container, b: &Container) -> Tested {
 
 #[test]
 fn what_is_written_is_read_as_the_same() -> Tested {
-    let scratch = Scratch::new("written");
+    let scratch = Folder::new();
     let (folder, out) = (scratch.0.join("store.zarr"), scratch.0.join("out.zarr"));
     let kinds = [Compression::None, Compression::Zstd(3), Compression::Gzip(1)];
     for (number, sample) in all().into_iter().enumerate() {
@@ -115,7 +118,7 @@ fn what_is_written_is_read_as_the_same() -> Tested {
 
 #[test]
 fn every_layout_is_stored_as_chunks_or_with_a_note() -> Tested {
-    let scratch = Scratch::new("layouts");
+    let scratch = Folder::new();
     let folder = scratch.0.join("store.zarr");
     named("shards").unpack(&folder)?;
     let from = zarr::open(&folder)?;
@@ -152,7 +155,7 @@ fn every_layout_is_stored_as_chunks_or_with_a_note() -> Tested {
 
 #[test]
 fn a_store_that_exists_is_not_replaced() -> Tested {
-    let scratch = Scratch::new("exists");
+    let scratch = Folder::new();
     let (folder, out) = (scratch.0.join("store.zarr"), scratch.0.join("out.zarr"));
     named("group").unpack(&folder)?;
     fs::create_dir(&out)?;
@@ -165,7 +168,7 @@ fn a_store_that_exists_is_not_replaced() -> Tested {
 
 /// Reads all arrays of a store whose files were changed.
 fn changed(sample: &str, change: impl Fn(&Path)) -> String {
-    let scratch = Scratch::new(&format!("changed-{}", sample.replace(' ', "-")));
+    let scratch = Folder::new();
     let folder = scratch.0.join("store.zarr");
     named(sample).unpack(&folder).expect("a folder");
     change(&folder);
@@ -261,7 +264,7 @@ fn a_store_of_any_bytes_is_read_or_refused() {
     // Every byte of metadata and of an index once changed: whatever comes of it, nothing panics and nothing takes for ever.
     for (sample, key) in [("shards", "c/0/0"), ("blosc blosclz shuffle", "c/1/1"), ("group", "b/c/zarr.json")]
     {
-        let scratch = Scratch::new(&format!("any-{}", sample.replace(' ', "-")));
+        let scratch = Folder::new();
         let folder = scratch.0.join("store.zarr");
         named(sample).unpack(&folder).expect("a folder");
         let bytes = fs::read(folder.join(key)).expect(key);

@@ -2,27 +2,11 @@
 #![cfg(feature = "stores")]
 
 use std::fs;
-use std::path::Path;
-use std::process::Stdio;
 
-use crate::common::command;
 use crate::common::files::Folder;
-use crate::jobs::{done, elements, json, noise, peak, refused, square, touch};
+use crate::jobs::{done, elements, json, killed, noise, peak, refused, square, touch};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/model.safetensors");
-
-/// Begins a run, and kills it as soon as so many pieces are there.
-#[cfg(unix)]
-fn killed(args: &[&str], journal: &Path, pieces: usize) -> usize {
-    let lines = || fs::read_to_string(journal).map_or(0, |text| text.lines().count());
-    let mut child = command(args).stdout(Stdio::null()).spawn().expect("it starts");
-    while lines() < pieces && child.try_wait().expect("a process").is_none() {
-        std::thread::yield_now();
-    }
-    child.kill().expect("it is killed");
-    assert!(!child.wait().expect("it has ended").success(), "it ended before it was killed");
-    lines()
-}
 
 #[cfg(unix)]
 #[test]
@@ -35,7 +19,7 @@ fn a_conversion_that_was_killed_goes_on_where_it_was() {
     let journal = unfinished.join(".journal");
     let args =
         ["convert", &source, &target, "--to", "chunks (64, 64)", "--compress", "zstd:9", "--threads", "1"];
-    let before = killed(&args, &journal, 3);
+    let before = killed(&args);
     assert!((3..1024).contains(&before), "{before} chunks");
     // One of them was damaged since.
     let first = fs::read_to_string(&journal).expect("a journal");
@@ -62,15 +46,14 @@ fn what_was_begun_of_something_else_is_begun_again() {
     let at = |name: &str| folder.at(name);
     square(&at("in.npy"), 2048);
     let (source, target) = (at("in.npy"), at("out.zarr"));
-    let journal = folder.0.join(".out.zarr.tilework-unfinished/.journal");
     let args =
         ["convert", &source, &target, "--to", "chunks (64, 64)", "--compress", "zstd:9", "--threads", "1"];
-    killed(&args, &journal, 3);
+    killed(&args);
     touch(&source);
     let found = json(&args);
     assert_eq!(found["resumed_files"], 0, "the source has changed");
     fs::remove_dir_all(&target).expect("a folder");
-    killed(&args, &journal, 3);
+    killed(&args);
     let other = ["convert", &source, &target, "--to", "chunks (64, 128)", "--compress", "zstd:1"];
     assert_eq!(json(&other)["resumed_files"], 0, "other chunks");
     done(&["diff", &source, &target]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use tilework::{Element, Layout, PlanOptions};
@@ -30,24 +30,6 @@ pub struct Holds {
     pub r#type: String,
     pub sizes: Vec<u64>,
     pub bytes: String,
-}
-
-/// A folder that goes when the test ends.
-pub struct Scratch(pub PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("tilework-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).expect("a folder");
-        Scratch(folder)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 fn base64(text: &str) -> Vec<u8> {
