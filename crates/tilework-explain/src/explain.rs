@@ -42,7 +42,7 @@ pub fn explain(said: &dyn Described, width: usize, look: Look) -> Result<Vec<Lin
 /// use tilework_explain::{Look, explain_layout};
 /// let lines = explain_layout(&Layout::row_major(&[2, 3], 32)?.permute(&[1, 0])?, 80, Look::default());
 /// let text: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
-/// assert_eq!(text[0], "  [3,2]      dimension 0 (y) is 3, 1 (x) is 2");
+/// assert_eq!(text[0], "  [3,2]      dimension 0 (i) is 3, 1 (j) is 2");
 /// assert!(text.contains(&"  formula    (i, j) is at i + 3·j".to_owned()));
 /// # Ok::<(), tilework::Error>(())
 /// ```

@@ -14,7 +14,7 @@
 //! let lines = explain(&*said, 80, Look::default())?;
 //! let text: Vec<String> = lines.iter().map(|line| line.render(Look::default())).collect();
 //! assert_eq!(text[0], "f32[3,5]{1,0:T(2,2)}");
-//! assert_eq!(text[3], "  [3,5]      dimension 0 (y) is 3, 1 (x) is 5");
+//! assert_eq!(text[3], "  [3,5]      dimension 0 (i) is 3, 1 (j) is 5");
 //! assert_eq!(text[9], "  allocated  24   96 B, 1.60 × the elements");
 //!
 //! let shown = Shown::new(&*said)?;

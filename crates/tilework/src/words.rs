@@ -62,7 +62,7 @@ pub fn dimensions(dims: &[usize]) -> String {
     crate::dialect::words::combined(dims)
 }
 
-/// What the sizes of an array are, as a piece of text and its meaning: `[3,5]`, `dimension 0 (y) is 3, 1 (x) is 5`.
+/// What the sizes of an array are, as a piece of text and its meaning: `[3,5]`, `dimension 0 (i) is 3, 1 (j) is 5`.
 pub fn sizes(dims: &[u64]) -> (String, String) {
     let dims: Vec<crate::dialect::Dim> = dims.iter().map(|&size| size.into()).collect();
     let part = crate::dialect::words::dims(&dims);

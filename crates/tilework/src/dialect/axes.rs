@@ -134,9 +134,7 @@ impl Axes {
             rest = behind;
             let Some((dim, name)) = name.filter(|_| is_word) else { continue };
             // The letter that stands there for want of a name.
-            let letter =
-                words::letters(rank).and_then(|letters| letters.get(dim)).map(|letter| format!(" ({letter}"));
-            let letter = letter.or((rank == 1).then(|| " (x".to_owned()));
+            let letter = words::letter_of(dim, rank).map(|letter| format!(" ({letter}"));
             let behind = letter.and_then(|letter| rest.strip_prefix(&*letter));
             if let Some(behind) = behind.filter(|behind| behind.starts_with([')', ','])) {
                 out.push_str(&format!(" ({name}"));

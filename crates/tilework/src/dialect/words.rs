@@ -3,6 +3,7 @@
 use crate::Element;
 use crate::dialect::{Dim, Part};
 use crate::layout::parts::{Part as Piece, PartKind, dims_under};
+use tilework_core::letter;
 
 /// The most of anything that is named one by one.
 pub(crate) const MOST: usize = 8;
@@ -26,10 +27,9 @@ pub(crate) fn element(element: Element, kept: u32) -> String {
     }
 }
 
-/// The letters of the dimensions of an array of this rank, where they have some.
-pub(crate) fn letters(rank: usize) -> Option<&'static [char]> {
-    const LETTERS: [char; 4] = ['p', 'z', 'y', 'x'];
-    matches!(rank, 2..=4).then(|| &LETTERS[4 - rank..])
+/// The letter of a dimension in formulas and pictures, where it says more than the number of the dimension does.
+pub(crate) fn letter_of(dim: usize, rank: usize) -> Option<String> {
+    (matches!(rank, 2..=6) && dim < rank).then(|| letter(rank, dim))
 }
 
 /// The sizes as they are written, and what each is.
@@ -58,10 +58,10 @@ pub(crate) fn dims(dims: &[Dim]) -> Part {
     Part::new("dimensions", label, text)
 }
 
-/// `dimension 1 (x)`, or `1 (x)` after the first.
+/// `dimension 1 (j)`, or `1 (j)` after the first.
 pub(crate) fn named(dim: usize, rank: usize, first: bool) -> String {
     let word = if first { "dimension " } else { "" };
-    match letters(rank).and_then(|letters| letters.get(dim)) {
+    match letter_of(dim, rank) {
         Some(letter) => format!("{word}{dim} ({letter})"),
         None => format!("{word}{dim}"),
     }

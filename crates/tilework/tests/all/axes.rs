@@ -29,7 +29,7 @@ fn names_are_read_with_commas_blanks_or_side_by_side() {
 fn words_get_names_and_other_numbers_stay() {
     let named = axes("tokens,heads,d");
     for (text, expected) in [
-        ("dimension 0 (z) is 16, 1 (y) is 8", "dimension 0 (tokens) is 16, 1 (heads) is 8"),
+        ("dimension 0 (i) is 16, 1 (j) is 8", "dimension 0 (tokens) is 16, 1 (heads) is 8"),
         ("dimension 2 is 4, tiled to 128: 32 times", "dimension 2 (d) is 4, tiled to 128: 32 times"),
         ("dimensions 0 and 1 combined, 2 of 3", "dimensions 0 (tokens) and 1 (heads) combined, 2 of 3"),
         ("dimensions 0, 1 and 2", "dimensions 0 (tokens), 1 (heads) and 2 (d)"),
@@ -39,7 +39,7 @@ fn words_get_names_and_other_numbers_stay() {
             "one step moves 8 along dimension 0 (tokens), 1 along 1",
         ),
         ("dimension 7, dimension 01 and 1.5 of x1", "dimension 7, dimension 01 (heads) and 1.5 of x1"),
-        ("2 (x) and 2 (y)", "2 (d) and 2 (y)"),
+        ("2 (k) and 2 (j)", "2 (d) and 2 (j)"),
         ("", ""),
     ] {
         assert_eq!(named.in_words(text), expected);

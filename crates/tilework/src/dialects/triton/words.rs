@@ -358,7 +358,7 @@ fn fastest(order: &[usize]) -> String {
 
 /// A dimension of the tensor, where the dimensions of the layout are others.
 fn of_tensor(dim: usize, rank: usize) -> String {
-    match words::letters(rank).and_then(|letters| letters.get(dim)) {
+    match words::letter_of(dim, rank) {
         Some(letter) => format!("axis {dim} ({letter}) of the tensor"),
         None => format!("axis {dim} of the tensor"),
     }

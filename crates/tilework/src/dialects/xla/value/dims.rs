@@ -16,7 +16,8 @@ use tilework_core::InOrder;
 /// assert_eq!(dimension_letters(5), None);
 /// ```
 pub fn dimension_letters(rank: usize) -> Option<&'static [char]> {
-    crate::dialect::words::letters(rank)
+    const LETTERS: [char; 4] = ['p', 'z', 'y', 'x'];
+    matches!(rank, 2..=4).then(|| &LETTERS[4 - rank..])
 }
 
 impl ArrayShape {
