@@ -2,10 +2,12 @@
 //!
 //! A [`Server`] answers single requests, each tried once. [`Objects`] are what a store makes of it, whichever server it is: a request
 //! that fails and may not the next time is repeated, ranges that are near each other are one request, and nothing that a server
-//! says of lengths is believed: an answer has the bytes that were asked for, or is an error. `server.rs` is the only file that
-//! knows HTTP, and the only one that the feature `objects` compiles.
+//! says of lengths is believed: an answer has the bytes that were asked for, or is an error. `server.rs` and
+//! `bounded.rs` are the only files that know HTTP, and are compiled with the feature `objects` alone.
 
 mod address;
+#[cfg(feature = "objects")]
+mod bounded;
 #[cfg(feature = "objects")]
 mod profile;
 #[cfg(feature = "objects")]

@@ -18,6 +18,7 @@ use tilework::{Error, Result};
 use tokio::runtime::Runtime;
 
 use super::address::{Address, Scheme};
+use super::bounded::Bounded;
 use super::profile::Profile;
 use super::{Answer, Failure, Got, Part, Server};
 
@@ -119,7 +120,7 @@ impl Remote {
             }
             Scheme::Http | Scheme::Https => {
                 let client = client().with_allow_http(address.scheme == Scheme::Http);
-                let builder = HttpBuilder::new().with_url(address.to_string());
+                let builder = HttpBuilder::new().with_http_connector(Bounded).with_url(address.to_string());
                 let built = builder.with_client_options(client).with_retry(retry()).build();
                 (Arc::new(built.map_err(fail)?), String::new(), None)
             }
@@ -230,7 +231,7 @@ fn causes(error: &dyn std::error::Error) -> Vec<String> {
 fn s3(address: &Address, runtime: &Runtime) -> Result<(AmazonS3Builder, Option<String>)> {
     let profile = Profile::read(&env)?;
     // The client first: settings of the environment change it.
-    let mut builder = AmazonS3Builder::new().with_client_options(client());
+    let mut builder = AmazonS3Builder::new().with_http_connector(Bounded).with_client_options(client());
     for (name, value) in std::env::vars_os() {
         if let (Some(name), Some(value)) = (name.to_str(), value.to_str())
             && name.starts_with("AWS_")
