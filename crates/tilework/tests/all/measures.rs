@@ -124,3 +124,29 @@ fn an_array_without_elements_that_allocates_nothing_has_no_cause_of_padding() {
     let end = Layout::strided(&[0], 32, &[1], None, Some(8)).unwrap();
     assert_eq!(end.growths().len(), 1);
 }
+
+#[test]
+fn layouts_too_large_to_walk_are_measured_by_their_form() {
+    let rows = Layout::row_major(&[1 << 20, 1 << 20], 8).unwrap();
+    assert_eq!(rows.is_monotonic(), Some(true));
+    assert_eq!(rows.permute(&[1, 0]).unwrap().is_monotonic(), Some(false));
+    let tiled = Layout::builder(&[1 << 20, 1 << 20], 8)
+        .unwrap()
+        .tile(&[Some(8), Some(128)])
+        .unwrap()
+        .build()
+        .unwrap();
+    assert_eq!(tiled.is_monotonic(), Some(false));
+    let repeated = Layout::strided(&[1 << 40, 8], 8, &[0, 1], None, None).unwrap();
+    assert_eq!((repeated.places(), repeated.padding(), repeated.has_gaps()), (Some(8), Some(0), Some(false)));
+}
+
+#[test]
+fn an_element_at_the_place_of_the_one_before_does_not_come_after_it() {
+    // 0 0 0, 0 1 1, 1 1 2, …: a dimension of 6, each four times, in rows of 3, which no digits say.
+    let repeated = Layout::strided(&[6, 4], 8, &[1, 0], None, None).unwrap().reshape(&[8, 3]).unwrap();
+    assert_eq!(repeated.offset(&[1, 1]).unwrap(), 1);
+    assert_eq!(repeated.is_monotonic(), Some(false));
+    let apart = Layout::strided(&[6, 4], 8, &[5, 1], None, None).unwrap().reshape(&[8, 3]).unwrap();
+    assert_eq!(apart.is_monotonic(), Some(true));
+}

@@ -60,6 +60,24 @@ fn a_destination_with_shared_places_is_refused_with_two_elements_and_the_place()
     // Far from the origin, with a stride backward: 3·2 = 2·3, so (2, 0) and (0, 3) of any such pair meet.
     assert_eq!(found("f32[3,5]{strides(3,2)}"), "elements (0, 3) and (2, 0) are both at 6");
     assert_eq!(found("f32[3,5]{strides(-3,2)}"), "elements (0, 0) and (2, 3) are both at 6");
+    // By the strides alone, where there are too many elements to look at; a dimension of one element has no part in it.
+    let far = "s8[2097152,1,2097152]";
+    let error = plan(far, &format!("{far}{{strides(1,1,1)}}")).unwrap_err();
+    assert_eq!(error.found(), "elements (0, 0, 1) and (1, 0, 0) are both at 1");
+}
+
+#[test]
+fn elements_that_no_strides_place_are_looked_at_one_by_one() {
+    // Each place four times, in rows of 3.
+    let shared = Layout::strided(&[6, 4], 8, &[1, 0], None, None).unwrap().reshape(&[8, 3]).unwrap();
+    let from = Layout::row_major(&[8, 3], 8).unwrap();
+    let error = Plan::new(&from, &shared, &PlanOptions::default()).unwrap_err();
+    assert_eq!(error.found(), "elements (0, 0) and (0, 1) are both at 0");
+    // Those of the last rows alone.
+    let late = shared.slice(0, 5..8, 1).unwrap();
+    let from = Layout::row_major(&[3, 3], 8).unwrap();
+    let error = Plan::new(&from, &late, &PlanOptions::default()).unwrap_err();
+    assert_eq!(error.found(), "elements (0, 1) and (0, 2) are both at 4");
 }
 
 #[test]

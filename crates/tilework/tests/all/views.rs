@@ -160,3 +160,13 @@ fn strides_are_found_where_quotients_come_to_nothing() {
     };
     assert_eq!(recipe.build().unwrap().to_strides().unwrap().strides, [1, 2, 36]);
 }
+
+#[test]
+fn a_slice_has_a_step_that_a_stride_can_have() {
+    let layout = Layout::row_major(&[4, 6], 8).unwrap();
+    for step in [0, i64::MAX as u64 + 1, u64::MAX] {
+        let error = layout.slice(1, 0..6, step).unwrap_err().to_string();
+        assert!(error.contains("1 or more"), "{error}");
+    }
+    assert_eq!(table(&layout.slice(1, 1..6, i64::MAX as u64).unwrap()), [1, 7, 13, 19]);
+}
