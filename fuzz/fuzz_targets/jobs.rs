@@ -86,7 +86,8 @@ fn changed(value: &mut Value, number: &mut usize, what: u8, by: u8) {
                 *value = match what % 12 {
                     0 => json!(i64::MAX),
                     1 => json!(u64::MAX),
-                    2 => json!(1_u64 << (by % 64)),
+                    // Pieces that no disk has room for: smaller ones would fill it.
+                    2 => json!(1_u64 << (44 + by % 20)),
                     3 => json!(-1),
                     4 => json!(f64::from(by) / 16.0),
                     5 => json!(1e308),

@@ -15,7 +15,7 @@ const TARGETS: [(&str, u32); 14] = [
     ("anything", 30_000),
     ("files", 30_000),
     ("stores", 10_000),
-    ("jobs", 300),
+    ("jobs", 2_000),
     ("find", 20_000),
     ("translate", 1_000),
     ("parse", 30_000),
