@@ -258,7 +258,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() -> Result<()> {
 
 #[test]
 fn devices_are_done_once_each_on_any_number_of_threads() -> Result<()> {
-    let folder = Folder::new("threads");
+    let folder = Folder::new();
     let whole = folder.at("model.safetensors");
     model(&whole);
     for threads in [0, 1, 2, 3, 8] {

@@ -257,7 +257,7 @@ fn progress(job: &Job, pass: usize, tasks: std::ops::Range<u64>) -> Result<u64> 
 
 #[test]
 fn progress_is_counted_in_tasks_and_ends_with_the_last() -> Result<()> {
-    let folder = Folder::new("progress");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let job = Job::Rechunk(turned(&folder)?);
     let tasks = job.open(None, 1 << 20)?.passes()?;
@@ -269,7 +269,7 @@ fn progress_is_counted_in_tasks_and_ends_with_the_last() -> Result<()> {
 
 #[test]
 fn a_first_piece_that_is_missing_is_missed() -> Result<()> {
-    let folder = Folder::new("first");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let job = Job::Rechunk(turned(&folder)?);
     let tasks = job.open(None, 1 << 20)?.passes()?;
@@ -286,7 +286,7 @@ fn a_first_piece_that_is_missing_is_missed() -> Result<()> {
 
 #[test]
 fn what_the_first_pass_of_another_plan_made_is_not_read() -> Result<()> {
-    let folder = Folder::new("plans");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let planned = turned(&folder)?;
     let middle = |job: &Rechunk| job.plan.as_ref().map(|plan| plan.passes[0].to.clone());
@@ -311,7 +311,7 @@ fn what_the_first_pass_of_another_plan_made_is_not_read() -> Result<()> {
 
 #[test]
 fn chunks_of_a_plain_file_lie_in_the_order_that_is_asked_for() -> Result<()> {
-    let folder = Folder::new("order");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     for (name, order) in [("rows", [0, 1]), ("columns", [1, 0])] {
         let job = Rechunk {
@@ -338,7 +338,7 @@ fn chunks_of_a_plain_file_lie_in_the_order_that_is_asked_for() -> Result<()> {
 
 #[test]
 fn a_plan_that_somebody_changed_is_refused() -> Result<()> {
-    let folder = Folder::new("changed");
+    let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let text = Job::Rechunk(turned(&folder)?).to_json()?;
     let plan: serde_json::Value = serde_json::from_str(&text).expect("JSON");
