@@ -215,7 +215,7 @@ mod tests {
         for mapped in [false, true] {
             let found = end(Grid::regular(&[5, 7], &[3, 3])?, 4, Between { mapped });
             let memory = if mapped { 0 } else { 5 };
-            assert_eq!(found.cost, Cost { memory, bytes: 5, requests: 1, partial: mapped });
+            assert_eq!(found.cost, Cost { memory, bytes: 5, requests: 1, partial: mapped, coding: 0 });
             assert_eq!((found.order, found.hangs_over, found.bits), (Some(vec![1, 0]), false, 4));
         }
         Ok(())

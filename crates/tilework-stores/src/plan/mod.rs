@@ -251,7 +251,7 @@ mod tests {
             let grid = Grid::regular(&[4, 6, 8], layout.dims())?;
             Ok(End::new(
                 &Shards::new(Element::U8, grid, Form::whole(layout))?,
-                Cost { memory: 0, bytes: 0, requests: 1, partial: false },
+                Cost { memory: 0, bytes: 0, requests: 1, partial: false, coding: 0 },
             )?
             .order)
         };
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn memory_is_that_of_what_a_task_holds() -> Result<()> {
-        let cost = |memory| Cost { memory, bytes: 16, requests: 1, partial: false };
+        let cost = |memory| Cost { memory, bytes: 16, requests: 1, partial: false, coding: 0 };
         let pass = |to, block: &[u64], hold| -> Result<Pass> {
             let (from, to) = (end([2, 8], cost(100))?, end([8, 2], cost(to))?);
             Ok(Pass { from, to, block: block.to_vec(), hold })

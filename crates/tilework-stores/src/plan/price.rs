@@ -192,7 +192,7 @@ mod tests {
 
     /// 8 x 8 bytes in pairs of rows become pairs of columns.
     fn pass(block: u64) -> Result<Pass> {
-        let cost = Cost { memory: 16, bytes: 16, requests: 1, partial: false };
+        let cost = Cost { memory: 16, bytes: 16, requests: 1, partial: false, coding: 0 };
         let from = end([8, 8], [2, 8], cost, true)?;
         let to = end([8, 8], [8, 2], Cost { requests: 2, ..cost }, true)?;
         Ok(Pass { from, to, block: vec![1, block], hold: Hold::Sources })
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn parts_of_mapped_pieces_cost_at_least_a_page_each() -> Result<()> {
-        let cost = Cost { memory: 0, bytes: 16, requests: 1, partial: true };
+        let cost = Cost { memory: 0, bytes: 16, requests: 1, partial: true, coding: 0 };
         let read =
             |pass: &Pass, least| Ok::<_, tilework::Error>(of(pass, &Assumed { least, ..ASSUMED })?.read);
         let columns = Pass { from: end([8, 8], [2, 8], cost, true)?, ..pass(2)? };
