@@ -215,11 +215,14 @@ mod tests {
         near(one.seconds, 0.064 + 0.128 + 12.0 * 0.5 / 4.0);
         // Four tasks on three workers take as long as six.
         near(of(&pass(1)?, &ASSUMED)?.seconds, (0.256 + 0.128 + 24.0 * 0.5 / 4.0) / 4.0 * 2.0);
+        near(of(&pass(2)?, &Assumed { workers: 1, ..ASSUMED })?.seconds, two.seconds * 2.0);
         // Less than one request at a time is one.
         near(of(&pass(2)?, &Assumed { under_way: 0.5, ..ASSUMED })?.seconds, (0.256 + 16.0 * 0.5) / 2.0);
         let mut both = one;
         both.add(&two);
         assert_eq!((both.tasks, both.read, both.written, both.gets, both.puts), (3, 192, 128, 12, 16));
+        assert_eq!(both.memory, 80);
+        both.add(&Price { memory: 79, ..Price::default() });
         assert_eq!(both.memory, 80);
         near(both.seconds, one.seconds + two.seconds);
         Ok(())
