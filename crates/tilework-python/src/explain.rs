@@ -26,7 +26,7 @@ impl PyLayout {
     /// <BLANKLINE>
     ///   f32        32-bit floating point, 4 B each
     ///   [3,5]      dimension 0 (i) is 3, 1 (j) is 5
-    ///   {1,0}      row-major: dimension 1 (j) is the most minor, then 0 (y)
+    ///   {1,0}      row-major: dimension 1 (j) is the most minor, then 0 (i)
     ///   T(2,2)     tile 1 cuts dimension 0 (3) into 2 tiles of 2, padded to 4;
     ///              dimension 1 (5) into 3 tiles of 2, padded to 6
     /// <BLANKLINE>

@@ -78,6 +78,23 @@ impl Grid {
         )
     }
 
+    /// The same pieces over larger sizes: what the old sizes have not are pieces, and parts of pieces, without elements. Cuts that are
+    /// not regular become so.
+    ///
+    /// # Errors
+    /// Another number of sizes, a smaller size, and too many pieces.
+    pub(crate) fn grown(&self, sizes: &[u64]) -> Result<Grid> {
+        let old = self.sizes();
+        if old == sizes {
+            return Ok(self.clone());
+        }
+        if old.len() != sizes.len() || old.iter().zip(sizes).any(|(old, new)| new < old) {
+            return Err(Error::new(format!("sizes of {old:?} that grow to {sizes:?}")));
+        }
+        let pieces = self.cuts.iter().map(|cut| cut.regular().unwrap_or(cut.largest()).max(1));
+        Grid::regular(sizes, &pieces.collect::<Vec<u64>>())
+    }
+
     /// All of an array as one piece.
     ///
     /// # Errors

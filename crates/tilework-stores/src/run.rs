@@ -94,9 +94,10 @@ impl Run<'_> {
     fn is_of_these(&self) -> Result<()> {
         let Pass { from, to, .. } = self.pass;
         let stores = [(self.from.shards(), from, "read"), (self.to.shards(), to, "written")];
-        if let Some((shards, end, verb)) =
-            stores.into_iter().find(|(shards, end, _)| shards.grid() != &end.grid)
-        {
+        // Of what is read, a pass may have more: what is padded.
+        let read = self.from.shards().grid().grown(&from.grid.sizes());
+        let fits = [read.is_ok_and(|grid| grid == from.grid), self.to.shards().grid() == &to.grid];
+        if let Some(((shards, end, verb), _)) = stores.into_iter().zip(fits).find(|(_, fits)| !fits) {
             return Err(Error::new(format!(
                 "a pass of an array of {:?} in {} pieces, where one of {:?} in {} is {verb}",
                 end.grid.sizes(),

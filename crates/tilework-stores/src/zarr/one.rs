@@ -167,11 +167,7 @@ impl One<'_> {
         let sizes = to.shards.grid().sizes();
         let (mut begin, end) = (End::new(from.shards(), from.cost()?)?, End::new(&to.shards, to.cost()?)?);
         let grows = begin.grid.sizes() != sizes;
-        if grows {
-            // What the old array has not are pieces without elements.
-            let pieces = begin.grid.cuts().iter().map(|cut| cut.regular().unwrap_or(cut.largest()).max(1));
-            begin.grid = Grid::regular(&sizes, &pieces.collect::<Vec<u64>>())?;
-        }
+        begin.grid = begin.grid.grown(&sizes)?;
         let between = Some(Between { mapped: true }).filter(|_| !grows);
         let (plan, bounds) = self.plan(&begin, &end, between)?;
         let half = self.bytes / 2;
