@@ -8,7 +8,7 @@ use crate::kernels::splat::{Splat, splat};
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
-use crate::{bounds, convert, net, picks, subbyte};
+use crate::{bounds, convert, net, picks, subbyte, wide};
 
 /// The two buffers of a run, as every thread sees them.
 #[derive(Clone, Copy)]
@@ -42,6 +42,7 @@ pub(crate) struct Scratch {
     stages: [Option<Box<Stage>>; 2],
     pub(crate) below_a_byte: subbyte::Scratch,
     pub(crate) converting: convert::Scratch,
+    pub(crate) wide: wide::Blocks,
 }
 
 /// A small buffer that stays in the cache: what goes past the cache in whole lines is put together here.

@@ -145,7 +145,6 @@ mod explain;
 mod fault;
 #[cfg(all(test, unix))]
 mod guard_tests;
-mod halves;
 mod kernels;
 mod map;
 mod nest;
@@ -164,6 +163,9 @@ mod subbyte;
 mod tests;
 mod trial;
 mod ways;
+mod wide;
+#[cfg(test)]
+mod wide_tests;
 
 pub use buffer::Buffer;
 pub use convert::Conversion;

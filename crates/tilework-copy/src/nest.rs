@@ -53,19 +53,6 @@ impl ByteNest {
         }
     }
 
-    /// The nest in bytes, as a nest of elements of one.
-    pub(crate) fn counted(&self) -> Nest {
-        let counted =
-            |turn: &Turn| Loop { extent: turn.extent as u64, from: turn.from as i64, to: turn.to as i64 };
-        let size = self.size as i64;
-        let inner = Loop { extent: self.size as u64, from: 1, to: 1 };
-        let element = (size > 1).then_some(inner);
-        Nest {
-            starts: self.starts.iter().map(|&(from, to)| (from as u64, to as u64)).collect(),
-            loops: self.turns.iter().map(counted).chain(element).collect(),
-        }
-    }
-
     /// Takes the run out: how many bytes lie next to each other on both sides.
     pub(crate) fn take_run(&mut self) -> usize {
         let size = self.size as isize;

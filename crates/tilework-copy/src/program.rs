@@ -1,6 +1,7 @@
 //! A plan as steps.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilework_core::{Nest, Plan};
@@ -9,13 +10,13 @@ use crate::convert::Converter;
 use crate::cost::cost;
 use crate::elements::{ElementStep, Mover};
 use crate::exec::{self, Buffers, Scratch};
-use crate::halves::halves;
 use crate::kernels::InstructionSet;
 use crate::kernels::vector::fence;
 use crate::nest::ByteNest;
 use crate::pool::Pool;
 use crate::setting::Setting;
 use crate::step::Step;
+use crate::wide::{Wide, wide};
 use crate::{subbyte, ways};
 
 /// Bytes that are worth moving as bytes, in each run of elements below a byte.
@@ -42,6 +43,8 @@ enum Piece {
     Bytes(Step),
     /// As elements below a byte, or converted.
     Elements(ElementStep),
+    /// As elements below a byte, in blocks that are bytes for a while.
+    Wide(Arc<Wide>),
 }
 
 impl Piece {
@@ -49,6 +52,7 @@ impl Piece {
         match self {
             Piece::Bytes(step) => step.units(),
             Piece::Elements(step) => step.units(),
+            Piece::Wide(wide) => wide.units(),
         }
     }
 
@@ -57,6 +61,7 @@ impl Piece {
         match self {
             Piece::Bytes(step) => step.weight,
             Piece::Elements(step) => step.weight(),
+            Piece::Wide(wide) => wide.weight(),
         }
     }
 
@@ -129,6 +134,7 @@ impl Program {
             Piece::Bytes(step) if step.fills => format!("padding: {step}"),
             Piece::Bytes(step) => step.to_string(),
             Piece::Elements(step) => format!("elements by themselves; {} units", step.units()),
+            Piece::Wide(wide) => wide.to_string(),
         };
         self.phases.iter().flatten().map(explained).collect()
     }
@@ -142,6 +148,7 @@ impl Program {
         let cost = |piece: &Piece| match piece {
             Piece::Bytes(step) => cost(step, setting),
             Piece::Elements(_) => 0.0,
+            Piece::Wide(wide) => wide.cost(),
         };
         self.phases.iter().flatten().map(cost).sum()
     }
@@ -216,6 +223,7 @@ impl Program {
                         let buffers = if step.fills() { of_fill } else { buffers };
                         step.run(range, buffers, &mut scratch);
                     }
+                    Piece::Wide(wide) => wide.run(range, buffers, &mut scratch),
                 }
             }
         }
@@ -248,34 +256,32 @@ fn add(
         };
         if let Some(converter) = converter {
             let mover = Mover::Convert(converter.streaming(setting.streams));
-            shared.push(ElementStep::new(nest, bits, mover, fills));
+            shared.push(Piece::Elements(ElementStep::new(nest, bits, mover, fills)));
         } else if bits.is_multiple_of(8) {
             as_bytes(nest, bits as usize / 8);
         } else if let Some(split) = subbyte::split(nest, bits, 1).filter(|split| split.rest.is_empty()) {
             as_bytes(&split.bytes, 1);
-        } else if let Some(halves) = (bits == 4).then(|| halves(nest, setting)).flatten() {
-            for program in programs.iter_mut() {
-                let steps = halves.0.iter().cloned();
-                program.last().extend(steps.map(|step| Piece::Bytes(Step { fills, ..step })));
+        } else if let Some(blocks) = (!fills).then(|| wide(nest, bits, setting)).flatten() {
+            for blocks in blocks.into_iter().map(Arc::new) {
+                if blocks.is_whole() {
+                    let piece = Piece::Wide(blocks);
+                    programs.iter_mut().for_each(|program| program.last().push(piece.clone()));
+                } else {
+                    shared.push(Piece::Wide(blocks));
+                }
             }
-            shared.extend(
-                halves.1.iter().filter_map(|rest| {
-                    Some(ElementStep::new(rest, bits, Mover::Bits(bits, kernels()?), fills))
-                }),
-            );
         } else if let Some(split) = subbyte::split(nest, bits, LEAST_RUN) {
             as_bytes(&split.bytes, 1);
-            shared.extend(
-                split.rest.iter().filter_map(|rest| {
-                    Some(ElementStep::new(rest, bits, Mover::Bits(bits, kernels()?), fills))
-                }),
-            );
+            shared.extend(split.rest.iter().filter_map(|rest| {
+                let mover = Mover::Bits(bits, kernels()?);
+                Some(Piece::Elements(ElementStep::new(rest, bits, mover, fills)))
+            }));
         } else if let Some(kernels) = kernels() {
-            shared.push(ElementStep::new(nest, bits, Mover::Bits(bits, kernels), fills));
+            shared.push(Piece::Elements(ElementStep::new(nest, bits, Mover::Bits(bits, kernels), fills)));
         }
     }
     for program in programs {
-        let shared = shared.iter().cloned().map(Piece::Elements);
+        let shared = shared.iter().cloned();
         if bits.is_multiple_of(8) {
             program.last().extend(shared);
         } else {

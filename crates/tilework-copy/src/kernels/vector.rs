@@ -244,6 +244,20 @@ mod arm {
     }
 }
 
+/// Asks for the line of an address in the second cache; it is never read, so it may be any.
+#[inline(always)]
+pub(crate) fn fetch(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint that every processor of this kind has; any address will do.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(line.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    prefetch_near(line);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = line;
+}
+
 /// Makes stores past the cache visible to other threads, as all others are.
 pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]

@@ -9,6 +9,9 @@
 //! 4. *Rows* (`rows`): a loop that moves one element in the destination alone gathers a byte at a time; anything else
 //!    goes element by element, and elements of other widths bit by bit.
 //!
+//! Nests that are none of the first three are mostly faster as bytes, block by block ([`crate::wide`]); the kernels for that are here
+//! (`widen`).
+//!
 //! # Which bytes are written
 //!
 //! Exactly those that hold at least one element of the nest, and in them only the bits of its elements change: bytes at
@@ -22,14 +25,16 @@ pub(crate) mod runs;
 mod split;
 mod swap;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transpose;
+mod widen;
 
 use tilework_core::{Loop, Nest};
 
 use crate::kernels::{InstructionSet, transpose};
 pub(crate) use split::{shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
+pub(crate) use widen::{Widen, room, widen};
 
 /// The kernels that a nest of elements below a byte needs.
 #[derive(Clone, Copy, Debug)]

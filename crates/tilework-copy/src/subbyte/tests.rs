@@ -6,7 +6,7 @@ use tilework_core::{Few, Loop, Nest};
 use super::{Kernels, Scratch, move_nest, split, split::shares_no_bytes, walk};
 use crate::kernels::InstructionSet;
 
-fn nest(starts: &[(u64, u64)], loops: &[(u64, i64, i64)]) -> Nest {
+pub(crate) fn nest(starts: &[(u64, u64)], loops: &[(u64, i64, i64)]) -> Nest {
     Nest {
         starts: starts.iter().copied().collect(),
         loops: loops.iter().map(|&(extent, from, to)| Loop { extent, from, to }).collect(),
@@ -14,7 +14,7 @@ fn nest(starts: &[(u64, u64)], loops: &[(u64, i64, i64)]) -> Nest {
 }
 
 /// The elements of a nest as (source, destination).
-fn elements(nest: &Nest) -> Vec<(u64, u64)> {
+pub(crate) fn elements(nest: &Nest) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for &(from, to) in &nest.starts {
         walk(&nest.loops, from, to, &mut |from, to| all.push((from, to)));
@@ -23,7 +23,7 @@ fn elements(nest: &Nest) -> Vec<(u64, u64)> {
 }
 
 /// Bytes that are all different for long enough.
-fn noise(count: usize, seed: u64) -> Vec<u8> {
+pub(crate) fn noise(count: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let mut next = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -32,7 +32,7 @@ fn noise(count: usize, seed: u64) -> Vec<u8> {
     (0..count).map(|_| next()).collect()
 }
 
-fn expected(nest: &Nest, bits: u32, from: &[u8], to: &mut [u8]) {
+pub(crate) fn expected(nest: &Nest, bits: u32, from: &[u8], to: &mut [u8]) {
     for (source, place) in elements(nest) {
         for bit in 0..u64::from(bits) {
             let (source, place) = (source * u64::from(bits) + bit, place * u64::from(bits) + bit);
@@ -171,7 +171,7 @@ fn turns_that_share_bytes_are_told_from_those_that_do_not() {
 }
 
 /// A nest of permuted loops over a box with pitches, so that no element is written twice, in two orders.
-fn any_nest() -> impl Strategy<Value = Nest> {
+pub(crate) fn any_nest() -> impl Strategy<Value = Nest> {
     let extents = prop::collection::vec(2_u64..20, 1..4);
     (extents, any::<u64>(), prop::collection::vec(0_u64..3, 8), 0_u64..9, 0_u64..9).prop_map(
         |(extents, seed, pitches, from, to)| {

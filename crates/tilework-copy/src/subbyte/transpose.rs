@@ -14,6 +14,7 @@ use tilework_core::{Loop, Nest};
 use super::runs::{Shift, copy_bits};
 use super::swap::{Row, Swap, WIDTH};
 use super::{Kernels, walk};
+use crate::kernels::vector::fetch;
 use crate::kernels::{Block, BlockFn};
 
 /// Bytes of a column of a block, which is a row of the destination: few lines, as each is written once only in the middle.
@@ -181,7 +182,7 @@ impl Transpose {
         unsafe {
             let first = from.add((bit / 8) as usize);
             // The next block lies beside this one; by its turn the line is near.
-            prefetch(first.wrapping_add(WIDTH));
+            fetch(first.wrapping_add(WIDTH));
             if bit.is_multiple_of(8) && count == WIDTH * 8 {
                 *row = first.cast::<Row>().read();
             } else if bit.is_multiple_of(8) {
@@ -191,18 +192,4 @@ impl Transpose {
             }
         }
     }
-}
-
-/// Asks for a line of memory; it is never read, so it may lie anywhere.
-#[inline(always)]
-fn prefetch(line: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address is harmless, and every processor of this kind has it.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(line.cast());
-    }
-    #[cfg(target_arch = "aarch64")]
-    crate::kernels::vector::prefetch_near(line);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = line;
 }

@@ -1,0 +1,81 @@
+//! Nests in blocks of bytes against a move of one bit after the other.
+
+use proptest::prelude::*;
+use tilework_core::Nest;
+
+use crate::exec::{Buffers, Scratch};
+use crate::kernels::InstructionSet;
+use crate::setting::Setting;
+use crate::subbyte::tests::{any_nest, elements, expected, nest, noise};
+use crate::ways::Way;
+use crate::wide::wide;
+
+/// Bytes on either side of the destination.
+const APART: usize = 80;
+
+/// Runs a nest on every set of instructions, its units from the last to the first, and compares every byte. Says how many blocks and units
+/// there were.
+fn check(nest: &Nest, bits: u32) -> [usize; 2] {
+    let all = elements(nest);
+    let bytes = |last: u64| ((last + 1) * u64::from(bits)).div_ceil(8) as usize;
+    let from = noise(bytes(all.iter().map(|e| e.0).max().unwrap_or(0)), 1);
+    let size = bytes(all.iter().map(|e| e.1).max().unwrap_or(0));
+    let before = noise(size + 2 * APART, 2);
+    let mut want = before.clone();
+    expected(nest, bits, &from, &mut want[APART..]);
+    let mut counts = [0; 2];
+    for set in InstructionSet::all_here() {
+        for (fetches, way) in [(false, Way::Units), (true, Way::Picks)] {
+            let setting = Setting { set, streams: false, fetches, once: false, only: Some(way) };
+            let Some(made) = wide(nest, bits, setting) else { continue };
+            let mut found = before.clone();
+            let mut scratch = Scratch::default();
+            for wide in &made {
+                for unit in (0..wide.units()).rev() {
+                    let buffers = Buffers::of(&from, &mut found[APART..][..size]);
+                    // SAFETY: the buffers were made to hold all elements of the nest.
+                    unsafe { wide.run(unit..unit + 1, buffers, &mut scratch) };
+                }
+            }
+            assert!(found == want, "{bits} bits, {set:?}, {nest:?}\n{made:#?}");
+            counts = [made.len(), made.iter().map(|wide| wide.units()).sum()];
+        }
+    }
+    counts
+}
+
+#[test]
+fn loops_that_are_cut_stand_still_or_run_backward_are_exact() {
+    for bits in [1, 2, 4] {
+        // Two rows that alternate, in both directions, from and to any phase.
+        for (from, to) in [(0, 0), (3, 1), (1, 5)] {
+            check(&nest(&[(from, to)], &[(2, 1, 3003), (3001, 2, 1)]), bits);
+            check(&nest(&[(from, to)], &[(3001, 1, 2), (2, 3003, 1)]), bits);
+        }
+        check(&nest(&[(5000, 3)], &[(70, 1, 71), (71, -70, 1)]), bits);
+        check(&nest(&[(80, 3)], &[(70, -1, 71), (71, 70, 1)]), bits);
+        check(&nest(&[(9, 3)], &[(7, 0, 300), (25, 11, 12), (11, 1, 1)]), bits);
+        check(&nest(&[(9, 3)], &[(50, 1, 60), (60, 2, 1)]), bits);
+        check(&nest(&[(0, 3), (777, 40_001)], &[(5, 7, 600), (150, 35, 4), (3, 2, 1)]), bits);
+    }
+}
+
+#[test]
+fn blocks_are_shared_out_only_where_they_share_no_byte() {
+    // Rows of an even number of elements, of an odd one, and two nests at once.
+    assert_eq!(check(&nest(&[(0, 0)], &[(128, 1, 128), (128, 128, 1)]), 4), [1, 4]);
+    assert_eq!(check(&nest(&[(0, 1)], &[(128, 1, 128), (128, 128, 1)]), 4), [1, 1]);
+    let [nests, units] = check(&nest(&[(0, 0)], &[(129, 1, 129), (129, 129, 1)]), 4);
+    assert!(nests < units, "{nests} {units}");
+    let two = nest(&[(0, 0), (1, 20_001)], &[(128, 1, 128), (128, 128, 1)]);
+    assert_eq!(check(&two, 4), [1, 1]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_nest_moves_exactly_its_elements(nest in any_nest(), width in 0_u32..3) {
+        check(&nest, 1 << width);
+    }
+}
