@@ -74,7 +74,7 @@ impl Way {
             Way::Units => Some((vec![by_unit_loops(nest.clone(), setting)], Vec::new())),
             Way::Network(width) => net::blocks(nest, width, setting).map(one),
             Way::Squares(width) => net::squares(nest, width, setting).map(|step| (vec![step], Vec::new())),
-            Way::Picks => picks::picks(nest, 1, setting, limit),
+            Way::Picks => picks::picks(nest, setting, limit),
             Way::Grid => Some((vec![choose::grid(nest.clone(), setting)?], Vec::new())),
         }
     }

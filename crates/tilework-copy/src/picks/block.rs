@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tilework_core::InOrder;
 
 pub(super) use super::table::Run;
-use super::table::{Hull, Sizes, TooDear, tables};
+use super::table::{Hull, TooDear, tables};
 use crate::choose::{sort, whole};
 use crate::cost::cost;
 use crate::exec::STAGE;
@@ -103,18 +103,11 @@ impl Picks {
 }
 
 /// The steps that move a nest by lists, and what they leave; if there are some, and they cost no more than `limit`.
-///
-/// Of elements of 4 bits, two are in a byte, and places count halves of bytes. Only whole bytes are written.
-pub(crate) fn picks(
-    nest: &ByteNest,
-    in_byte: usize,
-    setting: Setting,
-    limit: f64,
-) -> Option<(Vec<Step>, Vec<ByteNest>)> {
-    kernels(setting.set, in_byte)?;
-    let pieces = pieces(nest, in_byte, setting.streams)?;
+pub(crate) fn picks(nest: &ByteNest, setting: Setting, limit: f64) -> Option<(Vec<Step>, Vec<ByteNest>)> {
+    kernels(setting.set)?;
+    let pieces = pieces(nest, setting.streams)?;
     let mut made = Made { steps: Vec::new(), rest: Vec::new(), left: limit };
-    divide(nest.clone(), pieces, 0, (in_byte, setting), &mut made).ok()?;
+    divide(nest.clone(), pieces, 0, setting, &mut made).ok()?;
     if made.steps.is_empty() { None } else { Some((made.steps, made.rest)) }
 }
 
@@ -130,7 +123,7 @@ fn divide(
     mut nest: ByteNest,
     pieces: Vec<usize>,
     first: usize,
-    how: (usize, Setting),
+    setting: Setting,
     made: &mut Made,
 ) -> Result<(), TooDear> {
     for place in first..pieces.len() {
@@ -141,15 +134,15 @@ fn divide(
             (rest.turns[place].extent, pieces[place]) = (left, left);
             let before = (extent - left) as isize;
             rest.starts.iter_mut().for_each(|at| *at = (at.0 + before * from, at.1 + before * to));
-            divide(rest, pieces, place + 1, how, made)?;
+            divide(rest, pieces, place + 1, setting, made)?;
             nest.turns[place].extent -= left;
         }
     }
     let blocks: f64 =
         nest.turns.iter().zip(&pieces).map(|(turn, &piece)| (turn.extent / piece) as f64).product();
-    match step(&nest, &pieces, how, made.left / (blocks * nest.starts.len() as f64))? {
+    match step(&nest, &pieces, setting, made.left / (blocks * nest.starts.len() as f64))? {
         Some(step) => {
-            made.left -= cost(&step, how.1);
+            made.left -= cost(&step, setting);
             made.steps.push(step);
         }
         None => {
@@ -162,14 +155,9 @@ fn divide(
 
 /// The step that moves a nest in blocks, if it can be, where each block costs no more than `limit`: each loop is cut into pieces
 /// of whole turns.
-fn step(
-    nest: &ByteNest,
-    pieces: &[usize],
-    (in_byte, setting): (usize, Setting),
-    limit: f64,
-) -> Result<Option<Step>, TooDear> {
+fn step(nest: &ByteNest, pieces: &[usize], setting: Setting, limit: f64) -> Result<Option<Step>, TooDear> {
     let streams = setting.streams;
-    let Some(kernels) = kernels(setting.set, in_byte) else { return Ok(None) };
+    let Some(kernels) = kernels(setting.set) else { return Ok(None) };
     let (mut inner, mut outer) = (Turns::new(), Turns::new());
     for (turn, &piece) in nest.turns.iter().zip(pieces) {
         inner.push(Turn { extent: piece, ..*turn });
@@ -179,59 +167,36 @@ fn step(
     inner.retain(|turn| turn.extent > 1);
     outer.retain(|turn| turn.extent > 1);
     let Some(mut runs) = runs(nest.size, inner) else { return Ok(None) };
-    // Each block begins with a byte on both sides.
-    let mut starts = nest.starts.clone();
-    let phase = starts.first().map_or(0, |start| start.0 % in_byte as isize);
-    runs.iter_mut().for_each(|run| run.from += phase);
-    let mut whole_bytes = true;
-    let mut in_bytes = |place: &mut isize| {
-        whole_bytes &= *place % in_byte as isize == 0;
-        *place /= in_byte as isize;
-    };
-    for start in &mut starts {
-        start.0 -= phase;
-        in_bytes(&mut start.0);
-        in_bytes(&mut start.1);
-    }
-    for turn in &mut outer {
-        in_bytes(&mut turn.from);
-        in_bytes(&mut turn.to);
-    }
-    if !whole_bytes {
-        return Ok(None);
-    }
-    // Up to whole bytes.
+    let starts = nest.starts.clone();
     let hull_of = |side: fn(&Run) -> isize| {
         let low = runs.iter().map(side).min().unwrap_or(0);
         let high = runs.iter().map(|run| side(run) + run.length as isize).max().unwrap_or(0);
-        let byte = in_byte as isize;
-        Hull { low: low.div_euclid(byte) * byte, high: (high + byte - 1).div_euclid(byte) * byte }
+        Hull { low, high }
     };
     let (hull, written) = (hull_of(|run| run.from), hull_of(|run| run.to));
-    if hull.high - hull.low < (kernels.width * in_byte) as isize {
+    if hull.high - hull.low < kernels.width as isize {
         return Ok(None);
     }
-    let Some(rows) = rows(&runs, in_byte) else { return Ok(None) };
+    let rows = rows(&runs);
     let lines = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
     let is_whole = rows.iter().all(|row| lines(&row.0) && row.1.is_multiple_of(LINE))
         && outer.iter().all(|turn| lines(&turn.to))
         && starts.iter().all(|start| lines(&start.1));
-    let mut fetch = if setting.fetches { fetched(&runs, LINE * in_byte) } else { Vec::new() };
+    let mut fetch = if setting.fetches { fetched(&runs) } else { Vec::new() };
     let whole_windows = is_whole && kernels.stream.is_some();
     let staged = if streams && !whole_windows && rows.iter().all(|row| row.1 >= STAGED) {
-        staged(&rows, &mut runs, in_byte)
+        staged(&rows, &mut runs)
     } else {
         None
     };
-    let sizes = Sizes { in_byte, width: kernels.width };
     // Where it is memory that is waited for, what is done meanwhile costs a part of that.
     let limit = if setting.fetches { limit * MOVED as f64 } else { limit };
     let parts = streams || kernels.width < LINE;
-    let Some((tables, between)) = tables(&runs, sizes, hull, parts, limit)? else { return Ok(None) };
+    let Some((tables, between)) = tables(&runs, kernels.width, hull, parts, limit)? else { return Ok(None) };
     let windows = tables[0].windows.len();
     fetch.resize(fetch.len().next_multiple_of(windows), 0);
-    let weight = runs.iter().map(|run| run.length).sum::<usize>() / in_byte;
-    let span = |hull: Hull| (hull.low / in_byte as isize, (hull.high - hull.low) as usize / in_byte);
+    let weight = runs.iter().map(|run| run.length).sum::<usize>();
+    let span = |hull: Hull| (hull.low, (hull.high - hull.low) as usize);
     let picks = Picks {
         tables,
         between,
@@ -254,7 +219,7 @@ fn step(
 
 /// How many turns of each loop are in a block: enough for as many bytes in a row on both sides as there is room for, and then for
 /// a block that is worth its call.
-fn pieces(nest: &ByteNest, in_byte: usize, streams: bool) -> Option<Vec<usize>> {
+fn pieces(nest: &ByteNest, streams: bool) -> Option<Vec<usize>> {
     let all = |pieces: &[usize]| pieces.iter().fold(nest.size, |bytes, &piece| bytes.saturating_mul(piece));
     let by = |side: fn(&Turn) -> isize| {
         let mut order: Vec<usize> = (0..nest.turns.len()).filter(|&k| side(&nest.turns[k]) != 0).collect();
@@ -278,7 +243,7 @@ fn pieces(nest: &ByteNest, in_byte: usize, streams: bool) -> Option<Vec<usize>> 
                 if bytes >= wanted {
                     break;
                 }
-                pieces[k] = piece(nest.turns[k].extent, wanted.div_ceil(bytes), in_byte).max(pieces[k]);
+                pieces[k] = piece(nest.turns[k].extent, wanted.div_ceil(bytes)).max(pieces[k]);
                 bytes = bytes.saturating_mul(pieces[k]);
             }
         }
@@ -291,7 +256,7 @@ fn pieces(nest: &ByteNest, in_byte: usize, streams: bool) -> Option<Vec<usize>> 
             break;
         }
         let extent = nest.turns[k].extent;
-        let more = piece(extent, pieces[k].saturating_mul(ENOUGH.div_ceil(bytes)), in_byte);
+        let more = piece(extent, pieces[k].saturating_mul(ENOUGH.div_ceil(bytes)));
         let before = std::mem::replace(&mut pieces[k], more);
         if !is_small(&pieces) {
             pieces[k] = before;
@@ -300,14 +265,12 @@ fn pieces(nest: &ByteNest, in_byte: usize, streams: bool) -> Option<Vec<usize>> 
     Some(pieces)
 }
 
-/// At least `least` turns of a loop, if it has them: better a few more than some that are left over. Of halves of bytes, an even
-/// number.
-fn piece(extent: usize, least: usize, in_byte: usize) -> usize {
+/// At least `least` turns of a loop, if it has them: better a few more than some that are left over.
+fn piece(extent: usize, least: usize) -> usize {
     if extent <= 2 * least {
         return extent;
     }
-    let least = least.next_multiple_of(in_byte);
-    (least..2 * least).step_by(in_byte).find(|piece| extent.is_multiple_of(*piece)).unwrap_or(least)
+    (least..2 * least).find(|piece| extent.is_multiple_of(*piece)).unwrap_or(least)
 }
 
 /// All runs of some loops around elements of `size` bytes, in the order of the destination.
@@ -336,8 +299,8 @@ pub(super) fn runs(size: usize, turns: Turns) -> Option<Vec<Run>> {
     Some(runs)
 }
 
-/// What lies in a row in the destination: where, and how many bytes; if these are whole ones.
-fn rows(runs: &[Run], in_byte: usize) -> Option<Vec<(isize, usize)>> {
+/// What lies in a row in the destination: where, and how many bytes.
+fn rows(runs: &[Run]) -> Vec<(isize, usize)> {
     let mut rows: Vec<(isize, usize)> = Vec::new();
     for run in runs {
         match rows.last_mut() {
@@ -345,17 +308,11 @@ fn rows(runs: &[Run], in_byte: usize) -> Option<Vec<(isize, usize)>> {
             _ => rows.push((run.to, run.length)),
         }
     }
-    for row in &mut rows {
-        if row.0 % in_byte as isize != 0 || row.1 % in_byte != 0 {
-            return None;
-        }
-        (row.0, row.1) = (row.0 / in_byte as isize, row.1 / in_byte);
-    }
-    Some(rows)
+    rows
 }
 
 /// Sends runs to a buffer in which each row has lines of its own, if there is room.
-fn staged(rows: &[(isize, usize)], runs: &mut [Run], in_byte: usize) -> Option<Staged> {
+fn staged(rows: &[(isize, usize)], runs: &mut [Run]) -> Option<Staged> {
     let mut at = FRONT;
     let mut staged = Vec::with_capacity(rows.len());
     for &(to, bytes) in rows {
@@ -366,21 +323,20 @@ fn staged(rows: &[(isize, usize)], runs: &mut [Run], in_byte: usize) -> Option<S
         return None;
     }
     let mut row = 0;
-    let in_byte = in_byte as isize;
     for run in runs {
-        while run.to >= (staged[row].to + staged[row].bytes as isize) * in_byte {
+        while run.to >= staged[row].to + staged[row].bytes as isize {
             row += 1;
         }
-        run.to += (staged[row].at as isize - staged[row].to) * in_byte;
+        run.to += staged[row].at as isize - staged[row].to;
     }
     let first = staged[0].bytes;
     let each = staged.iter().all(|row| row.bytes == first).then_some(first as isize);
     Some(Staged { rows: staged, bytes: at, each })
 }
 
-/// The lines of `line` elements that runs are read from, wherever lines begin; as places in bytes.
-fn fetched(runs: &[Run], line: usize) -> Vec<isize> {
-    let line = line as isize;
+/// The lines that runs are read from, wherever lines begin; as places in bytes.
+fn fetched(runs: &[Run]) -> Vec<isize> {
+    let line = LINE as isize;
     let lines = |run: &Run| run.from.div_euclid(line)..=(run.from + run.length as isize - 1).div_euclid(line);
     let mut fetched: Vec<_> = runs.iter().flat_map(lines).collect();
     fetched.sort_unstable();

@@ -6,9 +6,9 @@ use tilework_core::InOrder;
 
 use smallvec::SmallVec;
 
-use super::table::{Hull, Part, Shape, Sizes};
+use super::table::{Hull, Part, Shape};
 use crate::kernels::net::{Bytes, LANE};
-use crate::kernels::picks::{ALIKE, Group, Kind, Pick, SHIFTED, SHIFTS, TAKEN, Table, Window};
+use crate::kernels::picks::{ALIKE, Group, Kind, Pick, TAKEN, Table, Window};
 use crate::kernels::vector::LINE;
 
 /// Windows with the same patterns that are worth a call.
@@ -20,8 +20,6 @@ pub(super) struct Picking<'a> {
     parts: &'a [Part],
     hull: Hull,
     reach: isize,
-    /// Where a pick may begin, as a mask.
-    byte: isize,
     /// Parts before this one have been looked at, and have these bytes that no pick has.
     next: usize,
     open: std::ops::Range<isize>,
@@ -29,9 +27,8 @@ pub(super) struct Picking<'a> {
 
 impl<'a> Picking<'a> {
     /// With picks of `reach` bytes.
-    pub(super) fn new(parts: &'a [Part], (reach, in_byte): (usize, usize), hull: Hull) -> Picking<'a> {
-        let (reach, byte) = ((reach * in_byte) as isize, -(in_byte as isize));
-        Picking { parts, hull, reach, byte, next: 0, open: 0..0 }
+    pub(super) fn new(parts: &'a [Part], reach: usize, hull: Hull) -> Picking<'a> {
+        Picking { parts, hull, reach: reach as isize, next: 0, open: 0..0 }
     }
 
     /// Where the next pick begins.
@@ -45,7 +42,7 @@ impl<'a> Picking<'a> {
         let end = near.map(|part| part.from + part.length as isize).fold(self.open.end, isize::max);
         // On a line of the source, if that has it all; and within what may be read.
         let on_line = first & !(self.reach - 1);
-        let from = if end <= on_line + self.reach { on_line } else { first & self.byte };
+        let from = if end <= on_line + self.reach { on_line } else { first };
         let from = from.min(self.hull.high - self.reach).max(self.hull.low);
         let mut last = self.open.end;
         while let Some(part) = self.parts.get(self.next).filter(|part| part.from < from + self.reach) {
@@ -96,38 +93,35 @@ impl Making {
         to: isize,
         parts: &[Part],
         shape: Shape,
-        (sizes, is_loose): (Sizes, bool),
+        width: usize,
         hull: Hull,
     ) -> Option<()> {
-        let Sizes { in_byte, width } = sizes;
         let before = self.table.picks.len();
-        // The halves of bytes that are written; where elements have whole ones, both at once.
-        let mut masks = [0_u64; 2];
+        // The bytes that are written.
+        let mut mask = 0_u64;
         if shape.lanes {
             let mut lanes: SmallVec<[Part; LINE / LANE]> = parts.into();
             lanes.sort_unstable_by_key(|part| part.at);
             for part in lanes {
                 self.table.picks.push(Pick { from: i32::try_from(part.from).ok()?, pattern: 0 });
             }
-            masks[0] = u64::MAX >> (64 - width);
+            mask = u64::MAX >> (64 - width);
         } else {
             let reach = if shape.short { LANE } else { width };
-            let mut picks = Picking::new(parts, (reach, in_byte), hull);
+            let mut picks = Picking::new(parts, reach, hull);
             let reach = picks.reach;
             let (mut first, mut open) = (0, SmallVec::<[Part; LINE]>::new());
             while let Some(from) = picks.next() {
                 // What parts before have left, and those that begin here.
-                let mut patterns = [[0; LINE]; SHIFTS.len()];
-                let patterns = &mut patterns[..if in_byte == 1 { 1 } else { SHIFTS.len() }];
+                let mut pattern = [0; LINE];
                 let here = std::mem::take(&mut open);
                 for part in here.iter().chain(&parts[first..picks.next]) {
                     let begin = (part.from - from) as usize;
                     let length = part.length.min(reach as usize - begin);
                     for k in 0..length {
                         let (at, taken) = (part.at + k, begin + k);
-                        let half = if in_byte == 1 { 0 } else { 1 + at % 2 * 2 + taken % 2 };
-                        patterns[half][at / in_byte] = TAKEN | (taken / in_byte) as u8;
-                        masks[at % in_byte] |= 1 << (at / in_byte);
+                        pattern[at] = TAKEN | taken as u8;
+                        mask |= 1 << at;
                     }
                     if length < part.length {
                         let (at, from) = (part.at + length, part.from + length as isize);
@@ -135,33 +129,18 @@ impl Making {
                     }
                 }
                 first = picks.next;
-                if let [both, low, _, _, high] = patterns {
-                    for ((both, low), high) in both.iter_mut().zip(low).zip(high) {
-                        if *low == *high && *low != 0 {
-                            (*both, *low, *high) = (*low, 0, 0);
-                        }
-                    }
-                }
-                for (shift, pattern) in patterns.iter().enumerate() {
-                    if pattern != &[0; LINE] {
-                        self.pick(i32::try_from(from / in_byte as isize).ok()?, shift, &pattern[..width]);
-                    }
-                }
+                self.pick(i32::try_from(from).ok()?, &pattern[..width]);
             }
         }
-        if in_byte == 2 && (masks[0] != masks[1] && !is_loose || to % 2 != 0) {
-            return None;
-        }
-        let mask = masks[0] | masks[1];
         debug_assert!(width == LINE || (mask + 1).is_power_of_two(), "gaps in a short window: {mask:x}");
-        self.table.windows.push(Window { to: to / in_byte as isize, mask });
+        self.table.windows.push(Window { to, mask });
         let picks = self.table.picks.len() - before;
-        debug_assert!(in_byte == 2 || picks == shape.picks, "{parts:?} {shape:?} {picks} {hull:?} {width}");
+        debug_assert!(picks == shape.picks, "{parts:?} {shape:?} {picks} {hull:?} {width}");
         self.shapes.push((Shape { picks, ..shape }, before));
         Some(())
     }
 
-    fn pick(&mut self, from: i32, shift: usize, pattern: &[u8]) {
+    fn pick(&mut self, from: i32, pattern: &[u8]) {
         let mut bytes = [0; LINE];
         bytes[..pattern.len()].copy_from_slice(pattern);
         let new = self.known.len();
@@ -179,7 +158,7 @@ impl Making {
             }
         }
         let at = number * pattern.len() as u32;
-        self.table.picks.push(Pick { from, pattern: at | (shift as u32) << SHIFTED });
+        self.table.picks.push(Pick { from, pattern: at });
     }
 
     /// The table, with its windows in groups: those with the same patterns, and of what is left those with as many picks.

@@ -8,8 +8,7 @@ use crate::kernels::net::LANE;
 use crate::kernels::picks::Table;
 use crate::kernels::vector::LINE;
 
-/// Elements that stay together: `length` of them, from one place to another. Places and lengths are in bytes, or in halves of them where
-/// elements have 4 bits: `in_byte` is 1 or 2.
+/// Elements that stay together: `length` of them, from one place to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) to: isize,
@@ -25,28 +24,11 @@ pub(super) struct Part {
     pub(super) length: usize,
 }
 
-/// What windows are made of.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
-    /// Elements in a byte.
-    pub(super) in_byte: usize,
-    /// Bytes of a window and of a pick.
-    pub(super) width: usize,
-}
-
-impl Sizes {
-    /// A window, in elements of half a byte where these are.
-    fn window(self) -> usize {
-        self.width * self.in_byte
-    }
-}
-
 /// Windows before their picks are known: where each goes, and where its parts end in the list of all.
 #[derive(Clone, Debug)]
 struct Windows {
-    sizes: Sizes,
-    /// Whether a byte may be written whole where only a half of it is wanted.
-    is_loose: bool,
+    /// Bytes of a window and of a pick.
+    width: usize,
     to: Vec<isize>,
     ends: Vec<usize>,
     parts: Vec<Part>,
@@ -55,7 +37,7 @@ struct Windows {
     cost: usize,
 }
 
-/// The elements of the source, from and to where a pick may read; whole bytes.
+/// The elements of the source, from and to where a pick may read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     pub(super) low: isize,
@@ -75,26 +57,24 @@ const BETWEEN_PICK: usize = 4;
 ///
 /// `parts` says whether a window ends where bytes of the destination are left out.
 ///
-/// None if there are bytes that the runs write only in part.
-///
 /// # Errors
 /// That it would cost more than `limit` lines: nothing is written down then.
 pub(super) fn tables(
     runs: &[Run],
-    sizes: Sizes,
+    width: usize,
     hull: Hull,
     parts: bool,
     limit: f64,
 ) -> Result<Option<(Vec<Table>, usize)>, TooDear> {
-    let mut one = Windows::cut(runs, sizes, parts);
+    let mut one = Windows::cut(runs, width, parts);
     one.look(hull, false);
     let single = one.cost();
     if one.picks() >= FEW * one.to.len() {
         // As many picks in either pass.
         let (mut between, mut second) =
             one.two_passes(if one.picks() < 4 * FEW * one.to.len() { 4 } else { 8 });
-        let bytes = between.to.len() * sizes.width;
-        let inner = Hull { low: 0, high: (bytes * sizes.in_byte) as isize };
+        let bytes = between.to.len() * width;
+        let inner = Hull { low: 0, high: bytes as isize };
         between.look(hull, false);
         second.look(inner, true);
         let both = between.cost() + second.cost();
@@ -131,12 +111,10 @@ impl Windows {
     }
 
     /// Cuts runs into windows.
-    fn cut(runs: &[Run], sizes: Sizes, parts: bool) -> Windows {
-        let line = sizes.window();
+    fn cut(runs: &[Run], width: usize, parts: bool) -> Windows {
         let parts_of_runs = Vec::with_capacity(runs.len());
         let mut windows = Windows {
-            sizes,
-            is_loose: false,
+            width,
             to: Vec::new(),
             ends: Vec::new(),
             parts: parts_of_runs,
@@ -149,11 +127,11 @@ impl Windows {
             let mut filled = to;
             while let Some(run) = runs.get(next) {
                 let here = run.to + done as isize;
-                if here - to >= line as isize || parts && here != filled {
+                if here - to >= width as isize || parts && here != filled {
                     break;
                 }
                 let at = (here - to) as usize;
-                let length = (run.length - done).min(line - at);
+                let length = (run.length - done).min(width - at);
                 windows.parts.push(Part { at, from: run.from + done as isize, length });
                 filled = here + length as isize;
                 done += length;
@@ -163,7 +141,7 @@ impl Windows {
             }
             windows.to.push(to);
             windows.ends.push(windows.parts.len());
-            if sizes.width < LINE && filled < to + line as isize {
+            if width < LINE && filled < to + width as isize {
                 windows.fill_from_before((filled - to) as usize);
             }
         }
@@ -173,7 +151,7 @@ impl Windows {
     /// Where the last window is filled up to here only, it begins earlier, in the one before, if that is full and ends where it begins:
     /// a part of a short window costs more to write than bytes that are written twice.
     fn fill_from_before(&mut self, filled: usize) {
-        let line = self.sizes.window();
+        let line = self.width;
         let last = self.to.len() - 1;
         if last == 0 || self.to[last - 1] + line as isize != self.to[last] {
             return;
@@ -204,20 +182,20 @@ impl Windows {
     /// Sorts the parts of each window by their places in the source, and says how it is put together at the least cost.
     /// `is_between` says that its source is what the first of two passes wrote.
     fn look(&mut self, hull: Hull, is_between: bool) {
-        let Sizes { in_byte, width } = self.sizes;
+        let width = self.width;
         let long = if is_between { BETWEEN_PICK } else { LONG_PICK };
         let mut first = 0;
         for &end in &self.ends {
             let parts = &mut self.parts[first..end];
             first = end;
-            let lanes = in_byte == 1 && are_lanes(parts, width);
+            let lanes = are_lanes(parts, width);
             parts.sort_unstable_by_key(|part| part.from);
             let count = |reach: usize| {
-                let mut picks = Picking::new(parts, (reach, in_byte), hull);
+                let mut picks = Picking::new(parts, reach, hull);
                 std::iter::from_fn(|| picks.next()).count()
             };
             let (longs, lane) = (count(width), width / LANE);
-            let shorts = if width > LANE && in_byte == 1 { count(LANE) } else { usize::MAX / SHORT_PICK };
+            let shorts = if width > LANE { count(LANE) } else { usize::MAX / SHORT_PICK };
             let shape = if lanes && lane * SHORT_PICK <= longs * long {
                 Shape { picks: lane, lanes, short: false }
             } else if shorts * SHORT_PICK <= longs * long {
@@ -245,14 +223,14 @@ impl Windows {
         let mut making = Making::new(self.cost());
         for (window, &to) in self.to.iter().enumerate() {
             let shape = self.shapes[window];
-            making.add(to, self.parts(window), shape, (self.sizes, self.is_loose), hull)?;
+            making.add(to, self.parts(window), shape, self.width, hull)?;
         }
         Some(making.table())
     }
 
     /// Two passes: what `together` windows that draw from the same lines want is brought together first, in the order of the source.
     fn two_passes(&self, together: usize) -> (Windows, Windows) {
-        let in_line = self.sizes.window();
+        let in_line = self.width;
         // Windows that draw from the same lines become neighbours.
         let mut order: Vec<usize> = (0..self.to.len()).collect();
         order.sort_by_cached_key(|&window| {
@@ -270,8 +248,7 @@ impl Windows {
         let mut parts: Vec<_> = windows.zip(&self.parts).enumerate().collect();
         parts.order_by_key(|&(_, (window, part))| (group[window], part.from));
         let mut between = Windows {
-            sizes: self.sizes,
-            is_loose: true,
+            width: self.width,
             to: Vec::new(),
             ends: Vec::new(),
             parts: Vec::new(),

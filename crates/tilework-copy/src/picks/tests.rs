@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::block::{Run, runs};
-use super::table::{Hull, Sizes, tables};
+use super::table::{Hull, tables};
 use crate::guard_tests::Dice;
 use crate::kernels::net::LANE;
 use crate::kernels::picks::{Kind, TAKEN, Table};
@@ -28,7 +28,7 @@ fn carried_out(table: &Table, width: usize, (source, low): (&[u8], isize), out: 
                 continue;
             }
             let bytes = &source[begin..begin + if group.short { LANE } else { width }];
-            for (byte, &pattern) in line.iter_mut().zip(&all[pick.offset()..][..width]) {
+            for (byte, &pattern) in line.iter_mut().zip(&all[pick.pattern as usize..][..width]) {
                 let pattern = pattern ^ turned;
                 if pattern & TAKEN != 0 {
                     assert_eq!(byte.replace(bytes[usize::from(pattern & !TAKEN)]), None);
@@ -118,9 +118,8 @@ fn every_byte_comes_where_its_loops_bring_it() {
             wanted[run.to as usize..][..run.length]
                 .copy_from_slice(&source[(run.from - low) as usize..][..run.length]);
         }
-        let sizes = Sizes { in_byte: 1, width };
         let parts = width < LINE || dice.below(2) == 0;
-        let Ok(Some((tables, bytes))) = tables(&runs, sizes, Hull { low, high }, parts, f64::INFINITY) else {
+        let Ok(Some((tables, bytes))) = tables(&runs, width, Hull { low, high }, parts, f64::INFINITY) else {
             panic!("no table: {runs:?}");
         };
         let mut out = vec![0xa5; end];

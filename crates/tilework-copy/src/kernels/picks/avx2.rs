@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use super::Call;
 use super::windows::{self, Register};
-use super::{Call, Shift};
 use crate::kernels::net::LANE;
 
 /// # Safety
@@ -12,14 +12,6 @@ use crate::kernels::net::LANE;
 pub(super) unsafe fn run(call: &Call) {
     // SAFETY: the caller's promise.
     unsafe { windows::run::<__m128i, false>(call) };
-}
-
-/// # Safety
-/// As for [`super::PicksFn`].
-#[target_feature(enable = "avx2")]
-pub(super) unsafe fn run_halves(call: &Call) {
-    // SAFETY: the caller's promise.
-    unsafe { windows::run_halves::<__m128i, false>(call) };
 }
 
 // SAFETY of all: the machine has the instructions of the two functions above, into which these are inlined; and the callers' promises.
@@ -46,17 +38,6 @@ impl Register for __m128i {
     #[inline(always)]
     fn with(self, bytes: Self, pattern: Self::Pattern) -> Self {
         unsafe { _mm_or_si128(self, _mm_shuffle_epi8(bytes, pattern)) }
-    }
-
-    #[inline(always)]
-    fn with_halves(self, bytes: Self, pattern: Self::Pattern, shift: &Shift) -> Self {
-        unsafe {
-            let bytes = _mm_shuffle_epi8(bytes, pattern);
-            let [right, left, mask] =
-                [&shift.right, &shift.left, &shift.mask].map(|two| _mm_load_si128(two.as_ptr().cast()));
-            let bytes = _mm_sll_epi16(_mm_srl_epi16(bytes, right), left);
-            _mm_or_si128(self, _mm_and_si128(bytes, mask))
-        }
     }
 
     #[inline(always)]

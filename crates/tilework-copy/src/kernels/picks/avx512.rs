@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use super::Call;
 use super::windows::{self, Register};
-use super::{Call, Shift};
 use crate::kernels::vector::LINE;
 
 /// # Safety
@@ -12,14 +12,6 @@ use crate::kernels::vector::LINE;
 pub(super) unsafe fn run<const STREAM: bool>(call: &Call) {
     // SAFETY: the caller's promise.
     unsafe { windows::run::<__m512i, STREAM>(call) };
-}
-
-/// # Safety
-/// As for [`super::PicksFn`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) unsafe fn run_halves<const STREAM: bool>(call: &Call) {
-    // SAFETY: the caller's promise.
-    unsafe { windows::run_halves::<__m512i, STREAM>(call) };
 }
 
 // SAFETY of all: the machine has the instructions of the two functions above, into which these are inlined; and the callers' promises.
@@ -56,18 +48,6 @@ impl Register for __m512i {
     #[inline(always)]
     fn with(self, bytes: Self, (pattern, taken): Self::Pattern) -> Self {
         unsafe { _mm512_mask_permutexvar_epi8(self, taken, pattern, bytes) }
-    }
-
-    #[inline(always)]
-    fn with_halves(self, bytes: Self, (pattern, taken): Self::Pattern, shift: &Shift) -> Self {
-        unsafe {
-            let bytes = _mm512_maskz_permutexvar_epi8(taken, pattern, bytes);
-            let [right, left, mask] =
-                [&shift.right, &shift.left, &shift.mask].map(|two| _mm_load_si128(two.as_ptr().cast()));
-            let bytes = _mm512_sll_epi16(_mm512_srl_epi16(bytes, right), left);
-            // The line, or what the mask has of these bytes.
-            _mm512_ternarylogic_epi32::<0xf8>(self, bytes, _mm512_broadcast_i32x4(mask))
-        }
     }
 
     #[inline(always)]

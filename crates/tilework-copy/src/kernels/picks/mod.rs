@@ -17,34 +17,6 @@ use super::vector::LINE;
 /// the other way round: a shuffle makes zero of what has this bit.
 pub(crate) const TAKEN: u8 = 0x80;
 
-/// What becomes of the bytes of a pick before they are put into the window. With elements of whole bytes there is nothing to do.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(16))]
-pub(crate) struct Shift {
-    /// Bits by which it moves to the right, and then to the left.
-    right: [u64; 2],
-    left: [u64; 2],
-    /// What of each byte is taken then.
-    mask: [u64; 2],
-}
-
-const fn shift(right: u64, left: u64, mask: u64) -> Shift {
-    Shift { right: [right, 0], left: [left, 0], mask: [mask; 2] }
-}
-
-/// Both halves of bytes that stay together, and each half of the destination from each of the source: its number is what is
-/// added to the place of a pattern, above [`SHIFTED`].
-pub(crate) static SHIFTS: [Shift; 5] = [
-    shift(0, 0, 0xffff_ffff_ffff_ffff),
-    shift(0, 0, 0x0f0f_0f0f_0f0f_0f0f),
-    shift(4, 0, 0x0f0f_0f0f_0f0f_0f0f),
-    shift(0, 4, 0xf0f0_f0f0_f0f0_f0f0),
-    shift(0, 0, 0xf0f0_f0f0_f0f0_f0f0),
-];
-
-/// The bits of a pick's pattern above its place.
-pub(crate) const SHIFTED: u32 = 24;
-
 /// A line of the destination, or a part of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
@@ -57,16 +29,7 @@ pub(crate) struct Window {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pick {
     pub(crate) from: i32,
-    /// Above [`SHIFTED`] it says what is done to the bytes.
     pub(crate) pattern: u32,
-}
-
-impl Pick {
-    /// Where its pattern begins.
-    #[inline(always)]
-    pub(crate) fn offset(&self) -> usize {
-        self.pattern as usize & ((1 << SHIFTED) - 1)
-    }
 }
 
 /// Windows that follow each other in a table.
@@ -175,25 +138,17 @@ pub(crate) struct Kernels {
     pub(crate) stream: Option<PicksFn>,
 }
 
-/// The kernels, if the set has some, for `in_byte` elements in a byte. The set must be one that this machine has.
-pub(crate) fn picks(set: InstructionSet, in_byte: usize) -> Option<Kernels> {
+/// The kernels, if the set has some. The set must be one that this machine has.
+pub(crate) fn picks(set: InstructionSet) -> Option<Kernels> {
     #[allow(unused, reason = "where there are no kernels")]
     let of = |width, plain: PicksFn, stream| Some(Kernels { width, plain, stream });
-    match (set, in_byte) {
+    match set {
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, 1) => of(LINE, avx512::run::<false>, Some(avx512::run::<true>)),
+        InstructionSet::Avx512 => of(LINE, avx512::run::<false>, Some(avx512::run::<true>)),
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, 2) => {
-            of(LINE, avx512::run_halves::<false>, Some(avx512::run_halves::<true>))
-        }
-        #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx2, 1) => of(LANE, avx2::run, None),
-        #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx2, 2) => of(LANE, avx2::run_halves, None),
+        InstructionSet::Avx2 => of(LANE, avx2::run, None),
         #[cfg(target_arch = "aarch64")]
-        (InstructionSet::Neon, 1) => of(LANE, neon::run, None),
-        #[cfg(target_arch = "aarch64")]
-        (InstructionSet::Neon, 2) => of(LANE, neon::run_halves, None),
+        InstructionSet::Neon => of(LANE, neon::run, None),
         _ => None,
     }
 }

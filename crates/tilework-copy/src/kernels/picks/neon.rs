@@ -2,8 +2,8 @@
 
 use std::arch::aarch64::*;
 
+use super::Call;
 use super::windows::{self, Register};
-use super::{Call, Shift};
 use crate::kernels::net::LANE;
 use crate::kernels::vector::prefetch_near;
 
@@ -13,14 +13,6 @@ use crate::kernels::vector::prefetch_near;
 pub(super) unsafe fn run(call: &Call) {
     // SAFETY: the caller's promise.
     unsafe { windows::run::<uint8x16_t, false>(call) };
-}
-
-/// # Safety
-/// As for [`super::PicksFn`].
-#[target_feature(enable = "neon")]
-pub(super) unsafe fn run_halves(call: &Call) {
-    // SAFETY: the caller's promise.
-    unsafe { windows::run_halves::<uint8x16_t, false>(call) };
 }
 
 // SAFETY of all: the machine has the instructions of the two functions above, into which these are inlined; and the callers' promises.
@@ -47,15 +39,6 @@ impl Register for uint8x16_t {
     #[inline(always)]
     fn with(self, bytes: Self, pattern: Self::Pattern) -> Self {
         unsafe { vorrq_u8(self, vqtbl1q_u8(bytes, pattern)) }
-    }
-
-    #[inline(always)]
-    fn with_halves(self, bytes: Self, pattern: Self::Pattern, shift: &Shift) -> Self {
-        unsafe {
-            let by = vdupq_n_s8(shift.left[0] as i8 - shift.right[0] as i8);
-            let bytes = vshlq_u8(vqtbl1q_u8(bytes, pattern), by);
-            vorrq_u8(self, vandq_u8(bytes, vdupq_n_u8(shift.mask[0] as u8)))
-        }
     }
 
     #[inline(always)]

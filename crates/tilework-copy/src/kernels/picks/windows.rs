@@ -1,6 +1,6 @@
 //! The one loop that moves windows, for registers of either length.
 
-use super::{ALIKE, Call, Group, Kind, SHIFTED, SHIFTS, Shift};
+use super::{ALIKE, Call, Group, Kind};
 use crate::kernels::net::LANE;
 
 /// A register that a window is put together in. All functions are inlined into one that has the instructions they need.
@@ -24,9 +24,6 @@ pub(super) trait Register: Copy {
     /// Takes what the pattern says from these bytes; the rest stays as it is, or is zero and stays so.
     fn with(self, bytes: Self, pattern: Self::Pattern) -> Self;
 
-    /// The same with half of each byte, moved to where it belongs.
-    fn with_halves(self, bytes: Self, pattern: Self::Pattern, shift: &Shift) -> Self;
-
     /// Lanes in a row: lane `k` is read at `from(k)`.
     ///
     /// # Safety
@@ -43,7 +40,7 @@ pub(super) trait Register: Copy {
     fn prefetch(at: *const u8);
 }
 
-/// Moves windows, with elements of whole bytes.
+/// Moves windows.
 ///
 /// # Safety
 /// As for [`super::PicksFn`].
@@ -77,19 +74,9 @@ unsafe fn counted<R: Register, const STREAM: bool, const SHORT: bool>(call: &Cal
             (Kind::Alike, 6) => alike::<R, STREAM, SHORT, 6>(call),
             (Kind::Alike, 7) => alike::<R, STREAM, SHORT, 7>(call),
             (Kind::Alike, ALIKE) => alike::<R, STREAM, SHORT, ALIKE>(call),
-            _ => windows::<R, STREAM, SHORT, false>(call),
+            _ => windows::<R, STREAM, SHORT>(call),
         }
     }
-}
-
-/// The same with elements of half a byte.
-///
-/// # Safety
-/// As for [`super::PicksFn`].
-#[inline(always)]
-pub(super) unsafe fn run_halves<R: Register, const STREAM: bool>(call: &Call) {
-    // SAFETY: the caller's promise.
-    unsafe { windows::<R, STREAM, false, true>(call) };
 }
 
 /// What moves on from window to window.
@@ -123,7 +110,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Windows with the same patterns, of whole bytes.
+/// Windows with the same patterns.
 ///
 /// # Safety
 /// As for [`super::PicksFn`].
@@ -136,7 +123,7 @@ unsafe fn alike<R: Register, const STREAM: bool, const SHORT: bool, const COUNT:
         // A loop, and no closures: these are not compiled for the instructions.
         let mut patterns = [R::pattern(call.patterns.cast()); COUNT];
         for (k, pattern) in patterns.iter_mut().enumerate() {
-            *pattern = R::pattern(call.patterns.byte_add((*pick.add(k)).offset()).cast());
+            *pattern = R::pattern(call.patterns.byte_add((*pick.add(k)).pattern as usize).cast());
         }
         let mask = (*call.window).mask;
         for _ in 0..call.group.windows {
@@ -175,7 +162,7 @@ unsafe fn lanes<R: Register, const STREAM: bool>(call: &Call) {
 /// # Safety
 /// As for [`super::PicksFn`].
 #[inline(always)]
-unsafe fn windows<R: Register, const STREAM: bool, const SHORT: bool, const HALVES: bool>(call: &Call) {
+unsafe fn windows<R: Register, const STREAM: bool, const SHORT: bool>(call: &Call) {
     let (mut cursor, mut pick) = (Cursor::new(call), call.pick);
     for _ in 0..call.group.windows {
         // SAFETY: as in `alike`.
@@ -184,12 +171,8 @@ unsafe fn windows<R: Register, const STREAM: bool, const SHORT: bool, const HALV
             let mut register = R::zero();
             for _ in 0..call.group.count {
                 let bytes = R::load::<SHORT>(call.source.wrapping_offset((*pick).from as isize));
-                let pattern = R::pattern(call.patterns.byte_add((*pick).offset()).cast());
-                register = if HALVES {
-                    register.with_halves(bytes, pattern, &SHIFTS[((*pick).pattern >> SHIFTED) as usize])
-                } else {
-                    register.with(bytes, pattern)
-                };
+                let pattern = R::pattern(call.patterns.byte_add((*pick).pattern as usize).cast());
+                register = register.with(bytes, pattern);
                 pick = pick.add(1);
             }
             register.put::<STREAM>(to, mask);
