@@ -490,16 +490,17 @@ unsafe fn merge(from: *const u8, count: usize, to: *mut u8, phase: usize, bits: 
 
 impl fmt::Display for Wide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Wide { elements, bits, source, destination, .. }, units) = (self, self.units());
+        let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         write!(
             f,
-            "blocks of {elements} elements of {bits} bits, widened from {} rows, moved as bytes, narrowed into {}; {units} {} of {} B; \
-             each block:",
-            source.at.len(),
-            destination.at.len(),
-            if units == 1 { "unit" } else { "units" },
+            "blocks of {} elements of {} bits: {} widened, moved as bytes, narrowed into {}; {} of {} B",
+            self.elements,
+            self.bits,
+            counted(self.source.at.len(), "row"),
+            counted(self.destination.at.len(), "row"),
+            counted(self.units(), "unit"),
             self.weight()
         )?;
-        self.steps.iter().try_for_each(|step| write!(f, " {step}"))
+        self.steps.iter().try_for_each(|step| write!(f, "; as bytes {step}"))
     }
 }
