@@ -14,7 +14,7 @@ pub(super) unsafe fn run(call: &Call) {
     unsafe { windows::run::<__m128i, false>(call) };
 }
 
-// SAFETY of all: the machine has the instructions of the two functions above, into which these are inlined; and the callers' promises.
+// SAFETY of all: the machine has the instructions of the function above, into which these are inlined; and the callers' promises.
 impl Register for __m128i {
     const WIDTH: usize = LANE;
 

@@ -14,7 +14,7 @@ pub(super) unsafe fn run<const STREAM: bool>(call: &Call) {
     unsafe { windows::run::<__m512i, STREAM>(call) };
 }
 
-// SAFETY of all: the machine has the instructions of the two functions above, into which these are inlined; and the callers' promises.
+// SAFETY of all: the machine has the instructions of the function above, into which these are inlined; and the callers' promises.
 impl Register for __m512i {
     const WIDTH: usize = LINE;
 

@@ -15,7 +15,7 @@ pub(super) unsafe fn run(call: &Call) {
     unsafe { windows::run::<uint8x16_t, false>(call) };
 }
 
-// SAFETY of all: the machine has the instructions of the two functions above, into which these are inlined; and the callers' promises.
+// SAFETY of all: the machine has the instructions of the function above, into which these are inlined; and the callers' promises.
 impl Register for uint8x16_t {
     const WIDTH: usize = LANE;
 
