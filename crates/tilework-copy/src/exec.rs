@@ -120,7 +120,7 @@ pub(crate) unsafe fn run(
                 let once = Rows::once((place.rows, length), (source, from), (destination, to));
                 Rows { times, again: (stretch.from, stretch.to), next, ..once }
             };
-            // SAFETY: the caller's promise, for units that are rows, so many times.
+            // SAFETY: the caller's promise, for the rows of all these units.
             unsafe { copy(set, store, stretch.count, rows, scratch) };
             continue;
         }
@@ -147,10 +147,10 @@ pub(crate) unsafe fn run(
     }
 }
 
-/// Rows are put together in a buffer until they are so many bytes.
+/// Rows are put together in a buffer up to this number of bytes.
 const TOGETHER: usize = 16 << 10;
 
-/// Copies units of rows: those from a number on, so many of them.
+/// Copies `count` units of rows. `units` says the rows of those from a number on, as many as are asked for.
 ///
 /// # Safety
 /// As for [`run`], for the rows of all `count` units.

@@ -48,10 +48,10 @@ const ROW: f64 = 4.0;
 /// What an element costs where each goes by itself.
 const ALONE: f64 = 1.0;
 
-/// Two loops of at least so many turns, each of which moves one element on one side, are transposed as they are: that moves less.
+/// Two loops of at least this number of turns, each of which moves one element on one side, are transposed as they are: that moves less.
 const LONG: u64 = 16;
 
-/// Runs of so many elements are copied as bits.
+/// Runs of this number of elements and more are copied as bits.
 const LONG_RUN: u64 = 64;
 
 /// Bytes before A and B, and behind them.
@@ -101,7 +101,7 @@ struct Line([u8; LINE]);
 pub(crate) struct Blocks(Vec<Line>);
 
 impl Blocks {
-    /// A and B, for so many bytes each.
+    /// A and B, with room for `a` bytes and for `b` bytes.
     fn bytes(&mut self, a: usize, b: usize) -> [*mut u8; 2] {
         let (a, b) = (a.div_ceil(LINE), b.div_ceil(LINE));
         self.0.resize(self.0.len().max(a + b), Line([0; LINE]));
@@ -111,7 +111,7 @@ impl Blocks {
 }
 
 impl Rows {
-    /// The rows of some loops on one side, of which the first `inner` of an order are within a row; and the step of each loop in the
+    /// The rows of some loops on one side; the first `inner` of an order are within a row. And the step of each loop in the
     /// widened block.
     fn new(
         loops: &[Loop],
@@ -478,7 +478,7 @@ impl Wide {
 /// Puts fewer elements into a byte than it holds, from one of them on.
 ///
 /// # Safety
-/// So many elements can be read, and the byte can be read and written.
+/// `count` elements can be read, and the byte can be read and written.
 unsafe fn merge(from: *const u8, count: usize, to: *mut u8, phase: usize, bits: usize) {
     let mask = ((1 << (count * bits)) - 1) << (phase * bits);
     // SAFETY: the caller's promise.

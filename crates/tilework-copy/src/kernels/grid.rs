@@ -89,7 +89,7 @@ unsafe fn some<const SIZE: usize>(
     }
 }
 
-/// So many elements, and goes behind them.
+/// Moves `COUNT` elements, and goes behind them.
 ///
 /// # Safety
 /// As for [`GridFn`].

@@ -7,7 +7,7 @@
 use super::InstructionSet;
 use super::vector::{self, LINE, Lines};
 
-/// So many rows of `length` bytes, so many times.
+/// `count` rows of `length` bytes, `times` times.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub(crate) count: usize,
@@ -32,7 +32,7 @@ const TURN: usize = 4;
 /// Rows of more than two lines are worth a few instructions that make their stores whole lines.
 const ALIGNED: usize = 2 * LINE + 1;
 
-/// Rows of so many bytes are left to the system's `memcpy`.
+/// Rows of this number of bytes and more are left to the system's `memcpy`.
 const LONG: usize = 4096;
 
 /// Rows up to so many bytes are prefetched by hand.

@@ -3,7 +3,7 @@
 use super::InstructionSet;
 use super::vector::{self, LINE, Lines};
 
-/// So many elements of `size` bytes, each repeated `count` times.
+/// `elements` elements of `size` bytes, each repeated `count` times.
 #[derive(Clone, Copy)]
 pub(crate) struct Splat {
     pub(crate) size: usize,

@@ -25,7 +25,7 @@ pub(crate) struct Widen {
 /// other.
 pub(crate) type Kernel = unsafe fn(&[u8], &mut [u8]);
 
-/// Bytes of widened elements that a kernel may touch for so many bytes of elements that have `bits` each.
+/// Bytes of widened elements that a kernel may touch for `bytes` bytes of elements that have `bits` each.
 pub(crate) fn room(bytes: usize, bits: usize) -> usize {
     (bytes * (8 / bits)).next_multiple_of(64)
 }

@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// A server whose every answer has so many bytes.
+    /// A server whose every answer has this status and this number of bytes.
     #[derive(Debug)]
     struct Long(u16, usize);
 
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// How many bytes come through, of so many requests for an address the last.
+    /// How many bytes of the last of `times` requests for an address come through.
     fn asked(server: Long, address: &str, times: u64) -> Result<usize, String> {
         let service = Service { client: HttpClient::new(server), left: Arc::new(AtomicU64::new(LISTS)) };
         let ask = async move {
