@@ -204,6 +204,7 @@ def main() -> None:
     parser.add_argument("--json")
     args = parser.parse_args()
     place = args.folder or tempfile.gettempdir()
+    Path(place).mkdir(parents=True, exist_ok=True)
     print(f"{args.mib} MiB in {place}, within {args.memory}, {args.rounds} rounds in turns, medians, {os.cpu_count()} processors\n")
     print("| job | tool | s | planned s | copies of the files | peak MiB |\n|---|---|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory(prefix="tilework-bench-", dir=args.folder) as folder:
