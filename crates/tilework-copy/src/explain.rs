@@ -25,7 +25,7 @@ impl fmt::Display for Step {
             Work::Picks(picks) => picks.fmt(f)?,
             Work::Grid { size, .. } => write!(f, "elements of {size} B, one by one in two loops")?,
             Work::Line { size, .. } => write!(f, "elements of {size} B at steps")?,
-            Work::Splat { size, .. } => write!(f, "an element of {size} B, repeated")?,
+            Work::Splat { size, store } => write!(f, "an element of {size} B, repeated {}", stored(*store))?,
         }
         write!(f, "; {units} {} of {} B", if units == 1 { "unit" } else { "units" }, self.weight)
     }
