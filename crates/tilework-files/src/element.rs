@@ -87,6 +87,25 @@ pub fn little_endian(descr: &str) -> Option<(String, usize)> {
     (bytes > 1).then(|| (format!("<{rest}"), bytes))
 }
 
+/// Reverses the bytes of each number of `width` bytes; of none, where `width` is 0.
+///
+/// ```
+/// use tilework_files::reverse;
+/// let mut bytes = *b"abcdefgh";
+/// reverse(&mut bytes, 4);
+/// assert_eq!(bytes, *b"dcbahgfe");
+/// ```
+pub fn reverse(bytes: &mut [u8], width: usize) {
+    // Of widths that are known here the compiler makes one instruction.
+    match width {
+        0 | 1 => {}
+        2 => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|number| number.reverse()),
+        4 => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|number| number.reverse()),
+        8 => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|number| number.reverse()),
+        width => bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse),
+    }
+}
+
 /// Whether NumPy reads a word for a type that it may have written: it writes `<f1` for some types of the package ml_dtypes,
 /// and does not read it.
 pub fn numpy_reads(descr: &str) -> bool {

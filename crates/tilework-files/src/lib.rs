@@ -74,7 +74,7 @@ mod write;
 
 pub use check::{check, check_sample};
 pub use destination::{Destination, NewFile};
-pub use element::{descr_of, element_of, little_endian, numpy_reads};
+pub use element::{descr_of, element_of, little_endian, numpy_reads, reverse};
 pub use memory::available_memory;
 pub use source::{Array, Part, Source};
 pub use window::parts;

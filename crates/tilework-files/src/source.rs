@@ -8,6 +8,7 @@ use std::path::Path;
 use tilework::{Error, Result};
 use tilework_copy::Mapped;
 
+use crate::element::reverse;
 use crate::memory::available_memory;
 use crate::npy;
 
@@ -178,7 +179,7 @@ impl Source {
             _ => array.to_vec(),
         };
         array.intact()?;
-        numbers.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        reverse(&mut numbers, width);
         let start = part.skip as usize; // it is within a slice, so it fits
         let mut bytes = self.bytes()[..start].to_vec();
         bytes.append(&mut numbers);

@@ -124,6 +124,21 @@ def test_what_each_package_writes_is_read(tmp_path: Path) -> None:
     same(read_gguf(tmp_path / "y.gguf"), some(arrays))
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_numbers_with_the_most_significant_byte_first_are_read(tmp_path: Path, save: Any) -> None:
+    arrays = {name: array for name, array in model().items() if array.dtype != ml_dtypes.bfloat16}
+    arrays["complex"] = np.arange(12).reshape(3, 4) * (1 - 2j)
+    big = {name: array.astype(array.dtype.newbyteorder(">")) for name, array in arrays.items()}
+    save(tmp_path / "big.npz", **big)
+    np.save(tmp_path / "one.npy", big["complex"])
+    tilework("convert", tmp_path / "big.npz", tmp_path / "little.npz", "--check")
+    with np.load(tmp_path / "little.npz") as found:
+        same(found, arrays)
+        assert not any(found[name].dtype.str.startswith(">") for name in found)
+    tilework("convert", tmp_path / "one.npy", f"{tmp_path / 'one.zarr'}", "--to", "chunks (2, 3)")
+    tilework("diff", tmp_path / "one.npy", tmp_path / "one.zarr")
+
+
 def test_shards_are_those_of_the_libraries_that_load_models(tmp_path: Path) -> None:
     arrays = model()
     safetensors.save_file(arrays, tmp_path / "model.safetensors")

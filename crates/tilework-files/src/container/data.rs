@@ -1,7 +1,7 @@
 //! The bytes of an array of a container: those of the mapped file, or unpacked.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use flate2::Crc;
@@ -11,8 +11,8 @@ use tilework_copy::{Mapped, MappedMut, Threads};
 
 use super::json::shown;
 use super::{Container, Content, Pieces, Stored, Tensor};
-use crate::destination;
 use crate::source::{Array, failed};
+use crate::{destination, reverse};
 
 /// Arrays up to this many bytes are unpacked in memory.
 const SMALL: u64 = 16 << 20;
@@ -20,46 +20,38 @@ const SMALL: u64 = 16 << 20;
 /// Bytes at a time.
 const CHUNK: usize = 4 << 20;
 
-/// The bytes of an array.
-pub struct Data<'a>(Bytes<'a>);
-
-enum Bytes<'a> {
+/// The bytes of an array, the least significant of each number first.
+pub enum Data<'a> {
+    /// The container has them like this, so they live as long as it.
     Held(Array<'a>),
+    /// In memory.
     Unpacked(Vec<u8>),
-    /// A file without a name, so that arrays may be larger than memory.
+    /// In a file without a name, so that arrays may be larger than memory; with a name for messages.
     Scratch(Mapped, String),
 }
 
-impl<'a> Data<'a> {
-    /// The bytes, if the container has them as they are: then they live as long as it.
-    pub fn held(&self) -> Option<Array<'a>> {
-        match &self.0 {
-            Bytes::Held(array) => Some(*array),
-            Bytes::Unpacked(_) | Bytes::Scratch(..) => None,
-        }
-    }
-
+impl Data<'_> {
     /// The bytes, as an array to move.
     pub fn array(&self) -> Array<'_> {
-        match &self.0 {
-            Bytes::Held(array) => *array,
-            Bytes::Unpacked(bytes) => Array::from(&bytes[..]),
-            Bytes::Scratch(map, name) => Array::mapped(map, map, name),
+        match self {
+            Data::Held(array) => *array,
+            Data::Unpacked(bytes) => Array::from(&bytes[..]),
+            Data::Scratch(map, name) => Array::mapped(map, map, name),
         }
     }
 }
 
 impl Container {
-    /// The bytes of one of its arrays. One that is deflated, or in pieces, is unpacked, into a file without a name in the folder `scratch` if
-    /// it is large.
+    /// The bytes of one of its arrays. One that is deflated, in pieces, or stored with the most significant byte of each number first
+    /// is written as it is wanted, into a file without a name in the folder `scratch` if it is large.
     ///
     /// # Errors
     /// A file that was cut short since it was opened; deflated bytes that are not what the list says, in number or checksum.
     pub fn data(&self, tensor: &Tensor, scratch: &Path) -> Result<Data<'_>> {
         if let Some(pieces) = self.pieces(tensor) {
-            return gather(tensor, pieces, scratch).map(Data);
+            return gather(tensor, pieces, scratch);
         }
-        let Stored { file, at, bytes, packed, crc } = &tensor.stored;
+        let Stored { file, at, bytes, packed, crc, checked, reversed } = &tensor.stored;
         let held = &self.files[*file];
         let of_tensor =
             |error: Error| crate::source::within(&format!("{}: {}", held.name, shown(&tensor.name)), &error);
@@ -67,49 +59,77 @@ impl Container {
         let range = |start: u64, len: u64| held.array(start as usize..(start + len) as usize);
         let Some(packed) = packed else {
             let array = range(*at, *bytes);
-            if let Some((crc, skip)) = crc {
+            if let Some((crc, skip)) = crc.filter(|_| checked.get().is_none()) {
                 let whole = range(at - skip, skip + bytes);
                 let mut sum = Crc::new();
                 for chunk in whole.chunks(CHUNK) {
                     sum.update(chunk);
                     whole.forget();
                 }
-                same(sum.sum(), *crc).map_err(of_tensor)?;
+                same(sum.sum(), crc).map_err(of_tensor)?;
+                let _ = checked.set(()); // by this thread or another
             }
             array.intact()?;
-            return Ok(Data(Bytes::Held(array)));
+            if *reversed == 0 {
+                return Ok(Data::Held(array));
+            }
+            let mut chunks = array.chunks(CHUNK);
+            let turned = unpacked(*bytes, *reversed, scratch, &mut |chunk| {
+                let Some(next) = chunks.next() else { return Ok(0) };
+                chunk[..next.len()].copy_from_slice(next);
+                array.forget();
+                Ok(next.len())
+            });
+            // First: of a file that was cut short a part was read as zeros.
+            array.intact()?;
+            return turned.map_err(of_tensor);
         };
         let source = range(*at, packed.len);
         let mut inflate =
             Inflate { stream: DeflateDecoder::new(&source), crc: Crc::new(), left: packed.skip + bytes };
         let want = crc.map(|(crc, _)| crc);
-        let unpacked = inflate.skip(packed.skip).and_then(|()| match *bytes <= SMALL {
-            true => {
-                let mut memory = Vec::new();
-                inflate.write(&mut memory, want)?;
-                Ok(Bytes::Unpacked(memory))
-            }
-            false => {
-                let name = scratch.display().to_string();
-                let fail = |error: io::Error| failed(&name, &error);
-                let file = destination::scratch(scratch).map_err(fail)?;
-                destination::fits(&file, *bytes, &name)?;
-                let mut out = BufWriter::with_capacity(CHUNK, &file);
-                inflate.write(&mut out, want)?;
-                out.flush().map_err(fail)?;
-                drop(out);
-                Ok(Bytes::Scratch(map(&file).map_err(fail)?, format!("what was unpacked in {name}")))
-            }
-        });
-        // First: of a file that was cut short a part was read as zeros.
+        let inflated = inflate
+            .skip(packed.skip)
+            .and_then(|()| unpacked(*bytes, *reversed, scratch, &mut |chunk| inflate.fill(chunk, want)));
         source.intact()?;
-        unpacked.map(Data).map_err(of_tensor)
+        inflated.map_err(of_tensor)
     }
 }
 
+/// What `next` gives in chunks, which are full but for the last, with the bytes of each number reversed.
+fn unpacked(
+    bytes: u64,
+    reversed: usize,
+    scratch: &Path,
+    next: &mut dyn FnMut(&mut [u8]) -> Result<usize>,
+) -> Result<Data<'static>> {
+    let mut chunk = vec![0; usize::try_from(bytes).unwrap_or(CHUNK).clamp(1, CHUNK)]; // whole numbers
+    let mut all = |out: &mut dyn Write| -> Result<()> {
+        loop {
+            let count = next(&mut chunk)?;
+            if count == 0 {
+                return Ok(());
+            }
+            reverse(&mut chunk[..count], reversed);
+            out.write_all(&chunk[..count]).map_err(|error| Error::new(error.to_string()))?;
+        }
+    };
+    if bytes <= SMALL {
+        let mut memory = Vec::new();
+        all(&mut memory)?;
+        return Ok(Data::Unpacked(memory));
+    }
+    let name = scratch.display().to_string();
+    let fail = |error: io::Error| failed(&name, &error);
+    let file = destination::scratch(scratch).map_err(fail)?;
+    destination::fits(&file, bytes, &name)?;
+    all(&mut &file)?;
+    Ok(Data::Scratch(map(&file).map_err(fail)?, format!("what was unpacked in {name}")))
+}
+
 /// Brings the pieces of an array together, in the layout that it says.
-fn gather(tensor: &Tensor, pieces: &dyn Pieces, scratch: &Path) -> Result<Bytes<'static>> {
-    let Content::Array(array) = &tensor.content else { return Ok(Bytes::Unpacked(Vec::new())) };
+fn gather(tensor: &Tensor, pieces: &dyn Pieces, scratch: &Path) -> Result<Data<'static>> {
+    let Content::Array(array) = &tensor.content else { return Ok(Data::Unpacked(Vec::new())) };
     let list = pieces.list().transpose()?;
     let to = list.as_ref().map_or((&array.layout, array.element), |(layout, element)| (layout, *element));
     let bytes = to.0.bytes();
@@ -119,7 +139,7 @@ fn gather(tensor: &Tensor, pieces: &dyn Pieces, scratch: &Path) -> Result<Bytes<
     if bytes <= SMALL {
         let mut memory = vec![0; bytes as usize];
         all.try_for_each(|start| pieces.put(start..end(start), to, &mut memory, &Threads::all()))?;
-        return Ok(Bytes::Unpacked(memory));
+        return Ok(Data::Unpacked(memory));
     }
     let name = scratch.display().to_string();
     let fail = |error: io::Error| failed(&name, &error);
@@ -130,7 +150,7 @@ fn gather(tensor: &Tensor, pieces: &dyn Pieces, scratch: &Path) -> Result<Bytes<
         pieces.put(start..end(start), to, &mut out, &Threads::all())?;
         out.forget();
     }
-    Ok(Bytes::Scratch(map(&file).map_err(fail)?, format!("what was gathered in {name}")))
+    Ok(Data::Scratch(map(&file).map_err(fail)?, format!("what was gathered in {name}")))
 }
 
 fn map(file: &File) -> io::Result<Mapped> {
@@ -181,20 +201,20 @@ impl Inflate<'_> {
         Ok(())
     }
 
-    /// Writes all the rest.
-    fn write(&mut self, out: &mut dyn Write, crc: Option<u32>) -> Result<()> {
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            let count = self.read(&mut chunk)?;
-            if count == 0 {
-                break;
+    /// Fills all of a chunk, or as much of it as there is. At the end the checksum is to be `crc`.
+    fn fill(&mut self, chunk: &mut [u8], crc: Option<u32>) -> Result<usize> {
+        let mut done = 0;
+        while done < chunk.len() {
+            match self.read(&mut chunk[done..])? {
+                0 => break,
+                count => done += count,
             }
-            out.write_all(&chunk[..count]).map_err(|error| Error::new(error.to_string()))?;
         }
-        if self.left > 0 {
-            return Err(missing());
+        match done {
+            0 if self.left > 0 => Err(missing()),
+            0 => crc.map_or(Ok(0), |crc| same(self.crc.sum(), crc).map(|()| 0)),
+            done => Ok(done),
         }
-        crc.map_or(Ok(()), |crc| same(self.crc.sum(), crc))
     }
 }
 

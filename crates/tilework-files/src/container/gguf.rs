@@ -284,7 +284,7 @@ fn tensor(
         let word = note::Word::Of(array.element);
         content = note::read(info.name, note, &info.dims, word, bytes)?;
     }
-    let stored = Stored { file, at, bytes, packed: None, crc: None };
+    let stored = Stored::plain(file, at, bytes);
     Ok(Tensor { name: info.name.to_owned(), content, stored })
 }
 

@@ -25,6 +25,7 @@ mod zip_out;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use tilework::{Element, Error, Result};
 use tilework_copy::Mapped;
@@ -129,6 +130,17 @@ pub(crate) struct Stored {
     pub(crate) packed: Option<Packed>,
     /// The checksum of the unpacked bytes, and of as many before them.
     pub(crate) crc: Option<(u32, u64)>,
+    /// Set when the checksum was right once.
+    pub(crate) checked: OnceLock<()>,
+    /// The bytes of numbers that are stored with the most significant byte first; 0 for others.
+    pub(crate) reversed: usize,
+}
+
+impl Stored {
+    /// The bytes of a file as they are.
+    pub(crate) fn plain(file: usize, at: u64, bytes: u64) -> Stored {
+        Stored { file, at, bytes, packed: None, crc: None, checked: OnceLock::new(), reversed: 0 }
+    }
 }
 
 /// Deflated bytes.
@@ -218,7 +230,7 @@ impl Held {
     /// The file as an array that is not read.
     fn unread(&self, name: &str, file: usize, why: Error) -> Tensor {
         let bytes = self.bytes().len() as u64;
-        let stored = Stored { file, at: 0, bytes, packed: None, crc: None };
+        let stored = Stored::plain(file, 0, bytes);
         let content = Content::Unread { kind: "?".to_owned(), dims: None, why };
         Tensor { name: name.to_owned(), content, stored }
     }
@@ -302,11 +314,7 @@ impl Container {
                 Content::Blocks(blocks) => blocks.bytes(),
                 Content::Unread { .. } => 0,
             };
-            tensors.push(Tensor {
-                name,
-                content,
-                stored: Stored { file, at: 0, bytes, packed: None, crc: None },
-            });
+            tensors.push(Tensor { name, content, stored: Stored::plain(file, 0, bytes) });
             pieces.push(of_array);
         }
         let (files, raw, lists) = (Vec::new(), Vec::new(), Vec::new());

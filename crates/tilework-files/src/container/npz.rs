@@ -39,12 +39,14 @@ fn tensor(bytes: &[u8], file: usize, member: &Member, known: Option<Element>) ->
     let packed = &bytes[member.at as usize..][..member.packed as usize]; // the list is checked
     let is_known = !matches!(member.way, Way::Other(_));
     let stored = |skip: u64| Stored {
-        file,
-        at: member.at + if member.way == Way::Plain { skip } else { 0 },
-        // What cannot be unpacked is the bytes that are there.
-        bytes: if is_known { member.bytes - skip } else { member.packed },
         packed: (member.way == Way::Deflated).then_some(Packed { len: member.packed, skip }),
         crc: is_known.then_some((member.crc, skip)),
+        ..Stored::plain(
+            file,
+            member.at + if member.way == Way::Plain { skip } else { 0 },
+            // What cannot be unpacked is the bytes that are there.
+            if is_known { member.bytes - skip } else { member.packed },
+        )
     };
     let unread = |kind: &str, why: Error| Tensor {
         name: member.name.clone(),
@@ -67,7 +69,8 @@ fn tensor(bytes: &[u8], file: usize, member: &Member, known: Option<Element>) ->
             .rule("the header is within the member")
     })?;
     let content = content(name, &header, member.comment.strip_prefix(COMMENT), known, rest)?;
-    Ok(Tensor { name: name.to_owned(), content, stored: stored(header.data_offset) })
+    let stored = Stored { reversed: reversed(&header), ..stored(header.data_offset) };
+    Ok(Tensor { name: name.to_owned(), content, stored })
 }
 
 /// The first bytes of a member, as far as the header of the npy file in it goes. Its length is limited, whatever it says.
@@ -101,12 +104,6 @@ pub(crate) fn content(
             Error::new(format!("{} is an array of Python objects", shown(name)))
                 .rule("objects are pickled; a pickle runs code when it is loaded, and is never loaded")
                 .accepts("an array of numbers"),
-        );
-    }
-    if little_endian(descr).is_some() {
-        return unread(
-            Error::new(format!("{} has the most significant byte of each number first", shown(name)))
-                .accepts("array.astype(array.dtype.newbyteorder('<')); or alone in an npy file, which tilework convert reverses"),
         );
     }
     if let Some(note) = note {
@@ -149,6 +146,11 @@ pub(crate) fn content(
     Ok(Content::Array(array))
 }
 
+/// The bytes of numbers that are stored with the most significant byte first; 0 for others.
+fn reversed(header: &Header) -> usize {
+    little_endian(&header.descr).map_or(0, |(_, width)| width)
+}
+
 /// The bytes that a word such as `<V2` says.
 fn width(descr: &str) -> u32 {
     descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0)
@@ -165,7 +167,8 @@ pub(crate) fn read_npy(
     let header = Header::read(bytes)?;
     let rest = (bytes.len() as u64).saturating_sub(header.data_offset);
     let content = content(name, &header, note, known, rest)?;
-    let stored = Stored { file, at: header.data_offset, bytes: rest, packed: None, crc: None };
+    let plain = Stored::plain(file, header.data_offset, rest);
+    let stored = Stored { reversed: reversed(&header), ..plain };
     let tensors = vec![Tensor { name: name.to_owned(), content, stored }];
     Ok(Inside { tensors, ..Inside::default() })
 }

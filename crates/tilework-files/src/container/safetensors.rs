@@ -61,8 +61,7 @@ pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
     let notes: std::collections::HashMap<String, String> = notes.into_iter().collect();
     for entry in entries {
         let content = content(&entry, notes.get(&entry.name))?;
-        let stored =
-            Stored { file, at: start + entry.start, bytes: entry.end - entry.start, packed: None, crc: None };
+        let stored = Stored::plain(file, start + entry.start, entry.end - entry.start);
         tensors.push(Tensor { name: entry.name, content, stored });
     }
     Ok(Inside { tensors, metadata: own, ..Inside::default() })

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 use tilework::sharding::Named;
 use tilework::{Error, Layout, Result};
-use tilework_files::container::{Container, Content, Placed, is_store};
+use tilework_copy::Mapped;
+use tilework_files::container::{Container, Content, Data, Placed, is_store};
 
 use super::{OFFSETS, SIZES};
 use crate::cut::Cut;
@@ -31,8 +32,14 @@ pub struct Checkpoint {
     pub(super) others: Map<String, Value>,
     /// Where the arrays are, of a store.
     store: Option<Arc<dyn Place>>,
+    /// What was unpacked, into files without names in a folder, by the numbers of the file and of the tensor there.
+    unpacked: Mutex<HashMap<(usize, usize), Unpacked>>,
+    scratch: PathBuf,
     name: String,
 }
+
+/// What was unpacked, and its name for messages.
+type Unpacked = (Arc<Mapped>, String);
 
 /// A tensor in parts.
 pub struct Sharded {
@@ -123,7 +130,7 @@ impl Checkpoint {
                 .map_err(|error| Error::new(format!("tensor {name:?}: {error}")))
         });
         let tensors = tensors.collect::<Result<Vec<Sharded>>>()?;
-        Ok(Checkpoint { files, tensors, metadata, others: Map::new(), store: None, name })
+        Ok(Checkpoint::new(name, files, tensors, metadata))
     }
 
     fn of_store(path: &Path, name: String) -> Result<Checkpoint> {
@@ -135,7 +142,43 @@ impl Checkpoint {
         };
         let mut tensors = arrays.into_iter().map(sharded).collect::<Result<Vec<Sharded>>>()?;
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Checkpoint { files: Vec::new(), tensors, metadata: texts, others, store: Some(place), name })
+        let found = Checkpoint::new(name, Vec::new(), tensors, texts);
+        Ok(Checkpoint { others, store: Some(place), ..found })
+    }
+
+    fn new(
+        name: String,
+        files: Vec<Container>,
+        tensors: Vec<Sharded>,
+        metadata: Vec<(String, String)>,
+    ) -> Checkpoint {
+        let (unpacked, scratch) = (Mutex::default(), std::env::temp_dir());
+        Checkpoint { files, tensors, metadata, others: Map::new(), store: None, unpacked, scratch, name }
+    }
+
+    /// The same, with what is unpacked on the way beside this path.
+    pub(crate) fn unpacked_beside(self, path: &Path) -> Checkpoint {
+        let scratch = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Checkpoint { scratch: scratch.to_owned(), ..self }
+    }
+
+    /// The bytes of a tensor of a file: what is large and has to be unpacked is so once.
+    fn held(&self, (file, place): (usize, usize)) -> Result<Held<'_>> {
+        let container = &self.files[file];
+        let read = || container.data(&container.tensors()[place], &self.scratch);
+        let mapped = |(map, name): &Unpacked| Held::mapped(Arc::clone(map), 0..map.len(), name.clone());
+        let known = || self.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&(file, place)) {
+            return mapped(found);
+        }
+        // Two threads that want it at once unpack it twice, and none waits for another tensor.
+        Ok(match read()? {
+            Data::Held(array) => Held::borrowed(array),
+            Data::Unpacked(bytes) => Held::owned(bytes),
+            Data::Scratch(map, name) => {
+                mapped(known().entry((file, place)).or_insert((Arc::new(map), name)))?
+            }
+        })
     }
 
     /// Its name, for messages.
@@ -197,12 +240,7 @@ impl Read for Parts<'_> {
             From::Array(array) => return array.get(piece),
             From::Files(places) => places[piece as usize], // one for each
         };
-        let file = &self.checkpoint.files[file];
-        let data = file.data(&file.tensors()[place], Path::new("."))?;
-        Ok(match data.held() {
-            Some(array) => Held::borrowed(array),
-            None => Held::owned(data.array().to_vec()),
-        })
+        self.checkpoint.held((file, place))
     }
 
     fn cost(&self) -> Result<Cost> {

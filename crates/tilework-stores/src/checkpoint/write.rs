@@ -124,7 +124,7 @@ impl Reshard {
             }
         }
         crate::stage::apart(&self.from, &self.to)?;
-        let from = Checkpoint::open(&self.from)?;
+        let from = Checkpoint::open(&self.from)?.unpacked_beside(&self.to);
         let only: Vec<Pattern> = self.only.iter().map(|text| Pattern::new(text)).collect();
         let mut rules = Vec::new();
         for rule in &self.rules {
