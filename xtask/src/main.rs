@@ -35,8 +35,9 @@ The project's own chores.
   cargo xtask soak [--hours H] [--minutes M] [--seed S] [ATTACK ...]
                                              attack Tilework for so long (default: one minute) and say what was found;
                                              soak --help lists the attacks
-  cargo xtask mutants FILE ... [OPTION ...]  change one thing after the other in a file, and see whether a test fails: about
-                                             a minute each; options of cargo-mutants, such as --list, may follow
+  cargo xtask mutants PATH ... [--missed]    change one thing after the other in files or folders of crates, and see whether
+                                             a test fails: some minutes for hundreds of changes; --missed tries
+                                             only those that no test noticed the last time
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
   cargo xtask bench python [OPTION ...]      measure the package for Python against NumPy, JAX and PyTorch: some minutes
@@ -70,8 +71,7 @@ zarrs_reencode into target/zarrs-tools, and whose other options stand at the top
 test and ci need cargo, rustfmt, clippy, a C++ compiler and Python 3.11 or newer (PYTHON names another than python3);
 cbindgen is installed into target/tools when the interface for C has changed, and packages for Python into target/python-venv.
 python tests with PyTorch only where it is in that environment: --with-torch puts it there.
-Of soak, test has a short run of each attack. mutants is no part of test, and installs cargo-mutants into
-target/tools.
+Of soak, test has a short run of each attack. mutants is no part of test.
 bench needs Python 3 as well, for the rivals, which go into target/bench-venv, target/bench-relayout-venv,
 target/bench-python-venv and target/bench-files-venv; without jaxlib the other parts are measured alone.
 objects is no part of test, which compiles nothing that reaches servers: it installs moto, a server of S3, into

@@ -76,8 +76,10 @@ fn of_processor(seconds: Option<f64>) -> String {
 
 fn format() -> Outcome {
     shell::run(shell::cargo().args(["fmt", "--all", "--check"]))?;
-    for apart in ["fuzz/Cargo.toml", "bench/peers/Cargo.toml", "xtask/proto/Cargo.toml"] {
-        shell::run(shell::cargo().args(["fmt", "--manifest-path", apart, "--check"]))?;
+    for apart in ["fuzz", "bench/peers", "xtask/mutants", "xtask/proto"] {
+        shell::run(
+            shell::cargo().args(["fmt", "--check", "--manifest-path"]).arg(format!("{apart}/Cargo.toml")),
+        )?;
     }
     Ok(())
 }
