@@ -42,11 +42,14 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// The layout in this notation.
-    pub fn new(target: Target, layout: &Layout, element: Element) -> Translation {
-        let said = target.say(layout, element);
-        let (text, error) = match said {
-            Ok(said) => (Some(said.to_string()), None),
+    /// The layout that a text says, in this notation.
+    fn of(target: Target, said: &dyn Described, layout: &Layout, element: Element) -> Translation {
+        Translation::found(target, target.translate(said, layout, element))
+    }
+
+    fn found(target: Target, text: Result<String>) -> Translation {
+        let (text, error) = match text {
+            Ok(text) => (Some(text), None),
             Err(error) => (None, Some(error)),
         };
         Translation {
@@ -93,7 +96,7 @@ impl Translated {
         let assumed = if said.element().is_none() { Element::unsigned_integer(layout.bits()) } else { None };
         let element = said.element().or(assumed);
         let translations = element
-            .map(|element| to.iter().map(|target| Translation::new(*target, layout, element)).collect());
+            .map(|element| to.iter().map(|target| Translation::of(*target, said, layout, element)).collect());
         Translated {
             name: None,
             path: None,
@@ -105,8 +108,10 @@ impl Translated {
     }
 
     /// A layout that no text says, such as a view of another, in these notations.
-    pub fn of_layout(layout: &Layout, element: Element, to: &[Target]) -> Translated {
-        let translations = to.iter().map(|target| Translation::new(*target, layout, element)).collect();
+    /// What it was made of may say it all the same.
+    pub fn of_layout(source: &dyn Described, layout: &Layout, element: Element, to: &[Target]) -> Translated {
+        let translations =
+            to.iter().map(|target| Translation::of(*target, source, layout, element)).collect();
         Translated { name: None, path: None, shape: None, notation: None, assumed: None, translations }
     }
 

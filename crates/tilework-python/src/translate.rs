@@ -36,18 +36,18 @@ use crate::kept;
 pub fn translate<'py>(x: &Bound<'py, PyAny>, to: Option<&Bound<'py, PyAny>>) -> Result<Bound<'py, PyAny>> {
     let py = x.py();
     let layout = kept::layout(x, None)?;
-    let (layout, element) = (&layout.get().layout, layout.get().element);
+    let (layout, element, source) = (&layout.get().layout, layout.get().element, &layout.get().source);
     let names = match to {
         None => targets().collect(),
         Some(to) => match to.cast::<PyString>() {
             Ok(name) => {
-                let said = Target::named(name.to_str()?)?.say(layout, element)?;
-                return Ok(PyString::new(py, &said.to_string()).into_any());
+                let text = Target::named(name.to_str()?)?.translate(&**source, layout, element)?;
+                return Ok(PyString::new(py, &text).into_any());
             }
             Err(_) => several(to)?,
         },
     };
-    let found = py.detach(|| Translated::of_layout(layout, element, &names));
+    let found = py.detach(|| Translated::of_layout(&**source, layout, element, &names));
     let (texts, reasons) = (PyDict::new(py), PyDict::new(py));
     for one in found.translations {
         match (one.text, one.reason) {

@@ -19,8 +19,9 @@ pub struct Axis {
     pub extent: u64,
     /// The values that places are allocated for.
     pub room: u64,
-    /// Places behind all of these, up to the next value of the axis above.
-    pub behind: u64,
+    /// Places behind all of these, up to the next value of the axis above; below 0 where that comes before the last value has
+    /// all its places, which hold no element there.
+    pub behind: i64,
 }
 
 /// The buffer as axes, the most major first.
@@ -74,6 +75,9 @@ impl Axes {
         let mut above = layout.size() - first;
         let mut axes = Vec::with_capacity(sorted.len());
         let mut around = (first, 0);
+        // How far the last element is from the first, by this digit and those below.
+        let mut reach: u128 =
+            sorted.iter().map(|&(stride, _, extent)| u128::from(stride) * u128::from(extent - 1)).sum();
         for (number, (stride, digit, extent)) in sorted.into_iter().enumerate() {
             let room = match number {
                 0 if first > 0 => extent,
@@ -86,12 +90,15 @@ impl Axes {
             if number == 0 {
                 around.1 = std::mem::take(&mut behind);
             }
-            if behind < 0 || room < extent {
+            if room < extent || behind < 0 && reach >= u128::from(above) {
                 return Err(no(format!(
                     "{extent} elements with a stride of {stride} lie among others that are {above} apart"
                 )));
             }
-            axes.push(Axis { digit, extent, room, behind: behind as u64 }); // at most the stride above
+            // Between the strides of this axis and of the one above, with a sign.
+            let behind = i64::try_from(behind).map_err(|_| no("places between elements overflow 63 bits"))?;
+            axes.push(Axis { digit, extent, room, behind });
+            reach -= u128::from(stride) * u128::from(extent - 1);
             above = stride;
         }
         if axes.is_empty() {
@@ -125,7 +132,7 @@ impl Axes {
             self.axes.insert(at, Axis { digit: Some((dim, 0)), extent: 1, room, behind: 0 });
         }
         // What is left of places that no digit tells apart, where there are none.
-        self.axes.retain(|axis| axis.digit.is_some() || axis.room > 1 || axis.behind > 0);
+        self.axes.retain(|axis| axis.digit.is_some() || axis.room > 1 || axis.behind != 0);
         if let (true, (0, behind @ 1..), Some(last)) =
             (self.axes.iter().all(|axis| axis.room == 1), self.around, self.axes.last_mut())
         {

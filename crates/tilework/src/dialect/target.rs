@@ -1,7 +1,7 @@
 //! What a layout can be said in, by name: every notation, and the further forms that some have.
 
 use crate::Element;
-use crate::dialect::{Dialect, Reading, Said, all};
+use crate::dialect::{Described, Dialect, Reading, Said, all};
 use crate::error::{Error, ErrorKind, Result, quoted};
 use crate::layout::Layout;
 
@@ -68,6 +68,29 @@ impl Target {
     /// The notation.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
+    }
+
+    /// The text of the layout that `said` says. In the notation of `said` there is always one, even for a layout that does not
+    /// show how it was made.
+    ///
+    /// ```
+    /// use tilework::dialect::{self, Target};
+    /// let text = "f32[7]{0:T(3,1,6)(*,4,1,1)}";
+    /// let (said, xla) = (dialect::read_one(text)?, Target::named("xla")?);
+    /// let (layout, element) = (said.layout()?, said.element().unwrap());
+    /// assert!(xla.say(&layout, element).is_err());
+    /// assert_eq!(xla.translate(&*said, &layout, element)?, text);
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Why it cannot be said so.
+    pub fn translate(&self, said: &dyn Described, layout: &Layout, element: Element) -> Result<String> {
+        self.say(layout, element).map(|said| said.to_string()).or_else(|why| {
+            let is_own = (said.dialect().name, said.element()) == (self.name(), Some(element));
+            let says = || said.layout().is_ok_and(|own| own.same_buffer(layout).is_yes());
+            if is_own && says() { Ok(said.to_string()) } else { Err(why) }
+        })
     }
 
     /// The layout, said so. Its text has been read back, and is the same buffer with the same elements.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tilework::dialect::{self, Target};
 use tilework::{Element, Layout};
 
-use crate::common::{indices, recipe_with};
+use crate::common::{Recipe, indices, recipe_with};
 
 /// The layout of code, and the code that is said for it.
 fn again(text: &str) -> String {
@@ -95,6 +95,20 @@ fn layouts_become_code() {
             "einops",
             "no: 5 elements with a stride of 3 lie among others that are 7 apart",
         ),
+        // Places 3 apart in groups of 4: the second group of 3 ends in the middle.
+        (
+            "f32[7]{0:T(3,1,6)(*,4,1,1)}",
+            "recipe",
+            "np.pad(np.pad(x, (0, 5)).reshape(2, 6, 1), ((0, 0), (0, 6), (0, 2))).transpose(1, 0, 2).reshape(12, 6)[..., :4].ravel()  \
+             # x: float32 (7,)",
+        ),
+        (
+            "f32[7]{0:T(3,1,6)(*,4,1,1)}",
+            "torch",
+            "torch.nn.functional.pad(torch.nn.functional.pad(x, (0, 5)).reshape(2, 6, 1), (0, 2, 0, 6)).permute(1, 0, 2)\
+             .reshape(12, 6)[..., :4].ravel()  # x: torch.float32 [7]",
+        ),
+        ("f32[7]{0:T(3,1,6)(*,4,1,1)}", "einops", "no: needs padding between pieces of dimension 0"),
         // Two rows of 9 places, and 2 behind them.
         (
             "memref<4xf32, affine_map<(i) -> (i floordiv 2 * 20 + i mod 2 * 9)>>",
@@ -120,6 +134,8 @@ fn code_is_read_as_people_write_it() {
         "f32[3,5] np.transpose(np.reshape(np.pad(x, (0, 1), 'constant'), (2, 2, -1, 2)), (0, 2, 1, 3)).flatten()",
         "f32[3,5] np.ascontiguousarray(np.pad(x, pad_width=(0, 1), mode='constant').reshape(2, 2, 3, 2).swapaxes(1, 2))",
         "F.pad(x, (0, 1, 0, 1)).view(2, 2, 3, 2).transpose(1, 2).contiguous()  # x: torch.float32 [3, 5]",
+        "np.pad(x, ((0, 1), (0, 5)))[:, :6].reshape(2, 2, 3, 2)[:, : ,:, :2].transpose(0, 2, 1, 3)  # x: float32 (3, 5)",
+        "np.pad(x, ((0, 1), (0, 5)))[ ..., :6 ].reshape(2, 2, 3, 2)[:,:,:,:2].transpose(0, 2, 1, 3)  # x: float32 (3, 5)",
         "rearrange(np.pad(x, ((0, 1), (0, 1))), '(I i) (J j) -> (I J i j)', i=2, j=2)  # x: float32 (3, 5)",
         "einops.rearrange(np.pad(x, (0, 1)), \"(I i) (J j) -> I J () i j 1\", I=2, i=2, J=3, j=2) # float32 (3, 5)",
     ] {
@@ -193,6 +209,11 @@ fn code_that_does_something_else_is_refused_where_it_does() {
         ("f32[3,5] np.pad(x, 1, 'edge')", 22, "padding with elements of the array"),
         ("f32[3,5] x.ravel().sum()", 19, "`sum` is not read"),
         ("f32[3,5] x.ravel()[2:]", 18, "a part of the array"),
+        ("f32[3,5] np.pad(x, (0, 1))[:, 1:6]", 26, "a part of the array"),
+        ("f32[3,5] np.pad(x, (0, 1))[:, :, :6]", 26, "a part of the array"),
+        ("f32[3,5] np.pad(x, (0, 1))[..., :7]", 26, "a part of the array"),
+        ("f32[3,5] np.pad(x, (0, 1))[..., :4]", 0, "4 places, which do not hold all elements"),
+        ("f32[3,5] np.pad(x, (0, 1))[..., 4]", 33, "unexpected"),
         ("f32[3,5] np.pad(x, ((0, 0), (0, 1))).reshape(2, 9)", 0, "a reshape cuts a dimension"),
         ("f32[3,5] rearrange(x, \"i j -> i\")", 22, "`j` stands on the left alone"),
         ("f32[3,5] rearrange(x, \"i j -> j i k\")", 22, "`k` stands on the right alone"),
@@ -231,22 +252,57 @@ fn code_that_does_something_else_is_refused_where_it_does() {
     }
 }
 
+/// Layouts whose tiles have more dimensions than the array, combine dimensions at every level, and are often of 1: their
+/// pieces lie in blocks that end in the middle of a piece.
+fn long_tiles() -> impl Strategy<Value = Recipe> {
+    let size = || prop_oneof![5 => Just(Some(1)), 3 => (2..=6_u64).prop_map(Some), 2 => Just(None)];
+    let last = prop_oneof![1 => Just(1), 2 => 2..=6_u64];
+    let tile = (prop::collection::vec(size(), 1..=3), last)
+        .prop_map(|(major, last)| major.into_iter().chain([Some(last)]).collect::<Vec<_>>());
+    let dims = prop_oneof![1 => Just(vec![]), 8 => (1..=40_u64).prop_map(|size| vec![size]), 3 => prop::collection::vec(1..=9_u64, 2)];
+    (dims, prop::collection::vec(tile, 2..=3))
+        .prop_map(|(dims, tiles)| {
+            let minor_to_major = (0..dims.len()).rev().collect();
+            Recipe { dims, minor_to_major, padded: None, tiles, align: 1 }
+        })
+        .prop_filter("small enough to list", |recipe| {
+            recipe.build().is_ok_and(|layout| layout.size() <= 100_000)
+        })
+}
+
+/// What the code makes is the buffer, where the layout has digits, and only there is code.
+fn check_code(layout: &Layout) -> Result<(), TestCaseError> {
+    let text = say("recipe", layout);
+    match layout.to_digits() {
+        Err(_) => prop_assert!(text.starts_with("no: "), "{}", text),
+        Ok(_) => {
+            prop_assert!(!text.starts_with("no: "), "{}: {}", layout.canon(), text);
+            let again = self::layout(&text);
+            prop_assert_eq!(again.size(), layout.size());
+            for index in indices(layout.dims()) {
+                prop_assert_eq!(again.offset(&index), layout.offset(&index), "{}", text);
+            }
+        }
+    }
+    Ok(())
+}
+
 proptest! {
-    /// What the code makes is the buffer. The axes are evaluated one by one, without any layout.
     #[test]
     fn every_layout_of_digits_has_code(recipe in recipe_with(true)) {
         let layout = recipe.build().unwrap();
         prop_assume!(layout.len() < 5000);
-        let text = say("recipe", &layout);
-        match layout.to_digits() {
-            Err(_) => prop_assert!(text.starts_with("no: "), "{}", text),
-            Ok(_) => {
-                prop_assert!(!text.starts_with("no: "), "{}: {}", layout.canon(), text);
-                let again = self::layout(&text);
-                for index in indices(layout.dims()) {
-                    prop_assert_eq!(again.offset(&index), layout.offset(&index), "{}", text);
-                }
-            }
-        }
+        check_code(&layout)?;
+    }
+
+}
+
+proptest! {
+    // One in some hundred of these has such a block.
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn layouts_of_long_tiles_have_code(recipe in long_tiles()) {
+        check_code(&recipe.build().unwrap())?;
     }
 }

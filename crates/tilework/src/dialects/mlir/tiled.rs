@@ -77,7 +77,7 @@ fn tiled_as_xla(layout: &Layout) -> Option<Arrangement> {
 /// Tiles that hold all axes but the first ones, as many as `split`; and whether they lie one behind the other.
 fn arrangement(axes: &Axes, layout: &Layout, split: usize) -> Option<(Arrangement, bool)> {
     let (outer, inner) = axes.axes.split_at(split);
-    let is_loose = |(place, axis): (usize, &Axis)| axis.digit.is_none() || place > 0 && axis.behind > 0;
+    let is_loose = |(place, axis): (usize, &Axis)| axis.digit.is_none() || place > 0 && axis.behind != 0;
     if inner.iter().enumerate().any(is_loose) {
         return None;
     }
@@ -103,7 +103,7 @@ fn arrangement(axes: &Axes, layout: &Layout, split: usize) -> Option<(Arrangemen
     }
     let expected = strides.clone();
     let mut seen = Vec::new();
-    let mut stride = area.checked_add(inner.first().map_or(0, |axis| axis.behind))?;
+    let mut stride = area.checked_add_signed(inner.first().map_or(0, |axis| axis.behind))?;
     for axis in outer.iter().rev() {
         let (dim, place) = axis.digit?;
         if place > 0 || seen.contains(&dim) || !stride.is_multiple_of(area) {
@@ -113,7 +113,7 @@ fn arrangement(axes: &Axes, layout: &Layout, split: usize) -> Option<(Arrangemen
         if axis.extent > 1 {
             strides[dim] = stride / area;
         }
-        stride = stride.checked_mul(axis.room)?.checked_add(axis.behind)?;
+        stride = stride.checked_mul(axis.room)?.checked_add_signed(axis.behind)?;
     }
     let first = sizes.iter().position(|&size| size > 1).unwrap_or(layout.rank());
     let is_usual = strides == expected;

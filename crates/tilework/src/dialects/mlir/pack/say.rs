@@ -76,7 +76,7 @@ fn packing(axes: &Axes, dims: &[u64], split: usize) -> Option<Packing> {
 /// Why no packing says these axes.
 fn why(axes: &Axes) -> Error {
     let split = axes.of_dims.iter().position(|digits| digits.len() > 2);
-    let loose = axes.axes.iter().any(|axis| axis.digit.is_none() || axis.behind > 0);
+    let loose = axes.axes.iter().any(|axis| axis.digit.is_none() || axis.behind != 0);
     no(match (split, axes.around) {
         _ if axes.axes.is_empty() => "a scalar has no dimension to pack".to_owned(),
         (Some(dim), _) => {

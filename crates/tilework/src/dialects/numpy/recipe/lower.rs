@@ -26,6 +26,14 @@ struct Axis {
     extent: u64,
 }
 
+impl Axis {
+    /// Where the last element is.
+    fn reach(&self) -> u128 {
+        let part = |part: &Part| u128::from(part.weight) * u128::from(part.most);
+        self.parts.iter().map(part).sum::<u128>() + u128::from(self.start)
+    }
+}
+
 impl Recipe {
     /// The layout of the buffer.
     ///
@@ -58,6 +66,20 @@ impl Recipe {
                 }
                 Step::Take(places) => {
                     axes.iter_mut().for_each(|axis| axis.extent = *places);
+                    axes
+                }
+                Step::Crop(places) => {
+                    if let Some(last) = axes.last_mut() {
+                        if last.reach() >= u128::from(*places) && !self.dims.contains(&0) {
+                            return Err(Error::new(format!(
+                                "{places} places, which do not hold all elements"
+                            ))
+                            .of_kind(ErrorKind::Unsupported)
+                            .field("recipe")
+                            .rule("each element has one place"));
+                        }
+                        last.extent = *places;
+                    }
                     axes
                 }
                 Step::Ravel => {
@@ -153,8 +175,7 @@ fn lowest(terms: &mut Terms, rest: &mut Axis, size: u64) -> Result<Axis> {
             return Err(uneven(size));
         }
     }
-    let reach = axis.parts.iter().map(|part| u128::from(part.weight) * u128::from(part.most)).sum::<u128>();
-    if reach + u128::from(axis.start) >= u128::from(size) {
+    if axis.reach() >= u128::from(size) {
         return Err(uneven(size));
     }
     (rest.parts, rest.start, rest.extent) = (above, rest.start / size, rest.extent / size);

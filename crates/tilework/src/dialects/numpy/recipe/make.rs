@@ -107,15 +107,18 @@ fn steps(axes: &Axes, layout: &Layout) -> Vec<Step> {
     if !order.is_sorted() {
         steps.push(Step::Transpose(order));
     }
-    // Places behind whole blocks of the axes below.
+    // Places behind whole blocks of the axes below, and blocks that end before their last places.
     let mut stride = 1;
     for (number, axis) in axes.axes.iter().enumerate().rev() {
         stride *= axis.room;
-        if axis.behind > 0 {
+        if axis.behind != 0 {
             let above = axes.axes[..number].iter().map(|axis| axis.room);
             steps.push(Step::Reshape(above.chain([stride]).collect()));
-            steps.push(Step::Pad((0..number).map(|_| (0, 0)).chain([(0, axis.behind)]).collect()));
-            stride += axis.behind;
+            stride = stride.saturating_add_signed(axis.behind); // the stride above, which is checked
+            steps.push(match u64::try_from(axis.behind) {
+                Ok(behind) => Step::Pad((0..number).map(|_| (0, 0)).chain([(0, behind)]).collect()),
+                Err(_) => Step::Crop(stride),
+            });
         }
     }
     steps.push(Step::Ravel);
@@ -130,7 +133,7 @@ fn steps(axes: &Axes, layout: &Layout) -> Vec<Step> {
 /// The same with a pattern in the place of reshape and transpose.
 fn rearranged(buffer: &Axes, layout: &Layout) -> Result<Vec<Step>> {
     let is_first = |axis: &Axis| axis.digit.is_some_and(|(_, place)| place == 0);
-    let is_loose = |axis: &&Axis| !is_first(axis) && axis.room > axis.extent || axis.behind > 0;
+    let is_loose = |axis: &&Axis| !is_first(axis) && axis.room > axis.extent || axis.behind != 0;
     let inner = buffer.axes.iter().find(is_loose);
     if let Some(axis) = inner {
         return Err(no(match axis.digit {

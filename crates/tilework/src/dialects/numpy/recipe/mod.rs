@@ -68,6 +68,8 @@ pub(super) enum Step {
     Ravel,
     /// The first places of one axis.
     Take(u64),
+    /// The first places of the last of several axes.
+    Crop(u64),
 }
 
 impl Style {
@@ -115,6 +117,7 @@ impl Recipe {
             Step::Rearrange(pattern) => format!("rearrange({code}, {pattern})"),
             Step::Ravel => format!("{code}.ravel()"),
             Step::Take(places) => format!("{code}[:{places}]"),
+            Step::Crop(places) => format!("{code}[..., :{places}]"),
         }
     }
 }

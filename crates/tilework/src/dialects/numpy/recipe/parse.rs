@@ -201,11 +201,20 @@ impl<'a> Parser<'a> {
         self.push(Call { args, keyed, ..call })
     }
 
-    /// `[2:]`, `[:15]`
+    /// `[2:]`, `[:15]`, `[..., :4]`, `[:, :4]`: arguments are what stands before the last comma, as names, and the places.
     fn part(&mut self) -> Result<()> {
         let start = self.here();
         self.eat("[");
         let mut args = Vec::new();
+        for mark in ["...", ":"] {
+            while self.rest().strip_prefix(mark).is_some_and(|rest| rest.trim_start().starts_with(',')) {
+                let at = self.here();
+                self.pass(mark.len());
+                args.push(Value { kind: Kind::Name(mark), span: at..at + mark.len() });
+                self.expect(",", "a comma")?;
+                self.skip_blanks();
+            }
+        }
         if self.peek() == b':' {
             args.push(Value { kind: Kind::Number(0), span: self.here()..self.here() });
         } else {

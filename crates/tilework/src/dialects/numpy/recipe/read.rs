@@ -148,11 +148,16 @@ impl Builder {
             "rearrange" => Step::Rearrange(self.pattern(call)?),
             "[" => match (&self.sizes[..], &call.args[..]) {
                 (&[size], [from, to]) if whole(from)? == 0 && whole(to)? <= size => Step::Take(whole(to)?),
+                (&[.., size], [axes @ .., from, to])
+                    if self.are_before_last(axes) && whole(from)? == 0 && whole(to)? <= size =>
+                {
+                    Step::Crop(whole(to)?)
+                }
                 _ => {
                     return Err(Error::new("a part of the array")
                         .of_kind(ErrorKind::Unsupported)
-                        .rule("of one dimension the first places can be taken")
-                        .accepts("[:24] behind ravel()"));
+                        .rule("of the last axis the first places can be taken")
+                        .accepts("[:24] behind ravel(), or [..., :24] where there are more axes"));
                 }
             },
             // A copy has the same elements.
@@ -177,9 +182,22 @@ impl Builder {
             Step::Rearrange(pattern) => pattern.sizes(),
             Step::Ravel => vec![product(self.sizes.iter().copied())?],
             Step::Take(places) => vec![*places],
+            Step::Crop(places) => {
+                let above = self.sizes.iter().take(self.sizes.len().saturating_sub(1));
+                above.chain([places]).copied().collect()
+            }
         };
         self.steps.push(step);
         Ok(())
+    }
+
+    /// Whether what stands before the last part of an index takes all of the other axes: `...`, or `:` for each.
+    fn are_before_last(&self, axes: &[Value]) -> bool {
+        let is = |value: &Value, mark: &str| matches!(value.kind, Kind::Name(name) if name == mark);
+        match axes {
+            [all] if is(all, "...") => true,
+            axes => axes.len() + 1 == self.sizes.len() && axes.iter().all(|axis| is(axis, ":")),
+        }
     }
 
     /// The axes from the last to the first.

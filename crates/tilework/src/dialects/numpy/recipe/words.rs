@@ -58,7 +58,7 @@ impl Step {
             Step::Transpose(_) => "transpose",
             Step::Rearrange(_) => "rearrange",
             Step::Ravel => "ravel",
-            Step::Take(_) => "take",
+            Step::Take(_) | Step::Crop(_) => "take",
         }
     }
 
@@ -95,6 +95,8 @@ impl Step {
             Step::Ravel => "the elements in row-major order: the buffer".to_owned(),
             Step::Take(1) => "the first place alone".to_owned(),
             Step::Take(places) => format!("the first {places} places"),
+            Step::Crop(1) => "the first place of the last axis".to_owned(),
+            Step::Crop(places) => format!("the first {places} places of the last axis"),
         }
     }
 }
