@@ -44,6 +44,11 @@ fn make(check: bool) -> Outcome {
         cbindgen.arg("--verify");
     }
     match shell::quietly(cbindgen.arg("crates/tilework-c")) {
+        Ok(_) if check && !MADE.is_current() => {
+            println!(
+                "{HEADER} is as the sources say; `cargo xtask header` notes it, so that the next run need not ask"
+            );
+        }
         Ok(_) => println!("{HEADER} is as the sources say"),
         Err(why) if check => return Err(format!("{why}; `cargo xtask header` writes {HEADER} anew")),
         Err(why) => return Err(why),

@@ -28,11 +28,11 @@ pub fn tools() -> PathBuf {
     target().join("tools")
 }
 
-/// Installs a program of cargo's registry there.
+/// Installs a program of cargo's registry there. It is not optimised: that takes far longer than it is ever run.
 pub fn install(package: &str, version: &str) -> Outcome {
     println!("installing {package} {version} into {}", tools().display());
     run(cargo()
-        .args(["install", package, "--quiet", "--locked", "--version", version, "--root"])
+        .args(["install", package, "--quiet", "--locked", "--debug", "--version", version, "--root"])
         .arg(tools()))
 }
 
