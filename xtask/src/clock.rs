@@ -8,6 +8,11 @@ pub fn processor_seconds() -> Option<f64> {
     seconds(&fs::read_to_string("/proc/self/stat").ok()?)
 }
 
+/// The same of another program, which may have ended but was not waited for.
+pub fn processor_seconds_of(program: u32) -> Option<f64> {
+    seconds(&fs::read_to_string(format!("/proc/{program}/stat")).ok()?)
+}
+
 /// The same from the text of `/proc/self/stat`, whose 14th to 17th fields are hundredths of seconds.
 fn seconds(stat: &str) -> Option<f64> {
     // The second field is a name in parentheses, which may hold anything.

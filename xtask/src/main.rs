@@ -95,6 +95,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test" | "ci", steps @ ..] => test::run(steps),
+        ["step", word] => test::step(word),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["mutants", words @ ..] => mutants::run(words),
         ["soak", words @ ..] => soak::run(words),

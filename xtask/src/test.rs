@@ -1,9 +1,13 @@
-//! `cargo xtask test`: all checks, the quick ones first. Every one runs, whatever the others find.
+//! `cargo xtask test`: all checks, two at a time. Every one runs, whatever the others find.
 
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::Instant;
-use std::{env, fs};
 
 use crate::{Outcome, clock, dependencies, fuzz, header, house, proto, python, shell, soak};
 
@@ -11,58 +15,210 @@ use crate::{Outcome, clock, dependencies, fuzz, header, house, proto, python, sh
 struct Step {
     word: &'static str,
     about: &'static str,
+    lane: Lane,
     run: fn() -> Outcome,
 }
 
+/// Steps of one lane run one after the other, beside those of the other lane: one step alone often has no work for a second
+/// processor, as when it links, installs packages, or waits for its slowest test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    /// Steps that are quick, or compile into the folder that all share, where cargo lets in one at a time.
+    Shared,
+    /// Steps that have a folder of their own, or work most of their time without the compiler.
+    Apart,
+}
+
+use Lane::{Apart, Shared};
+
 const STEPS: [Step; 13] = [
-    Step { word: "format", about: "format", run: format },
-    Step { word: "house", about: "house rules", run: house::check },
-    Step { word: "depends", about: "sources and terms of dependencies", run: dependencies::check },
-    Step { word: "header", about: "C header", run: header::check },
-    Step { word: "proto", about: "code of the protobuf messages", run: proto::check },
-    Step { word: "clippy", about: "clippy", run: clippy },
-    Step { word: "tests", about: "tests", run: tests },
-    Step { word: "python", about: "Python package", run: python::test },
-    Step { word: "docs", about: "documentation", run: documentation },
-    Step { word: "examples", about: "examples", run: examples },
-    Step { word: "soak", about: "soak, a short run of each attack", run: soak::smoke },
-    Step { word: "address", about: "copy engine, with the address sanitizer", run: sanitized },
-    Step { word: "fuzz", about: "fuzz, a short run of each target", run: fuzz::smoke },
+    Step { word: "format", about: "format", lane: Shared, run: format },
+    Step { word: "house", about: "house rules", lane: Shared, run: house::check },
+    Step {
+        word: "depends",
+        about: "sources and terms of dependencies",
+        lane: Shared,
+        run: dependencies::check,
+    },
+    Step { word: "header", about: "C header", lane: Shared, run: header::check },
+    Step { word: "proto", about: "code of the protobuf messages", lane: Shared, run: proto::check },
+    Step { word: "clippy", about: "clippy", lane: Shared, run: clippy },
+    Step { word: "tests", about: "tests", lane: Shared, run: tests },
+    Step { word: "docs", about: "documentation", lane: Shared, run: documentation },
+    Step { word: "examples", about: "examples", lane: Shared, run: examples },
+    Step { word: "soak", about: "soak, a short run of each attack", lane: Shared, run: soak::smoke },
+    Step { word: "address", about: "copy engine, with the address sanitizer", lane: Shared, run: sanitized },
+    Step { word: "fuzz", about: "fuzz, a short run of each target", lane: Apart, run: fuzz::smoke },
+    Step { word: "python", about: "Python package", lane: Apart, run: python::test },
 ];
+
+/// What became of a step.
+struct Ran {
+    /// Why it failed.
+    outcome: Outcome,
+    seconds: f64,
+    /// What the processors did for it.
+    worked: Option<f64>,
+}
 
 /// The steps of these words, or all of them.
 pub fn run(words: &[&str]) -> Outcome {
-    if let Some(unknown) = words.iter().find(|word| !STEPS.iter().any(|step| step.word == **word)) {
-        let known: Vec<&str> = STEPS.iter().map(|step| step.word).collect();
-        return Err(format!("no step `{unknown}`; there are {}", known.join(", ")));
+    if let Some(unknown) = words.iter().find(|word| named(word).is_none()) {
+        return Err(no_step(unknown));
     }
     let steps: Vec<&Step> =
         STEPS.iter().filter(|step| words.is_empty() || words.contains(&step.word)).collect();
     let start = Instant::now();
-    let mut ran = Vec::new();
-    for (number, step) in steps.iter().enumerate() {
-        println!("\n== {} of {}: {}", number + 1, steps.len(), step.about);
-        let (began, worked) = (Instant::now(), clock::processor_seconds());
-        let outcome = (step.run)();
-        let seconds = began.elapsed().as_secs_f64();
-        let worked = clock::processor_seconds().zip(worked).map(|(now, before)| now - before);
-        if let Err(why) = &outcome {
-            println!("{why}");
+    let ran = match steps[..] {
+        [step] => {
+            println!("\n== {}", step.about);
+            let ran = here(step);
+            conclude(step, &ran);
+            vec![ran]
         }
-        println!("== {}: {} in {seconds:.1} s{}", step.about, verdict(&outcome), of_processor(worked));
-        ran.push((step, outcome, seconds, worked));
-    }
+        _ => beside_each_other(&steps)?,
+    };
     println!("\nall in {:.1} s{}", start.elapsed().as_secs_f64(), of_processor(clock::processor_seconds()));
-    for (step, outcome, seconds, worked) in &ran {
-        let (verdict, worked) = (verdict(outcome), of_processor(*worked));
-        println!("{verdict:6}  {seconds:6.1} s{worked}  cargo xtask test {:9} {}", step.word, step.about);
+    for (step, ran) in steps.iter().zip(&ran) {
+        let (verdict, worked) = (verdict(&ran.outcome), of_processor(ran.worked));
+        println!(
+            "{verdict:6}  {:6.1} s{worked}  cargo xtask test {:9} {}",
+            ran.seconds, step.word, step.about
+        );
     }
-    let failures: Vec<String> = ran
+    let failures: Vec<String> = steps
         .iter()
-        .filter_map(|(step, outcome, ..)| Some(format!("{}: {}", step.word, outcome.as_ref().err()?)))
+        .zip(&ran)
+        .filter_map(|(step, ran)| Some(format!("{}: {}", step.word, ran.outcome.as_ref().err()?)))
         .collect();
     println!("{} passed, {} failed", ran.len() - failures.len(), failures.len());
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n  ")) }
+}
+
+/// `step WORD`: what `run` starts for each of several steps, so that what a step prints can be kept apart.
+pub fn step(word: &str) -> Outcome {
+    let step = named(word).ok_or_else(|| no_step(word))?;
+    (step.run)()
+}
+
+fn named(word: &str) -> Option<&'static Step> {
+    STEPS.iter().find(|step| step.word == word)
+}
+
+fn no_step(word: &str) -> String {
+    let known: Vec<&str> = STEPS.iter().map(|step| step.word).collect();
+    format!("no step `{word}`; there are {}", known.join(", "))
+}
+
+/// Runs a step in this program.
+fn here(step: &Step) -> Ran {
+    let (began, worked) = (Instant::now(), clock::processor_seconds());
+    let outcome = (step.run)();
+    if let Err(why) = &outcome {
+        println!("{why}");
+    }
+    let worked = clock::processor_seconds().zip(worked).map(|(now, before)| now - before);
+    Ran { outcome, seconds: began.elapsed().as_secs_f64(), worked }
+}
+
+/// Runs each step in a program of its own, those of the two lanes beside each other. What they print appears in the order of
+/// the list: that of the first one that has not ended as it comes, that of later ones when it is their turn.
+fn beside_each_other(steps: &[&Step]) -> Result<Vec<Ran>, String> {
+    let program = env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
+    let (printers, printed): (Vec<_>, Vec<_>) = steps.iter().map(|_| channel()).unzip();
+    let work: Vec<(&Step, Sender<Said>)> = steps.iter().copied().zip(printers).collect();
+    let (shared, apart): (Vec<_>, Vec<_>) = work.into_iter().partition(|(step, _)| step.lane == Shared);
+    thread::scope(|scope| {
+        for lane in [shared, apart] {
+            let program = &program;
+            scope.spawn(move || {
+                for (step, said) in lane {
+                    let ran = elsewhere(step, program, &said);
+                    let _ = said.send(Said::End(ran)); // the one who prints waits for it
+                }
+            });
+        }
+        let mut ran = Vec::new();
+        for (number, (step, printed)) in steps.iter().zip(printed).enumerate() {
+            println!("\n== {} of {}: {}", number + 1, steps.len(), step.about);
+            let end = print(&printed).ok_or_else(|| format!("{}: lost", step.word))?;
+            conclude(step, &end);
+            ran.push(end);
+        }
+        Ok(ran)
+    })
+}
+
+/// What a step says to the one who prints.
+enum Said {
+    Bytes(Vec<u8>),
+    End(Ran),
+}
+
+/// Prints what a step says until it has ended.
+fn print(said: &Receiver<Said>) -> Option<Ran> {
+    loop {
+        match said.recv().ok()? {
+            Said::End(ran) => return Some(ran),
+            Said::Bytes(bytes) => {
+                let mut out = io::stdout().lock();
+                out.write_all(&bytes).and_then(|()| out.flush()).ok()?;
+            }
+        }
+    }
+}
+
+/// Runs a step in a program of its own, and says what it prints.
+fn elsewhere(step: &Step, program: &Path, said: &Sender<Said>) -> Ran {
+    let began = Instant::now();
+    let (outcome, worked) = match watched(step, program, said) {
+        Ok((outcome, worked)) => (outcome, worked),
+        Err(error) => (Err(format!("it did not run: {error}")), None),
+    };
+    Ran { outcome, seconds: began.elapsed().as_secs_f64(), worked }
+}
+
+fn watched(step: &Step, program: &Path, said: &Sender<Said>) -> io::Result<(Outcome, Option<f64>)> {
+    let (mut reader, writer) = io::pipe()?;
+    let mut child = {
+        let mut command = Command::new(program);
+        command.args(["step", step.word]).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        if io::stdout().is_terminal() && env::var_os("CARGO_TERM_COLOR").is_none() {
+            command.env("CARGO_TERM_COLOR", "always");
+        }
+        command.spawn()?
+    };
+    let (mut bytes, mut last) = (vec![0; 1 << 16], Vec::new());
+    loop {
+        let read = match reader.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(read) => &bytes[..read],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        last.extend_from_slice(read);
+        last.drain(..last.len().saturating_sub(LAST));
+        let _ = said.send(Said::Bytes(read.to_vec())); // a terminal that is gone wants nothing
+    }
+    // Until it is waited for, its times can be read, even if it has ended.
+    let worked = clock::processor_seconds_of(child.id());
+    let status = child.wait()?;
+    let outcome = if status.success() { Ok(()) } else { Err(why(&String::from_utf8_lossy(&last), status)) };
+    Ok((outcome, worked))
+}
+
+/// The bytes at the end of what a step prints that are looked at for why it failed.
+const LAST: usize = 1 << 14;
+
+/// Why a step failed, which it says last, as every chore does.
+fn why(printed: &str, status: impl std::fmt::Display) -> String {
+    let said = printed.rsplit_once("xtask: ").map(|(_, why)| why.trim());
+    said.map_or_else(|| format!("it ended with {status}"), str::to_owned)
+}
+
+fn conclude(step: &Step, ran: &Ran) {
+    let (verdict, worked) = (verdict(&ran.outcome), of_processor(ran.worked));
+    println!("== {}: {verdict} in {:.1} s{worked}", step.about, ran.seconds);
 }
 
 fn verdict(outcome: &Outcome) -> &'static str {
@@ -176,5 +332,14 @@ mod tests {
         let library = r#"{"reason":"compiler-artifact","executable":null,"fresh":true}"#;
         let program = r#"{"reason":"compiler-artifact","executable":"/a/b-1","fresh":false}"#;
         assert_eq!([library, program].map(executable), [None, Some("/a/b-1")]);
+    }
+
+    #[test]
+    fn why_a_step_failed_is_what_it_says_last() {
+        assert_eq!(
+            why("a\nxtask: no\nmore\nxtask: `b` ended with 1\n  c: 2\n", 1),
+            "`b` ended with 1\n  c: 2"
+        );
+        assert_eq!(why("killed\n", "signal: 9"), "it ended with signal: 9");
     }
 }
