@@ -124,6 +124,24 @@ def test_a_group_goes_to_weights_and_back_with_names_of_dimensions(tmp_path: Pat
         np.testing.assert_array_equal(found["t"], data["t"])
 
 
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_shards_within_shards_are_read(tmp_path: Path, location: str) -> None:
+    codecs = zarr.codecs
+    inner = codecs.ShardingCodec(chunk_shape=(2, 3), codecs=[codecs.BytesCodec(), codecs.ZstdCodec()], index_location=location)
+    outer = codecs.ShardingCodec(chunk_shape=(8, 12), codecs=[inner])
+    array = np.random.default_rng(3).integers(0, 1 << 30, (50, 70), np.int32)
+    found = zarr.create_array(
+        tmp_path / "in.zarr", shape=array.shape, chunks=(16, 24), dtype="int32", serializer=outer, compressors=None, fill_value=0
+    )
+    array[20:33, 30:] = 0  # chunks, and shards, that are missing
+    found[:] = array
+    assert str(tw.ls(tmp_path / "in.zarr")[0].layout) == "s32[50,70] shards (16, 24) shards (8, 12) chunks (2, 3)"
+    tw.rechunk(tmp_path / "in.zarr", tmp_path / "out.zarr", chunks=(50, 5))
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "out.zarr")[:], array)
+    tw.convert(tmp_path / "in.zarr", tmp_path / "out.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), array)
+
+
 def test_what_a_note_says_comes_back(tmp_path: Path) -> None:
     array = numbers(np.float32)
     np.save(tmp_path / "a.npy", array)

@@ -39,23 +39,32 @@ pub(super) struct Shards {
 
 const CODECS: &str = "codecs";
 
+/// The most shards within shards.
+const DEEPEST: usize = 4;
+
 impl Chain {
     pub(super) fn read(list: &Value, rank: usize, element: Element) -> Result<Chain> {
-        let chain = Chain::of(list, rank, element, true)?;
-        let Some(shards) = &chain.shards else { return Ok(chain) };
+        Chain::of(list, rank, element, DEEPEST)
+    }
+
+    /// The list of codecs, with shards as deep as `levels`.
+    fn of(list: &Value, rank: usize, element: Element, levels: usize) -> Result<Chain> {
+        let chain = Chain::parts(list, rank, element, levels)?;
+        if chain.shards.is_none() {
+            return Ok(chain);
+        }
         // Only chunks lie in an order of their own, and only they can be read alone.
         let found = match (&chain.order, chain.codecs.first()) {
             (Some(_), _) => "a transposition of whole shards".to_owned(),
             (None, Some(codec)) => format!("shards that {} encodes as a whole", codec.name()),
             (None, None) => return Ok(chain),
         };
-        let _ = shards;
         Err(unread(found, CODECS)
             .rule("each chunk of a shard is read alone")
             .accepts("sharding_indexed alone, and other codecs within it"))
     }
 
-    fn of(list: &Value, rank: usize, element: Element, may_shard: bool) -> Result<Chain> {
+    fn parts(list: &Value, rank: usize, element: Element, levels: usize) -> Result<Chain> {
         let list = list.as_array().ok_or_else(|| wrong(CODECS, list, "a list of codecs"))?;
         let mut chain = Chain::default();
         let mut is_bytes = false;
@@ -75,16 +84,19 @@ impl Chain {
                     is_bytes = true;
                     chain.reversed = reversed(setting("endian"), element)?;
                 }
-                "sharding_indexed" if !may_shard => {
-                    return Err(unread("shards within shards".to_owned(), CODECS)
-                        .accepts("one codec sharding_indexed"));
+                "sharding_indexed" if levels == 0 => {
+                    return Err(unread(
+                        format!("more than {DEEPEST} codecs sharding_indexed in one another"),
+                        CODECS,
+                    )
+                    .accepts(format!("up to {DEEPEST}")));
                 }
                 "sharding_indexed" => {
                     is_bytes = true;
                     let settings = settings.ok_or_else(|| {
                         Error::new("sharding_indexed without its configuration").field(CODECS)
                     })?;
-                    chain.shards = Some(Box::new(Shards::read(settings, rank, element)?));
+                    chain.shards = Some(Box::new(Shards::read(settings, rank, element, levels - 1)?));
                 }
                 _ => chain.codecs.push(codec(name, settings)?),
             }
@@ -121,11 +133,11 @@ impl Chain {
 }
 
 impl Shards {
-    fn read(settings: &Value, rank: usize, element: Element) -> Result<Shards> {
+    fn read(settings: &Value, rank: usize, element: Element, levels: usize) -> Result<Shards> {
         let settings = Object::new(settings, CODECS)?;
         let chunks = settings.sizes("chunk_shape")?;
         let inner = settings.need("codecs", "the codecs of a chunk")?;
-        let inner = Chain::of(inner, rank, element, false)?;
+        let inner = Chain::of(inner, rank, element, levels)?;
         let at_start = match settings.get("index_location") {
             None => false,
             Some(Value::String(place)) if place == "end" => false,
@@ -133,7 +145,7 @@ impl Shards {
             Some(other) => return Err(wrong("index_location", other, "\"start\" or \"end\"")),
         };
         let list = settings.need("index_codecs", "[{\"name\": \"bytes\", …}, {\"name\": \"crc32c\"}]")?;
-        let of_index = Chain::of(list, 0, Element::U64, false)?;
+        let of_index = Chain::of(list, 0, Element::U64, 0)?;
         let has_sum = match &of_index.codecs[..] {
             [] => false,
             [Codec::Crc32c] => true,

@@ -25,10 +25,17 @@ pub(crate) struct Meta {
     pub(crate) reversed: usize,
     /// What compresses and sums a chunk, in the order of writing.
     pub(crate) codecs: Vec<Codec>,
-    /// Where the index of a shard is, where there are shards.
-    pub(crate) index: Option<Index>,
+    /// The shards, where there are some; behind them those within, from the outermost on.
+    pub(crate) shards: Vec<Level>,
     pub(crate) names: Option<Axes>,
     pub(crate) attributes: Map<String, Value>,
+}
+
+/// Shards of one size: how many parts each has in every dimension, and the index of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Level {
+    pub(crate) parts: Vec<u64>,
+    pub(crate) index: Index,
 }
 
 /// Where a shard has its index, and how that is stored.
@@ -191,14 +198,20 @@ fn array(all: Object) -> Result<Meta> {
     };
     let list = all.need("codecs", "[{\"name\": \"bytes\", …}]")?;
     let chain = Chain::read(list, dims.len(), element)?;
-    let (array, chain, index) = match chain.shards {
-        None => (Array::new(element, &dims, &whole, None, chain.order.as_deref())?, chain, None),
-        Some(shards) => {
-            let order = shards.inner.order.as_deref();
-            let array = Array::new(element, &dims, &shards.chunks, Some(&whole), order)?;
-            (array, shards.inner, Some(shards.index))
-        }
-    };
+    // The sizes of what is cut, from a whole shard on, and the indexes on the way.
+    let (mut sizes, mut indexes, mut chain) = (vec![whole], Vec::new(), chain);
+    while let Some(shards) = chain.shards.take() {
+        sizes.push(shards.chunks);
+        indexes.push(shards.index);
+        chain = shards.inner;
+    }
+    let borrowed: Vec<&[u64]> = sizes.iter().map(Vec::as_slice).collect();
+    let (chunks, shards) = borrowed.split_last().ok_or_else(|| Error::new("no chunks"))?; // one at least
+    let array = Array::nested(element, &dims, chunks, shards, chain.order.as_deref())?;
+    // The array has checked that each divides the one before it.
+    let parts = |pair: &[Vec<u64>]| pair[0].iter().zip(&pair[1]).map(|(shard, part)| shard / part).collect();
+    let shards = sizes.windows(2).zip(indexes).map(|(pair, index)| Level { parts: parts(pair), index });
+    let shards = shards.collect();
     let fill = all
         .map()
         .get("fill_value")
@@ -213,7 +226,7 @@ fn array(all: Object) -> Result<Meta> {
         keys,
         reversed: chain.reversed,
         codecs: chain.codecs,
-        index,
+        shards,
     })
 }
 
@@ -314,6 +327,6 @@ fn array_v2(all: Object, attributes: Map<String, Value>) -> Result<Meta> {
         dims,
         reversed,
         codecs,
-        index: None,
+        shards: Vec::new(),
     })
 }

@@ -10,7 +10,7 @@ use tilework::{Element, Error, Result, System};
 use tilework_copy::MappedMut;
 
 use super::codec::{self, Codec};
-use super::meta::{Index, Keys, Meta};
+use super::meta::{Index, Keys, Level, Meta};
 use super::{fill, shard};
 use crate::far::is_address;
 use crate::grid::Grid;
@@ -115,6 +115,9 @@ impl Spec {
 
     pub(super) fn meta(&self) -> Meta {
         let index = Index { at_start: false, has_sum: true, is_reversed: false };
+        let parts = |shards: &[u64]| {
+            shards.iter().zip(self.array.chunks()).map(|(shard, chunk)| shard / chunk).collect()
+        };
         Meta {
             array: self.array.clone(),
             element: self.element,
@@ -123,7 +126,12 @@ impl Spec {
             fill: self.fill,
             reversed: 0,
             codecs: self.compression.codecs(),
-            index: self.array.shards().map(|_| index),
+            shards: self
+                .array
+                .shards()
+                .map(|shards| Level { parts: parts(shards), index })
+                .into_iter()
+                .collect(),
             names: self.names.clone(),
             attributes: self.attributes.clone(),
         }
@@ -131,6 +139,11 @@ impl Spec {
 }
 
 impl Meta {
+    /// The index of a new shard, where there are shards. None are written within others.
+    fn index(&self) -> Option<Index> {
+        self.shards.first().map(|level| level.index)
+    }
+
     /// `zarr.json` of an array, as it is stored.
     ///
     /// # Errors
@@ -249,7 +262,7 @@ impl NewArray {
         let layout = meta.layout_of(meta.whole())?;
         let grid = Grid::regular(&meta.dims, meta.whole())?;
         let inner = Grid::regular(meta.whole(), meta.array.chunks())?;
-        if let Some(index) = meta.index {
+        if let Some(index) = meta.index() {
             shard::bytes(index, inner.count())?;
         }
         let chunk_bytes = meta.layout_of(meta.array.chunks())?.bytes();
@@ -277,7 +290,7 @@ impl NewArray {
 
     /// The index of a shard whose chunks nothing compresses: each stands at its place.
     fn plain_index(&self, piece: u64) -> Result<Vec<u8>> {
-        let Some(index) = self.meta.index else { return Ok(Vec::new()) };
+        let Some(index) = self.meta.index() else { return Ok(Vec::new()) };
         let places: Vec<_> = self
             .has_elements(piece)?
             .into_iter()
@@ -316,7 +329,7 @@ impl NewArray {
     /// The bytes of a piece as they are stored.
     fn encoded(&self, piece: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
         let codecs = &self.meta.codecs;
-        let Some(index) = self.meta.index else { return codec::encode(codecs, bytes) };
+        let Some(index) = self.meta.index() else { return codec::encode(codecs, bytes) };
         if codecs.is_empty() {
             let tail = self.plain_index(piece)?;
             let mut bytes = bytes;

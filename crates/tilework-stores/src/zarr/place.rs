@@ -110,6 +110,10 @@ impl Object {
     pub(crate) fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Held<'static>>> {
         match self {
             Object::Far(far) => far.parts(ranges),
+            Object::Within(other, whole) => {
+                let moved = ranges.iter().map(|range| whole.start + range.start..whole.start + range.end);
+                other.parts(&moved.collect::<Vec<Range<u64>>>())
+            }
             _ => ranges.iter().map(|range| self.part(range.clone())).collect(),
         }
     }

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tilework::sharding::Named;
 use tilework::{Error, Result};
+use tilework_files::reverse;
 
 use super::codec;
-use super::meta::Meta;
+use super::meta::{Level, Meta};
 use super::place::{First, Object, Place};
 use super::shard::{self, Places};
 use crate::grid::Grid;
@@ -27,21 +28,19 @@ pub struct Array {
     path: String,
     pub(super) meta: Meta,
     shards: Shards,
-    /// Chunks along each dimension of what stands under one key.
-    inner: Vec<u64>,
     open: Mutex<VecDeque<Lately>>,
     /// How devices held it, where that is said.
     pub(crate) saved: Option<Named>,
 }
 
-/// What was opened lately: the coordinates of a chunk or a shard, and what stands under its key, if something does.
-type Lately = (Vec<u64>, Option<Arc<Opened>>);
+/// What was opened lately: how many shards it is within, its coordinates, and what is there, if something is.
+type Lately = (usize, Vec<u64>, Option<Arc<Opened>>);
 
-/// What stands under the key of a chunk or a shard.
+/// What stands under the key of a chunk or a shard, or a shard within another.
 #[derive(Debug)]
 struct Opened {
-    object: Object,
-    /// Where the chunks of a shard are.
+    object: Arc<Object>,
+    /// Where the parts of a shard are: its chunks, or shards.
     places: Option<Places>,
 }
 
@@ -50,14 +49,13 @@ impl Array {
         let chunks = meta.array.chunks();
         let grid = Grid::regular(&meta.dims, chunks)?;
         let layout = meta.layout_of(chunks)?;
-        let inner: Vec<u64> = meta.whole().iter().zip(chunks).map(|(whole, chunk)| whole / chunk).collect();
-        if let Some(index) = meta.index {
-            let count = inner.iter().try_fold(1_u64, |count, &inner| count.checked_mul(inner));
-            shard::bytes(index, count.unwrap_or(u64::MAX))?;
+        for Level { parts, index } in &meta.shards {
+            let count = parts.iter().try_fold(1_u64, |count, &parts| count.checked_mul(parts));
+            shard::bytes(*index, count.unwrap_or(u64::MAX))?;
         }
         let shards = Shards::new(meta.element, grid, Form::whole(layout))?.with_fill(meta.fill);
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
-        Ok(Array { place, path, meta, shards, inner, open: Mutex::default(), saved: None })
+        Ok(Array { place, path, meta, shards, open: Mutex::default(), saved: None })
     }
 
     pub(crate) fn saved_as(self, saved: Option<Named>) -> Array {
@@ -82,36 +80,63 @@ impl Array {
         format!("{}{}", self.path, self.meta.keys.of(whole))
     }
 
-    /// What stands under its key, and where the chunks in it are.
-    fn opened(&self, whole: &[u64]) -> Result<Option<Arc<Opened>>> {
+    /// What stands under its key, or within as many shards as `level` says, and where its parts are.
+    fn opened(&self, level: usize, at: &[u64]) -> Result<Option<Arc<Opened>>> {
         let held = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = held().iter().find(|(at, _)| at == whole) {
+        if let Some((_, _, found)) = held().iter().find(|(other, place, _)| *other == level && place == at) {
             return Ok(found.clone());
         }
-        let key = self.key(whole);
-        let opened = match self.place.open_at(&key, self.first()?)? {
+        let object = match level {
+            0 => self.place.open_at(&self.key(at), self.first()?)?,
+            inner => self
+                .part(inner - 1, at)?
+                .map(|(outer, range)| Object::Within(Arc::clone(&outer.object), range)),
+        };
+        let opened = match object {
             None => None,
             Some(object) => {
-                let places = self.places(&object).map_err(|error| self.within(whole, &error))?;
+                let places = self
+                    .places(level, &object)
+                    .map_err(|error| self.within(&self.whole(level, at), &error))?;
                 let object = if places.is_some() { object.without_first() } else { object };
-                Some(Arc::new(Opened { object, places }))
+                Some(Arc::new(Opened { object: Arc::new(object), places }))
             }
         };
-        if self.place.is_far() && self.meta.index.is_none() {
+        if self.place.is_far() && self.meta.shards.is_empty() {
             return Ok(opened); // all of a chunk, in memory
         }
         let mut open = held();
         if open.len() >= OPEN {
             open.pop_front();
         }
-        open.push_back((whole.to_vec(), opened.clone()));
+        open.push_back((level, at.to_vec(), opened.clone()));
         Ok(opened)
+    }
+
+    /// The coordinates of the key that has what is within as many shards as `level` says.
+    fn whole(&self, level: usize, at: &[u64]) -> Vec<u64> {
+        self.meta.shards[..level].iter().rev().fold(at.to_vec(), |at, outer| {
+            at.iter().zip(&outer.parts).map(|(at, parts)| at / parts).collect()
+        })
+    }
+
+    /// The shard that has a part at these coordinates, and where in it that is; none if it was never written.
+    fn part(&self, level: usize, at: &[u64]) -> Result<Option<(Arc<Opened>, Range<u64>)>> {
+        let parts = &self.meta.shards[level].parts;
+        let outer: Vec<u64> = at.iter().zip(parts).map(|(at, parts)| at / parts).collect();
+        let Some(opened) = self.opened(level, &outer)? else { return Ok(None) };
+        let number = at.iter().zip(parts).fold(0, |number, (at, parts)| number * parts + at % parts);
+        // There is a place for each part of the shard.
+        let place = opened.places.as_ref().and_then(|places| places.get(number as usize)?.clone());
+        Ok(place.map(|range| (opened, range)))
     }
 
     /// What is wanted first of what stands under a key: all of a chunk, or where the chunks of a shard are.
     fn first(&self) -> Result<First> {
-        let Some(index) = self.meta.index else { return Ok(First::Whole { most: self.most()? }) };
-        let bytes = shard::bytes(index, self.inner.iter().product())?; // counted when the array was made
+        let Some(Level { parts, index }) = self.meta.shards.first() else {
+            return Ok(First::Whole { most: self.most()? });
+        };
+        let bytes = shard::bytes(*index, parts.iter().product())?; // counted when the array was made
         Ok(if index.at_start { First::Start(bytes) } else { First::End(bytes) })
     }
 
@@ -121,13 +146,13 @@ impl Array {
         Ok(if self.meta.codecs.is_empty() { size } else { size.saturating_mul(2).saturating_add(64 << 10) })
     }
 
-    /// Where the chunks of a shard are.
-    fn places(&self, object: &Object) -> Result<Option<Places>> {
-        let Some(index) = self.meta.index else { return Ok(None) };
-        let count = self.inner.iter().product(); // counted when the array was made
-        let range = shard::range(index, count, object.len())?;
+    /// Where the parts of a shard are.
+    fn places(&self, level: usize, object: &Object) -> Result<Option<Places>> {
+        let Some(Level { parts, index }) = self.meta.shards.get(level) else { return Ok(None) };
+        let count = parts.iter().product(); // counted when the array was made
+        let range = shard::range(*index, count, object.len())?;
         let held = object.part(range.clone())?;
-        let read = shard::read(index, held.bytes().unwrap_or_default(), &range, object.len());
+        let read = shard::read(*index, held.bytes().unwrap_or_default(), &range, object.len());
         // First: of a file that was cut short a part was read as zeros.
         held.intact()?;
         read.map(Some)
@@ -163,9 +188,7 @@ impl Array {
         decoded?;
         // The file stays open for its other chunks, and its pages need not.
         stored.forget();
-        if self.meta.reversed > 0 {
-            out.chunks_exact_mut(self.meta.reversed).for_each(<[u8]>::reverse);
-        }
+        reverse(&mut out, self.meta.reversed);
         Ok(Held::owned(out))
     }
 }
@@ -201,7 +224,7 @@ impl Read for Array {
     }
 }
 
-/// What is wanted of one shard: its coordinates, the shard, and for each chunk the how-manieth it is and where.
+/// What is wanted of one shard: the coordinates of its key, the shard, and for each chunk the how-manieth it is and where.
 type Wanted = (Vec<u64>, Arc<Opened>, Vec<(usize, Range<u64>)>);
 
 /// Where a chunk is.
@@ -229,15 +252,17 @@ impl Array {
     /// The bytes of several chunks: those of one shard in as few requests as there may be.
     pub(super) fn held_all(&self, pieces: &[u64]) -> Result<Vec<Held<'static>>> {
         let mut held: Vec<Option<Held<'static>>> = pieces.iter().map(|_| None).collect();
-        // What one shard has of them, in the order in which shards come.
+        // What one shard, or its own key, has of them, in the order in which they come.
         let mut shards: Vec<Wanted> = Vec::new();
         for (at, &piece) in pieces.iter().enumerate() {
             match self.found(piece)? {
                 (_, Found::Missing) => held[at] = Some(Held::missing()),
-                (whole, Found::In(opened, range)) => match shards.iter_mut().find(|one| one.0 == whole) {
-                    Some(one) => one.2.push((at, range)),
-                    None => shards.push((whole, opened, vec![(at, range)])),
-                },
+                (whole, Found::In(opened, range)) => {
+                    match shards.iter_mut().find(|one| Arc::ptr_eq(&one.1, &opened)) {
+                        Some(one) => one.2.push((at, range)),
+                        None => shards.push((whole, opened, vec![(at, range)])),
+                    }
+                }
             }
         }
         for (whole, opened, wanted) in shards {
@@ -257,22 +282,17 @@ impl Array {
     /// Where a chunk is, and the coordinates of what stands under its key.
     fn found(&self, piece: u64) -> Result<(Vec<u64>, Found)> {
         let coordinates = self.shards.grid().coordinates(piece)?;
-        let whole: Vec<u64> = coordinates.iter().zip(&self.inner).map(|(at, inner)| at / inner).collect();
-        let Some(opened) = self.opened(&whole)? else { return Ok((whole, Found::Missing)) };
-        let range = match &opened.places {
-            None => 0..opened.object.len(),
-            Some(places) => {
-                let within = coordinates
-                    .iter()
-                    .zip(&self.inner)
-                    .fold(0, |number, (at, inner)| number * inner + at % inner);
-                // There is a place for each chunk of the shard.
-                match places.get(within as usize).cloned().flatten() {
-                    None => return Ok((whole, Found::Missing)),
-                    Some(range) => range,
-                }
-            }
+        let whole = self.whole(self.meta.shards.len(), &coordinates);
+        let found = match self.meta.shards.len() {
+            0 => self.opened(0, &whole).map(|opened| {
+                opened.map(|opened| {
+                    let all = 0..opened.object.len();
+                    (opened, all)
+                })
+            }),
+            levels => self.part(levels - 1, &coordinates),
         };
+        let Some((opened, range)) = found? else { return Ok((whole, Found::Missing)) };
         if self.place.is_far() && range.end - range.start > self.most()? {
             let error = Error::new(format!("a chunk that is stored in {} bytes", range.end - range.start))
                 .rule(format!("its sizes say {}", self.shards.largest()?.bytes()))

@@ -92,15 +92,17 @@ fn grid_of(placed: &Placed, bytes: u64) -> Option<Result<Grid3>> {
     let (layout, element) = (&placed.layout, placed.element);
     let (dims, width) = (layout.dims(), u64::from(element.bytes()));
     element.name_in(System::Numpy).filter(|_| u64::from(layout.bits()) == 8 * width)?;
+    // Shards within shards are read, and written as shards of chunks.
+    let flat = |array: &Grid3| Grid3::new(element, dims, array.chunks(), array.shards(), array.order());
     if let Some(array) = placed.said.get::<Grid3>() {
-        return Some(Ok(array.clone()));
+        return Some(flat(array));
     }
     // Of an array that was read with names for its dimensions, the text says its chunks.
     if placed.said.dialect().name == "zarr"
         && let Ok(said) = tilework::dialect::read_one(&placed.said.to_string())
         && let Some(array) = said.get::<Grid3>()
     {
-        return Some(Ok(array.clone()));
+        return Some(flat(array));
     }
     let mut order = npy::compact_order(layout, placed.said.minor_to_major().as_deref())?;
     order.reverse();

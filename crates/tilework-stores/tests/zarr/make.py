@@ -120,6 +120,11 @@ def main():
         inner = [TransposeCodec(order=(1, 0)), BytesCodec(endian="big"), GzipCodec(level=1)]
         codec = ShardingCodec(chunk_shape=(2, 3), codecs=inner, index_location=place)
         with_zarr(f"index at the {place}", (7, 9), (4, 6), "uint16", serializer=codec)
+    last = ShardingCodec(chunk_shape=(2, 3), codecs=[TransposeCodec(order=(1, 0)), BytesCodec(endian="big"), ZstdCodec()], index_location="start")
+    for name, region in (("", None), (" with holes", np.s_[0:3, 0:4])):
+        with_zarr(f"shards within shards{name}", (17, 30), (8, 12), "int32", serializer=ShardingCodec(chunk_shape=(4, 6), codecs=[last]), region=region, fill_value=7)
+    plain = ShardingCodec(chunk_shape=(2, 3), codecs=[ShardingCodec(chunk_shape=(1, 3), codecs=[BytesCodec()])])
+    with_zarr("shards within shards within shards", (9, 13), (4, 12), "int16", serializer=ShardingCodec(chunk_shape=(4, 6), codecs=[plain]))
     for name in ("lz4", "lz4hc", "zstd", "zlib", "blosclz"):
         for shuffle in ("noshuffle", "shuffle", "bitshuffle"):
             with_zarr(f"blosc {name} {shuffle}", (40, 50), (30, 40), "int32", compressors=[BloscCodec(cname=name, clevel=5, shuffle=shuffle)])
@@ -165,6 +170,8 @@ def main():
         },
     }  # fmt: skip
     with_tensorstore("sharded by TensorStore", (9, 10), "zarr3", v3([4, 6], "float32", [sharded]), "float32")
+    outer = {"name": "sharding_indexed", "configuration": {"chunk_shape": [4, 6], "index_location": "end", "codecs": [sharded], "index_codecs": [LITTLE, {"name": "crc32c"}]}}
+    with_tensorstore("shards within shards by TensorStore", (17, 30), "zarr3", v3([8, 12], "float32", [outer]), "float32")
     with_tensorstore("gzip by TensorStore", (9, 10), "zarr3", v3([4, 6], "int32", [LITTLE, {"name": "gzip", "configuration": {"level": 5}}]), "int32")
     with_tensorstore("holes by TensorStore", (8, 12), "zarr3", v3([4, 6], "float32", [sharded], "NaN"), "float32", np.s_[0:2, 0:3])
     with_tensorstore("a fill in bits", (8, 12), "zarr3", v3([4, 6], "bfloat16", [LITTLE], "0x7fc1"), ml_dtypes.bfloat16, np.s_[0:2, 0:3])

@@ -64,6 +64,22 @@ proptest! {
 }
 
 #[test]
+fn shards_within_shards_are_one_more_cut() {
+    let text = "u8[9,13] shards (8, 8) shards (4, 2) chunks (2, 1) order (1, 0)";
+    let said = dialect::read_one(text).expect("shards within shards");
+    assert_eq!(said.to_string(), text);
+    let layout = said.layout().expect("a layout");
+    assert_eq!(layout.size(), 2 * 2 * 64);
+    for index in indices(&[9, 13]) {
+        let (i, j) = (index[0], index[1]);
+        let (outer, inner) = ((i / 8) * 2 + j / 8, (i % 8 / 4) * 4 + j % 8 / 2);
+        let (chunk, within) = ((i % 4 / 2) * 2 + j % 2, i % 2);
+        let expected = outer * 64 + inner * 8 + chunk * 2 + within;
+        assert_eq!(layout.offset(&index).expect("within"), expected, "{index:?}");
+    }
+}
+
+#[test]
 fn metadata_says_the_same_as_words() {
     let same = |metadata: &str, words: &str| {
         let said = dialect::read_one(metadata).unwrap_or_else(|error| panic!("{}", error.report(metadata)));
@@ -93,6 +109,7 @@ fn what_is_no_grid_is_refused() {
         ("f32[3,5] chunks (2,)", "a chunk of 1 size in 2 dimensions"),
         ("f32[3,5] chunks (2, 0)", "a chunk of (2, 0)"),
         ("f32[3,5] shards (3, 4) chunks (2, 2)", "shards of 3 and chunks of 2 in dimension 0"),
+        ("f32[3,5] shards (4, 4) shards (3, 4) chunks (1, 1)", "shards of 4 and shards of 3 in dimension 0"),
         ("f32[3,5] chunks (2, 2) order (0, 0)", "order [0, 0] of 2 dimensions"),
         ("f32[3,5] chunks (2, 2) chunks (1, 1)", "chunks a second time"),
         ("f32[3,5] chunks", "no sizes behind chunks"),

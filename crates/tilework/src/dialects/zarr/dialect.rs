@@ -93,22 +93,28 @@ impl Described for Array {
             words::dims(&dims),
         ];
         let times = |counts: &[u64]| counts.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
-        if let Some(shards) = &self.shards {
-            let (grid, each) =
-                (self.counts(shards), shards.iter().zip(&self.chunks).map(|(shard, chunk)| shard / chunk));
-            let each: Vec<u64> = each.collect();
-            let meaning = format!(
-                "a grid of {} shards in row-major order, each of {} chunks",
-                times(&grid),
-                times(&each)
-            );
+        for (level, shards) in self.shards.iter().enumerate() {
+            let (inner, what) = match self.shards.get(level + 1) {
+                Some(inner) => (inner, "shards"),
+                None => (&self.chunks, "chunks"),
+            };
+            let each =
+                times(&shards.iter().zip(inner).map(|(shard, inner)| shard / inner).collect::<Vec<u64>>());
+            let meaning = match level {
+                0 => format!(
+                    "a grid of {} shards in row-major order, each of {each} {what}",
+                    times(&self.counts(shards))
+                ),
+                _ => format!("the shards of a shard, in row-major order, each of {each} {what}"),
+            };
             parts.push(Part::new("shards", format!("shards {}", list(shards)), meaning));
         }
-        let grid = if self.shards.is_some() { "of a shard" } else { "of the array" };
-        let counts = self.counts(&self.chunks);
-        let meaning = match &self.shards {
-            Some(_) => format!("the chunks {grid}, in row-major order"),
-            None => format!("a grid of {} chunks {grid}, in row-major order", times(&counts)),
+        let meaning = match self.shards.is_empty() {
+            false => "the chunks of a shard, in row-major order".to_owned(),
+            true => format!(
+                "a grid of {} chunks of the array, in row-major order",
+                times(&self.counts(&self.chunks))
+            ),
         };
         parts.push(Part::new("chunks", format!("chunks {}", list(&self.chunks)), meaning));
         if let Some(order) = &self.order {
@@ -123,12 +129,18 @@ impl Described for Array {
 
     fn facts(&self) -> Facts {
         let numbers = |numbers: &[u64]| numbers.iter().copied().collect::<Fact>();
-        Facts::about("array")
+        let facts = Facts::about("array")
             .with("element_type", self.element.name())
             .with("dimensions", numbers(&self.dims))
             .with("chunks", numbers(&self.chunks))
-            .with("shards", self.shards.as_deref().map_or(Fact::Null, numbers))
-            .with("order", self.order.as_ref().map_or(Fact::Null, |order| order.iter().copied().collect()))
+            .with("shards", self.shards().map_or(Fact::Null, numbers))
+            .with("order", self.order.as_ref().map_or(Fact::Null, |order| order.iter().copied().collect()));
+        match &self.shards[..] {
+            [_, inner @ ..] if !inner.is_empty() => {
+                facts.with("inner_shards", inner.iter().map(|sizes| numbers(sizes)).collect::<Fact>())
+            }
+            _ => facts,
+        }
     }
 
     fn notes(&self, _: &Layout) -> Vec<String> {
@@ -137,7 +149,7 @@ impl Described for Array {
              the other, before that"
                 .to_owned(),
         ];
-        if let Some(shards) = &self.shards {
+        if let [shards] = &self.shards[..] {
             let chunks: u128 =
                 shards.iter().zip(&self.chunks).map(|(shard, chunk)| u128::from(shard / chunk)).product();
             notes.push(format!(

@@ -19,8 +19,8 @@ use crate::layout::{Layout, check_order};
 pub struct Array {
     pub(super) element: Element,
     pub(super) dims: Vec<u64>,
-    /// The sizes of a shard, where chunks are kept in shards.
-    pub(super) shards: Option<Vec<u64>>,
+    /// The sizes of a shard, where chunks are kept in shards; behind them those of shards within shards.
+    pub(super) shards: Vec<Vec<u64>>,
     /// The sizes of a chunk.
     pub(super) chunks: Vec<u64>,
     /// The dimensions of a chunk from major to minor, where that is not their own order.
@@ -40,8 +40,30 @@ impl Array {
         shards: Option<&[u64]>,
         order: Option<&[usize]>,
     ) -> Result<Array> {
-        let (shards, order) = (shards.map(<[u64]>::to_vec), order.map(<[usize]>::to_vec));
-        Array { element, dims: dims.to_vec(), shards, chunks: chunks.to_vec(), order }.checked()
+        Array::nested(element, dims, chunks, shards.as_slice(), order)
+    }
+
+    /// The same with shards of shards, the outermost first.
+    ///
+    /// ```
+    /// use tilework::{Element, zarr::Array};
+    /// let array = Array::nested(Element::U8, &[9, 9], &[2, 2], &[&[8, 8], &[4, 4]], None)?;
+    /// assert_eq!(array.to_string(), "u8[9,9] shards (8, 8) shards (4, 4) chunks (2, 2)");
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Array::new`], for shards of each kind.
+    pub fn nested(
+        element: Element,
+        dims: &[u64],
+        chunks: &[u64],
+        shards: &[&[u64]],
+        order: Option<&[usize]>,
+    ) -> Result<Array> {
+        let shards = shards.iter().map(|sizes| sizes.to_vec()).collect();
+        let (chunks, order) = (chunks.to_vec(), order.map(<[usize]>::to_vec));
+        Array { element, dims: dims.to_vec(), shards, chunks, order }.checked()
     }
 
     /// The sizes of a chunk.
@@ -49,9 +71,9 @@ impl Array {
         &self.chunks
     }
 
-    /// The sizes of a shard, where chunks are kept in shards.
+    /// The sizes of a shard, where chunks are kept in shards; of shards within shards those of the outermost.
     pub fn shards(&self) -> Option<&[u64]> {
-        self.shards.as_deref()
+        self.shards.first().map(Vec::as_slice)
     }
 
     /// The dimensions of a chunk from major to minor, where that is not their own order.
@@ -65,10 +87,8 @@ impl Array {
     /// Another number of sizes than dimensions, a size of 0, a shard that is no number of chunks, an order that is none.
     pub(super) fn checked(self) -> Result<Array> {
         let rank = self.dims.len();
-        for (sizes, field, what) in
-            [(Some(&self.chunks), "chunks", "chunk"), (self.shards.as_ref(), "shards", "shard")]
-        {
-            let Some(sizes) = sizes else { continue };
+        let shards = self.shards.iter().map(|sizes| (sizes, "shards", "shard"));
+        for (sizes, field, what) in [(&self.chunks, "chunks", "chunk")].into_iter().chain(shards) {
             if sizes.len() != rank {
                 let [found, dims] = [(sizes.len(), "size"), (rank, "dimension")]
                     .map(|(count, noun)| counted(count as u64, noun));
@@ -85,14 +105,15 @@ impl Array {
                     .accepts("sizes of 1 or more"));
             }
         }
-        if let Some(shards) = &self.shards
-            && let Some(dim) = (0..rank).find(|&dim| !shards[dim].is_multiple_of(self.chunks[dim]))
-        {
-            let (shard, chunk) = (shards[dim], self.chunks[dim]);
-            return Err(Error::new(format!("shards of {shard} and chunks of {chunk} in dimension {dim}"))
+        let within = self.shards.iter().skip(1).map(|sizes| (sizes, "shards"));
+        let within = within.chain([(&self.chunks, "chunks")]);
+        for (shards, (sizes, what)) in self.shards.iter().zip(within) {
+            let Some(dim) = (0..rank).find(|&dim| !shards[dim].is_multiple_of(sizes[dim])) else { continue };
+            let (shard, size) = (shards[dim], sizes[dim]);
+            return Err(Error::new(format!("shards of {shard} and {what} of {size} in dimension {dim}"))
                 .field("shards")
-                .rule("a shard holds whole chunks")
-                .accepts(format!("a multiple of {chunk}")));
+                .rule(format!("a shard holds whole {what}"))
+                .accepts(format!("a multiple of {size}")));
         }
         if let Some(order) = &self.order {
             check_order(order, rank, "order")?;
@@ -104,21 +125,21 @@ impl Array {
     pub(super) fn lower(&self) -> Result<Layout> {
         let rank = self.dims.len();
         let mut terms = Layout::terms(&self.dims, 8 * self.element.bytes())?;
-        let (mut grid, mut inner, mut within) = (Vec::new(), Vec::new(), Vec::new());
+        // Of each cut the pieces in all dimensions, and of each dimension what is within a chunk.
+        let (mut grids, mut within) = (Vec::new(), Vec::new());
         for dim in 0..rank {
             let mut rest = terms.dim(dim)?;
-            if let Some(shards) = &self.shards {
-                let (shard, of_shard) = terms.split(rest, shards[dim])?;
-                grid.push(shard);
-                rest = of_shard;
+            for (level, sizes) in self.shards.iter().chain([&self.chunks]).enumerate() {
+                let (piece, of_piece) = terms.split(rest, sizes[dim])?;
+                grids.push((level, piece));
+                rest = of_piece;
             }
-            let (chunk, of_chunk) = terms.split(rest, self.chunks[dim])?;
-            inner.push(chunk);
-            within.push(Some(of_chunk));
+            within.push(Some(rest));
         }
+        grids.sort_by_key(|(level, _)| *level); // and the dimensions stay in order
         let order = self.order.clone().unwrap_or_else(|| (0..rank).collect());
         let within = order.into_iter().filter_map(|dim| within[dim].take());
-        let all: Vec<_> = grid.into_iter().chain(inner).chain(within).collect();
+        let all: Vec<_> = grids.into_iter().map(|(_, piece)| piece).chain(within).collect();
         let mut stride = 1_i64;
         for term in all.into_iter().rev() {
             let extent = terms.extent(&term);
@@ -151,7 +172,7 @@ impl fmt::Display for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
         write!(f, "{}[{}]", self.element, dims.join(","))?;
-        if let Some(shards) = &self.shards {
+        for shards in &self.shards {
             write!(f, " shards {}", list(shards))?;
         }
         write!(f, " chunks {}", list(&self.chunks))?;

@@ -47,7 +47,7 @@ pub(super) fn read(text: &str, known: &Known) -> Result<Array> {
 
 /// `shards (32, 32) chunks (16, 16) order (1, 0)`
 fn words(text: &str, known: &Known) -> Result<Array> {
-    let (mut shards, mut chunks, mut order) = (None, None, None);
+    let (mut shards, mut chunks, mut order) = (Vec::new(), None, None);
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];
@@ -59,7 +59,12 @@ fn words(text: &str, known: &Known) -> Result<Array> {
         }
         let word = &rest[..rest.bytes().take_while(|byte| byte.is_ascii_alphabetic()).count()];
         let slot = match word {
-            "shards" => &mut shards,
+            // Shards within shards are said one behind the other.
+            "shards" => {
+                shards.push(None);
+                let last = shards.len() - 1;
+                &mut shards[last]
+            }
             "chunks" => &mut chunks,
             "order" => &mut order,
             _ => {
@@ -94,6 +99,7 @@ fn words(text: &str, known: &Known) -> Result<Array> {
     };
     let order =
         order.map(|order| order.into_iter().map(|dim| usize::try_from(dim).unwrap_or(usize::MAX)).collect());
+    let shards = shards.into_iter().flatten().collect();
     let array = Array { element, dims: dims.to_vec(), shards, chunks, order };
     array.checked().map_err(|error| error.at(0..text.len()))
 }
@@ -145,7 +151,7 @@ fn metadata(text: &str) -> Result<Array> {
     if let Some(chunks) = numbers(entry(all, "chunks")) {
         let is_fortran = entry(all, "order").and_then(Value::word) == Some("F");
         let order = is_fortran.then(|| (0..dims.len()).rev().collect());
-        return Array { element, dims, shards: None, chunks, order }.checked();
+        return Array { element, dims, shards: Vec::new(), chunks, order }.checked();
     }
     let grid = dictionary(entry(all, "chunk_grid"));
     if let Some(name) = entry(grid, "name").and_then(Value::word).filter(|&name| name != "regular") {
@@ -162,7 +168,7 @@ fn metadata(text: &str) -> Result<Array> {
                 "\"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [5, 20]}}",
             )
         })?;
-    let mut array = Array { element, dims, shards: None, chunks, order: None };
+    let mut array = Array { element, dims, shards: Vec::new(), chunks, order: None };
     codecs(entry(all, "codecs"), &mut array)?;
     array.checked()
 }
@@ -186,18 +192,13 @@ fn codecs(list: Option<&Value>, array: &mut Array) -> Result<()> {
             Some("sharding_indexed") => {
                 let inner = numbers(entry(settings, "chunk_shape"))
                     .ok_or_else(|| missing("chunk_shape of the shards", "\"chunk_shape\": [32, 32]"))?;
-                if array.shards.is_some() || array.order.is_some() {
-                    let found = if array.shards.is_some() {
-                        "shards within shards"
-                    } else {
-                        "a transposition of whole shards"
-                    };
-                    return Err(Error::new(found)
+                if array.order.is_some() {
+                    return Err(Error::new("a transposition of whole shards")
                         .of_kind(ErrorKind::Unsupported)
                         .field("codecs")
-                        .accepts("one codec sharding_indexed, with a transposition within it"));
+                        .accepts("codecs sharding_indexed, with a transposition within them"));
                 }
-                array.shards = Some(std::mem::replace(&mut array.chunks, inner));
+                array.shards.push(std::mem::replace(&mut array.chunks, inner));
                 codecs(entry(settings, "codecs"), array)?;
             }
             _ => {}

@@ -75,7 +75,7 @@ pub(super) fn say(layout: &Layout, element: Element) -> Result<Said> {
             let array = Array {
                 element,
                 dims: layout.dims().to_vec(),
-                shards: is_sharded.then(|| sizes.iter().map(|size| size.1).collect()),
+                shards: is_sharded.then(|| sizes.iter().map(|size| size.1).collect()).into_iter().collect(),
                 chunks: sizes.iter().map(|size| size.0).collect(),
                 order,
             };
