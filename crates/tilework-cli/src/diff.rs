@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use tilework::Error;
-use tilework_files::container::{Compared, Different, Format, Place, Rename, Tensor, compare};
+use tilework_files::container::{Compared, Container, Different, Format, Place, Rename, Tensor, compare};
 
 use crate::NO;
 use crate::args::DiffArgs;
@@ -70,20 +70,34 @@ fn run(diff: &DiffArgs) -> tilework::Result<Found> {
     let renamed =
         |name: &str| renames.iter().find_map(|rename| rename.apply(name)).unwrap_or_else(|| name.to_owned());
     let mut names: Vec<String> = a.tensors().iter().map(|tensor| renamed(&tensor.name)).collect();
-    // An npy file or an array of Zarr says no name, and goes by its own: two that hold one array each are about that.
-    if let ([name], [other]) = (&mut names[..], b.tensors())
-        && [&a, &b].iter().any(|side| matches!(side.format(), Format::Npy | Format::Zarr))
-    {
-        other.name.clone_into(name);
+    let of_b = || b.tensors().iter().map(|tensor| tensor.name.as_str());
+    let all = names.iter().map(String::as_str).chain(of_b());
+    let chosen = Chosen::new(all, &diff.only, &format!("{} and {}", a.name(), b.name()))?;
+    // An npy file or an array of Zarr says no name, and goes by its own: it is compared with the one that is wanted of the other
+    // side, which is called as that is in B.
+    let is_alone =
+        |side: &Container| side.tensors().len() == 1 && matches!(side.format(), Format::Npy | Format::Zarr);
+    let wanted = |side: &Container, names: &[&str]| -> Vec<usize> {
+        let numbers = 0..names.len();
+        if is_alone(side) { numbers.collect() } else { numbers.filter(|&at| chosen.has(names[at])).collect() }
+    };
+    let in_a = wanted(&a, &names.iter().map(String::as_str).collect::<Vec<&str>>());
+    let in_b = wanted(&b, &of_b().collect::<Vec<&str>>());
+    let pair = match (&in_a[..], &in_b[..]) {
+        (&[at], &[other]) if is_alone(&a) || is_alone(&b) => Some((at, b.tensors()[other].name.as_str())),
+        _ => None,
+    };
+    if let Some((at, other)) = pair {
+        other.clone_into(&mut names[at]);
     }
+    let is_wanted = |name: &str| pair.map_or_else(|| chosen.has(name), |(_, other)| name == other);
     let mut seen = HashSet::new();
-    if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
+    if let Some(twice) = names.iter().filter(|name| is_wanted(name)).find(|name| !seen.insert(name.as_str()))
+    {
         return Err(
             Error::new(format!("two arrays called {twice:?}, as --rename has it")).rule("names differ")
         );
     }
-    let all = names.iter().map(String::as_str).chain(b.tensors().iter().map(|tensor| tensor.name.as_str()));
-    let chosen = Chosen::new(all, &diff.only, &format!("{} and {}", a.name(), b.name()))?;
     let others: HashMap<&str, &Tensor> =
         b.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     let mut found = Found {
@@ -96,7 +110,7 @@ fn run(diff: &DiffArgs) -> tilework::Result<Found> {
         only_in_b: Vec::new(),
     };
     let scratch = std::env::temp_dir();
-    for (tensor, name) in a.tensors().iter().zip(&names).filter(|(_, name)| chosen.has(name)) {
+    for (tensor, name) in a.tensors().iter().zip(&names).filter(|(_, name)| is_wanted(name)) {
         let Some(other) = others.get(name.as_str()) else {
             found.only_in_a.push(name.clone());
             continue;
@@ -110,7 +124,7 @@ fn run(diff: &DiffArgs) -> tilework::Result<Found> {
             }
         }
     }
-    let is_missing = |tensor: &&Tensor| !seen.contains(tensor.name.as_str()) && chosen.has(&tensor.name);
+    let is_missing = |tensor: &&Tensor| !seen.contains(tensor.name.as_str()) && is_wanted(&tensor.name);
     found.only_in_b.extend(b.tensors().iter().filter(is_missing).map(|tensor| tensor.name.clone()));
     found.same = found.different.is_empty() && found.only_in_a.is_empty() && found.only_in_b.is_empty();
     Ok(found)

@@ -6,8 +6,8 @@ use super::named;
 
 pub const DIFF_EXAMPLES: &str = "\
 Arrays of the same name are compared element by element, whatever the formats, layouts and types: of the same type they have \
-the same bits, of different types the same values. An npy file has no name for its array, which is compared with the only \
-one of the other side. Padding and metadata are not compared.
+the same bits, of different types the same values. An npy file, or an array of Zarr, has no name for its array, which is compared \
+with the only one of the other side, or the only one that --only leaves there. Padding and metadata are not compared.
 
 Exit codes: 0 the same arrays with the same elements, 1 some differ or are missing, 2 bad input.
 
