@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tilework_stores::Read;
 use tilework_stores::job::{Job, Rechunk};
 use tilework_stores::plan::Assumed;
+use tilework_stores::run::Bounds;
 use tilework_stores::zarr::open_array;
 
 const SIDE: u64 = 12;
@@ -34,6 +35,7 @@ static START: LazyLock<(PathBuf, Value)> = LazyLock::new(|| {
     file.extend((0..SIDE * SIDE).map(|at| at as u8));
     fs::write(folder.join("in.npy"), file).expect("it is written");
     let rows = Rechunk {
+        only: None,
         from: folder.join("in.npy"),
         to: folder.join("rows"),
         chunks: vec![1, SIDE],
@@ -105,13 +107,13 @@ fn changed(value: &mut Value, number: &mut usize, what: u8, by: u8) {
 
 /// Runs a job; false where that would take too long.
 fn run(job: &Job) -> tilework::Result<bool> {
-    let open = job.open(None, 1 << 10)?;
+    let open = job.open(None, Bounds { threads: 1, memory: 1 << 20, window: 1 << 10 })?;
     let passes = open.passes()?;
     if passes.iter().any(|&tasks| tasks > MOST) {
         return Ok(false);
     }
     for (pass, &tasks) in passes.iter().enumerate() {
-        open.run(pass, 0..tasks, 1, &|_| {})?;
+        open.run(pass, 0..tasks, &|_| {})?;
     }
     open.finish()?;
     Ok(true)

@@ -50,6 +50,19 @@ def test_zarr_reads_what_is_rechunked(tmp_path: Path, shards: tuple[int, ...] | 
     same(tmp_path / "out.zarr", array, chunks)
 
 
+def test_one_array_of_several_is_rechunked(tmp_path: Path) -> None:
+    array = numbers()
+    np.savez_compressed(tmp_path / "x.npz", a=array.astype(">i4"), b=array + 1)
+    root = zarr.create_group(tmp_path / "group.zarr")
+    for name, moved in (("deep/a", array), ("b", array + 1)):
+        root.create_array(name, shape=array.shape, chunks=(7, 300), dtype=array.dtype)[:] = moved
+    for source, only in ((tmp_path / "x.npz", "a"), (tmp_path / "group.zarr", "deep/a")):
+        with pytest.raises(tw.LayoutError, match=r"2\s+arrays: (.|\n)*--only"):
+            tw.rechunk(source, tmp_path / "out.zarr", chunks=(16, 40))
+        tw.rechunk(source, tmp_path / f"{only[-1]}-{source.stem}.zarr", chunks=(16, 40), only=only)
+        same(tmp_path / f"{only[-1]}-{source.stem}.zarr", array, (16, 40))
+
+
 def test_tasks_are_pickled_and_run_twice_without_harm(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", numbers())
     plan = tw.plan_tasks(tmp_path / "a.npy", tmp_path / "out.zarr", chunks=(16, 40), parts=5, memory="64MiB")

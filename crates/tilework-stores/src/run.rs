@@ -75,6 +75,17 @@ impl Bounds {
         // Of what a thread has, five eighths are for pieces, and a quarter for what is mapped on both sides.
         Ok(Bounds { threads, memory: each / 8 * 5, window: (each / 8).clamp(64 << 10, 64 << 20) })
     }
+
+    /// The bytes that all threads together may hold, and what of that is kept for files that are written.
+    pub(crate) fn for_chunks(&self) -> u64 {
+        let all = (self.memory / 5).saturating_mul(8).saturating_mul(self.threads.max(1) as u64);
+        all - all / 8
+    }
+
+    /// The memory in which as many bytes are [for chunks](Bounds::for_chunks).
+    pub(crate) fn enough(bytes: u64) -> u64 {
+        (bytes / 7 + 1).saturating_mul(8).saturating_add(BASE)
+    }
 }
 
 /// The numbers of the tasks of one of `parts` parts of a pass.

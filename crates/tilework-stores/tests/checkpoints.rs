@@ -13,9 +13,12 @@ use tilework_copy::Inline;
 use tilework_files::container::{Container, Content, Placed, safetensors_head};
 use tilework_stores::checkpoint::{Checkpoint, Reshard, Rule, file_name};
 use tilework_stores::job::Job;
-use tilework_stores::run::Done;
+use tilework_stores::run::{Bounds, Done};
 
 use folder::Folder;
+
+/// One thread, with all the memory that it may want.
+const ONE: Bounds = Bounds { threads: 1, memory: 1 << 30, window: 1 << 20 };
 
 const TENSORS: [(&str, Element, &[u64]); 5] = [
     ("layers.0.weight", Element::F32, &[24, 20]),
@@ -264,18 +267,18 @@ fn devices_are_done_once_each_on_any_number_of_threads() -> Result<()> {
     for threads in [0, 1, 2, 3, 8] {
         let to = folder.at(&format!("on-{threads}"));
         let job = Job::Reshard(job(&whole, &to, Some("x=2,y=2"), &[(None, "P('x', 'y')")]));
-        assert_eq!(job.open(None, 1 << 20)?.passes()?, [4]);
+        assert_eq!(job.open(None, ONE)?.passes()?, [4]);
         let run = |tasks| -> Result<(Done, u64)> {
             let most = AtomicU64::new(0);
             let note = |done| _ = most.fetch_max(done, Ordering::Relaxed);
-            let done = job.open(None, 1 << 20)?.run(0, tasks, threads, &note)?;
+            let done = job.open(None, Bounds { threads, ..ONE })?.run(0, tasks, &note)?;
             Ok((done, most.into_inner()))
         };
         assert_eq!(run(1..3)?, (Done { written: 2, kept: 0 }, 2));
-        let error = job.open(None, 1 << 20)?.finish().expect_err("two are missing").to_string();
+        let error = job.open(None, ONE)?.finish().expect_err("two are missing").to_string();
         assert!(error.contains("missing"), "{error}");
         assert_eq!(run(0..4)?, (Done { written: 2, kept: 2 }, 4));
-        job.open(None, 1 << 20)?.finish()?;
+        job.open(None, ONE)?.finish()?;
         assert_eq!(fs::read_dir(&to).expect("the folder").count() as u64, 4);
     }
     Ok(())

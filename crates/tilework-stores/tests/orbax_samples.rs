@@ -13,6 +13,9 @@ use tilework::{Element, System};
 use tilework_copy::Inline;
 use tilework_files::container::{Container, Content, Format, Placed, safetensors_head};
 use tilework_stores::checkpoint::{Reshard, Rule};
+use tilework_stores::job::{Job, Rechunk};
+use tilework_stores::plan::Assumed;
+use tilework_stores::run::Bounds;
 use tilework_stores::zarr;
 
 type Tested = Result<(), Box<dyn std::error::Error>>;
@@ -216,6 +219,51 @@ fn run(job: &Reshard) -> tilework::Result<()> {
         assert!(!open.task(device, &open.stage()?, &Inline, 1 << 20)?, "device {device} a second time");
     }
     open.finish()
+}
+
+#[test]
+fn each_array_of_a_checkpoint_goes_into_other_chunks() -> Tested {
+    let scratch = Folder::new();
+    for (number, sample) in all().into_iter().enumerate() {
+        // An array alone is called by its folder.
+        let from = scratch.0.join(format!("{number}/x"));
+        sample.unpack(&from)?;
+        for (array, (name, holds)) in sample.holds.iter().enumerate() {
+            if holds.sizes.contains(&0) {
+                continue;
+            }
+            let to = scratch.0.join(format!("to{number}-{array}"));
+            let (only, chunks) = (Some(name.clone()), vec![2; holds.sizes.len()]);
+            let (shards, order, compression, plan) = (None, None, None, None);
+            let job = Rechunk {
+                from: from.clone(),
+                only,
+                to: to.clone(),
+                chunks,
+                shards,
+                order,
+                compression,
+                plan,
+            };
+            let named = |error: tilework::Error| format!("{}: {name}: {error}", sample.name);
+            let job = Job::Rechunk(job.planned(1 << 20, Assumed::disk(1)).map_err(named)?);
+            let bounds = Bounds { threads: 1, memory: 1 << 30, window: 1 << 20 };
+            let open = job.open(None, bounds).map_err(named)?;
+            for (pass, &tasks) in open.passes()?.iter().enumerate() {
+                open.run(pass, 0..tasks, &|_| {}).map_err(named)?;
+            }
+            open.finish().map_err(named)?;
+            let found = zarr::open(&to)?;
+            let (element, sizes, bytes) = rows(&found, &found.tensors()[0].name)?;
+            assert_eq!(
+                (element.name_in(System::Numpy), &sizes),
+                (Some(&*holds.r#type), &holds.sizes),
+                "{name}"
+            );
+            assert!(bytes == holds.bytes()?, "{}: other elements of {name}", sample.name);
+        }
+    }
+    Ok(())
 }
 
 #[test]

@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 use tilework::Result;
 use tilework_stores::job::{Job, Rechunk};
 use tilework_stores::plan::{Assumed, End, Plan, Wanted};
-use tilework_stores::run::Run;
+use tilework_stores::run::{Bounds, Run};
 use tilework_stores::zarr::{self, Spec, open_array};
 use tilework_stores::{Held, Read, Shards, Stamp, Write};
 
 use folder::Folder;
 
 const SIDE: u64 = 256;
+
+/// One thread, with all the memory that it may want.
+const ONE: Bounds = Bounds { threads: 1, memory: 1 << 30, window: 1 << 20 };
 
 /// An npy file of a square of bytes that are all different from their neighbours.
 fn square(path: &Path, add: u64) {
@@ -39,6 +42,7 @@ fn number(row: u64, column: u64, add: u64) -> u8 {
 fn turned(folder: &Folder) -> Result<Rechunk> {
     let (chunks, none) = (|chunks: [u64; 2]| chunks.to_vec(), None);
     let rows = Rechunk {
+        only: None,
         from: folder.at("in.npy"),
         to: folder.at("rows"),
         chunks: chunks([1, SIDE]),
@@ -62,6 +66,7 @@ fn a_price_counts_what_codecs_take_and_what_files_hold() -> Result<()> {
     let folder = Folder::new();
     bytes(&folder.at("in.npy"), |_| 7);
     let job = |from: &str, to: &str, compression: &str| Rechunk {
+        only: None,
         from: folder.at(from),
         to: folder.at(to),
         chunks: vec![64, 64],
@@ -88,10 +93,10 @@ fn a_price_counts_what_codecs_take_and_what_files_hold() -> Result<()> {
 
 fn all(job: &Rechunk) -> Result<(u64, u64)> {
     let job = Job::Rechunk(job.clone());
-    let open = job.open(None, 1 << 20)?;
+    let open = job.open(None, ONE)?;
     let (mut written, mut kept) = (0, 0);
     for (pass, &tasks) in open.passes()?.iter().enumerate() {
-        let done = open.run(pass, 0..tasks, 1, &|_| {})?;
+        let done = open.run(pass, 0..tasks, &|_| {})?;
         written += done.written;
         kept += done.kept;
     }
@@ -115,8 +120,8 @@ fn a_run_that_ended_in_any_pass_goes_on() -> Result<()> {
     square(&folder.at("in.npy"), 0);
     let planned = turned(&folder)?;
     let job = Job::Rechunk(planned.clone());
-    let tasks = job.open(None, 1 << 20)?.passes()?;
-    let part = |pass: usize, tasks| job.open(None, 1 << 20)?.run(pass, tasks, 1, &|_| {});
+    let tasks = job.open(None, ONE)?.passes()?;
+    let part = |pass: usize, tasks| job.open(None, ONE)?.run(pass, tasks, &|_| {});
     // In the first, before it and behind it.
     assert!(part(0, 0..1)?.written > 0);
     assert!(part(1, 0..1).is_err_and(|error| error.to_string().contains("is missing")));
@@ -140,10 +145,10 @@ fn what_a_first_pass_made_of_another_source_is_not_read() -> Result<()> {
     let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let job = Job::Rechunk(turned(&folder)?);
-    let tasks = job.open(None, 1 << 20)?.passes()?;
-    let open = job.open(None, 1 << 20)?;
-    open.run(0, 0..tasks[0], 1, &|_| {})?;
-    open.run(1, 0..1, 1, &|_| {})?;
+    let tasks = job.open(None, ONE)?.passes()?;
+    let open = job.open(None, ONE)?;
+    open.run(0, 0..tasks[0], &|_| {})?;
+    open.run(1, 0..1, &|_| {})?;
     // The plan knows its source, whoever runs it.
     let text = job.to_json()?;
     let before: Option<Stamp> = Job::from_json(&text)?.1;
@@ -157,14 +162,14 @@ fn what_a_first_pass_made_of_another_source_is_not_read() -> Result<()> {
         let error = result.expect_err(what).to_string();
         assert!(error.contains(what), "{error}");
     };
-    fails(job.open(before.as_ref(), 1 << 20).map(|_| ()), "rows is not what was planned");
-    let now = job.open(None, 1 << 20)?;
-    fails(now.run(0, 0..1, 1, &|_| {}).map(|_| ()), "is of another plan, or of another source");
+    fails(job.open(before.as_ref(), ONE).map(|_| ()), "rows is not what was planned");
+    let now = job.open(None, ONE)?;
+    fails(now.run(0, 0..1, &|_| {}).map(|_| ()), "is of another plan, or of another source");
     fs::remove_dir_all(folder.at(".columns.tilework-between")).expect("a folder");
-    now.run(0, 0..tasks[0], 1, &|_| {})?;
-    fails(now.run(1, 0..1, 1, &|_| {}).map(|_| ()), "rows is not what the unfinished run in ");
+    now.run(0, 0..tasks[0], &|_| {})?;
+    fails(now.run(1, 0..1, &|_| {}).map(|_| ()), "rows is not what the unfinished run in ");
     fs::remove_dir_all(folder.at(".columns.tilework-unfinished")).expect("a folder");
-    now.run(1, 0..tasks[1], 1, &|_| {})?;
+    now.run(1, 0..tasks[1], &|_| {})?;
     // Changed while it was read: what was written has no name.
     let file = fs::File::options().append(true).open(folder.at("rows/c/7/0")).expect("a chunk");
     let found = file.metadata().and_then(|found| found.modified()).expect("a time");
@@ -204,6 +209,7 @@ fn a_source_that_is_cut_short_while_it_is_read_is_an_error_and_what_was_written_
     let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let rows = Rechunk {
+        only: None,
         from: folder.at("in.npy"),
         to: folder.at("rows"),
         chunks: vec![64, SIDE],
@@ -251,7 +257,7 @@ fn a_source_that_is_cut_short_while_it_is_read_is_an_error_and_what_was_written_
 fn progress(job: &Job, pass: usize, tasks: std::ops::Range<u64>) -> Result<u64> {
     let most = std::sync::atomic::AtomicU64::new(0);
     let note = |done| _ = most.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
-    job.open(None, 1 << 20)?.run(pass, tasks, 2, &note)?;
+    job.open(None, Bounds { threads: 2, ..ONE })?.run(pass, tasks, &note)?;
     Ok(most.into_inner())
 }
 
@@ -260,7 +266,7 @@ fn progress_is_counted_in_tasks_and_ends_with_the_last() -> Result<()> {
     let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let job = Job::Rechunk(turned(&folder)?);
-    let tasks = job.open(None, 1 << 20)?.passes()?;
+    let tasks = job.open(None, ONE)?.passes()?;
     assert_eq!([progress(&job, 0, 0..tasks[0])?, progress(&job, 1, 0..tasks[1])?], [tasks[0], tasks[1]]);
     // The first pass is over, and says so at once.
     assert_eq!(progress(&job, 0, 1..tasks[0])?, tasks[0] - 1);
@@ -272,10 +278,10 @@ fn a_first_piece_that_is_missing_is_missed() -> Result<()> {
     let folder = Folder::new();
     square(&folder.at("in.npy"), 0);
     let job = Job::Rechunk(turned(&folder)?);
-    let tasks = job.open(None, 1 << 20)?.passes()?;
-    let open = job.open(None, 1 << 20)?;
+    let tasks = job.open(None, ONE)?.passes()?;
+    let open = job.open(None, ONE)?;
     for (pass, &tasks) in tasks.iter().enumerate() {
-        open.run(pass, 0..tasks, 1, &|_| {})?;
+        open.run(pass, 0..tasks, &|_| {})?;
     }
     fs::remove_file(folder.at(".columns.tilework-unfinished/c/0/0")).expect("the first chunk");
     let error = open.finish().expect_err("a chunk is missing").to_string();
@@ -300,11 +306,11 @@ fn what_the_first_pass_of_another_plan_made_is_not_read() -> Result<()> {
     };
     let other = others.into_iter().find(is_other).expect("another plan");
     let job = Job::Rechunk(planned);
-    let tasks = job.open(None, 1 << 20)?.passes()?;
-    job.open(None, 1 << 20)?.run(0, 0..tasks[0], 1, &|_| {})?;
-    job.open(None, 1 << 20)?.run(1, 0..1, 1, &|_| {})?;
+    let tasks = job.open(None, ONE)?.passes()?;
+    job.open(None, ONE)?.run(0, 0..tasks[0], &|_| {})?;
+    job.open(None, ONE)?.run(1, 0..1, &|_| {})?;
     let job = Job::Rechunk(other);
-    let error = job.open(None, 1 << 20)?.run(0, 0..1, 1, &|_| {}).expect_err("of another plan").to_string();
+    let error = job.open(None, ONE)?.run(0, 0..1, &|_| {}).expect_err("of another plan").to_string();
     assert!(error.contains("is of another plan"), "{error}");
     Ok(())
 }
@@ -315,6 +321,7 @@ fn chunks_of_a_plain_file_lie_in_the_order_that_is_asked_for() -> Result<()> {
     square(&folder.at("in.npy"), 0);
     for (name, order) in [("rows", [0, 1]), ("columns", [1, 0])] {
         let job = Rechunk {
+            only: None,
             from: folder.at("in.npy"),
             to: folder.at(name),
             chunks: vec![64, SIDE],
@@ -349,10 +356,9 @@ fn a_plan_that_somebody_changed_is_refused() -> Result<()> {
             let place = format!("{}/{field}", grid(pass, end, dim));
             *plan.pointer_mut(&place).expect("a number") = value.into();
             let (job, stamp) = Job::from_json(&plan.to_string())?;
-            let open = job.open(stamp.as_ref(), 1 << 20)?;
+            let open = job.open(stamp.as_ref(), ONE)?;
             let passes = open.passes()?;
-            let mut run =
-                passes.iter().enumerate().map(|(pass, &tasks)| open.run(pass, 0..tasks, 1, &|_| {}));
+            let mut run = passes.iter().enumerate().map(|(pass, &tasks)| open.run(pass, 0..tasks, &|_| {}));
             assert!(run.any(|done| done.is_err()), "{place} is {value}");
             assert!(open.finish().is_err() && !folder.at("columns").exists());
             for left in [

@@ -1,7 +1,5 @@
 //! The arguments of `reshard`, `rechunk` and `run-tasks`.
 
-#[cfg(feature = "stores")]
-use std::path::Path;
 use std::path::PathBuf;
 
 pub const RESHARD_EXAMPLES: &str = "\
@@ -28,7 +26,8 @@ Examples:
   tilework reshard samples/model.safetensors jax/ --orbax --mesh x=2,y=4 --spec \"P('x', 'y')\"";
 
 pub const RECHUNK_EXAMPLES: &str = "\
-SRC is a Zarr array, an npy file, or another file of one array. DST is a new Zarr array.
+SRC is a Zarr array, an npy file, or another file of one array. Of a file, a group or a checkpoint of JAX (Orbax) with several \
+the one is read that --only names as `tilework ls` does. DST is a new Zarr array.
 
 The plan is a list of tasks: each writes chunks (or shards) that nobody else writes, from the source chunks that have their \
 elements, within the memory. Where source chunks would be read too often, an array in other chunks is written between, and \
@@ -46,6 +45,7 @@ Examples:
   tilework rechunk weights.zarr columns.zarr --chunks 64,30 --to '{0,1}' --compress zstd:3
   tilework rechunk weights.zarr tiles.zarr --chunks 64,300 --to '{1,0:T(8,100)}'
   tilework rechunk weights.zarr sharded.zarr --chunks 8,10 --shards 64,100 --memory 256MiB --dry-run
+  tilework rechunk samples/model.safetensors head.zarr --only head.bias --chunks 100
   tilework rechunk weights.zarr more.zarr --chunks 8,300 --save-plan plan.json
   tilework run-tasks plan.json --part 1/2";
 
@@ -78,18 +78,6 @@ pub struct HowArgs {
     /// thread of a worker may have]
     #[arg(long, value_name = "ADDRESS", conflicts_with = "threads")]
     pub scheduler: Option<String>,
-}
-
-impl HowArgs {
-    /// A path for those who do the tasks: workers stand elsewhere. An address is one already.
-    #[cfg(feature = "stores")]
-    pub fn path(&self, path: &Path) -> PathBuf {
-        match self.scheduler.is_none() || tilework_stores::is_address(path) {
-            true => path.to_owned(),
-            // What has no absolute path is no file, which is said where it is opened.
-            false => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-        }
-    }
 }
 
 /// What is done with a plan.
@@ -150,6 +138,10 @@ pub struct RechunkArgs {
     /// The Zarr array to write
     #[arg(value_name = "DST")]
     pub to: PathBuf,
+
+    /// The array of SRC to read, where it has several: its name, or a pattern of it alone
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
 
     /// The sizes of a chunk
     #[arg(long, value_name = "SIZES", value_delimiter = ',', required = true)]

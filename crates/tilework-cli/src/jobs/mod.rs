@@ -86,7 +86,7 @@ fn all(
     bytes: u128,
     ascii: bool,
 ) -> tilework::Result<Done> {
-    let open = job.open(before, bounds.window)?;
+    let open = job.open(before, *bounds)?;
     let passes = open.passes()?;
     let bytes = u64::try_from(bytes / passes.len().max(1) as u128).unwrap_or(u64::MAX);
     let scaled = |done: u64, of: u64| (u128::from(bytes) * u128::from(done) / u128::from(of.max(1))) as u64;
@@ -101,13 +101,13 @@ fn all(
         });
         shown.1.finish();
         let done = done?;
-        job.open(before, bounds.window)?.finish()?;
+        job.open(before, *bounds)?.finish()?;
         return Ok(done);
     }
     let mut done = Done::default();
     for (pass, &tasks) in passes.iter().enumerate() {
         let progress = Progress::new(bytes, ascii);
-        let found = open.run(pass, 0..tasks, bounds.threads, &|done| progress.update(scaled(done, tasks)));
+        let found = open.run(pass, 0..tasks, &|done| progress.update(scaled(done, tasks)));
         progress.finish();
         let found = found?;
         done.written += found.written;

@@ -26,8 +26,9 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
         let (how, cluster) = Cluster::of(&asked.how)?;
         let workers = asked.workers.or(cluster.as_ref().map(Cluster::threads));
         let job = Rechunk {
-            from: how.path(&asked.from),
-            to: how.path(&asked.to),
+            from: asked.from.clone(),
+            only: asked.only.clone(),
+            to: asked.to.clone(),
             shards: lie.tiles.as_ref().map(|_| asked.chunks.clone()).or_else(|| asked.shards.clone()),
             chunks: lie.tiles.unwrap_or_else(|| asked.chunks.clone()),
             order: lie.order,

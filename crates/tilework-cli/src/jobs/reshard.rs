@@ -3,6 +3,7 @@
 use tilework::sharding::{Mesh, Sharding};
 use tilework_stores::checkpoint::{Reshard, Rule, Written};
 use tilework_stores::job::Job;
+use tilework_stores::run::Bounds;
 
 use super::cluster::Cluster;
 use super::said::Said;
@@ -12,8 +13,8 @@ use crate::output::{Output, Stop};
 
 pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
     let job = Reshard {
-        from: asked.how.path(&asked.from),
-        to: asked.how.path(&asked.to),
+        from: asked.from.clone(),
+        to: asked.to.clone(),
         mesh: asked.mesh.clone(),
         rules: asked.specs.iter().map(|spec| rule(spec)).collect(),
         only: asked.only.clone(),
@@ -30,13 +31,15 @@ pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
             return output.bad(&error, &rule.sharding, None);
         }
     }
-    let planned = || -> tilework::Result<Written> { Ok(job.open()?.written().clone()) };
-    let workers = || -> tilework::Result<_> {
+    let planned = || -> tilework::Result<(Written, Bounds, Option<Cluster>)> {
+        let open = job.open()?;
         let (how, cluster) = Cluster::of(&asked.how)?;
-        Ok((bounds(&how)?, cluster))
+        let bounds = bounds(&how)?;
+        open.at_a_time(&bounds)?;
+        Ok((open.written().clone(), bounds, cluster))
     };
-    match planned().and_then(|written| Ok((written, workers()?))) {
-        Ok((written, (bounds, cluster))) => {
+    match planned() {
+        Ok((written, bounds, cluster)) => {
             let said = Said::Reshard { job: &job, written };
             go(&Job::Reshard(job.clone()), &asked.plan, (&bounds, cluster), said, output)
         }

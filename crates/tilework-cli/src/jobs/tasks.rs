@@ -28,15 +28,10 @@ pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> 
     let run = || -> tilework::Result<(Done, Job)> {
         let text = std::fs::read_to_string(&asked.plan)
             .map_err(|error| Error::new(format!("{}: {error}", asked.plan.display())))?;
-        let (mut job, before) = Job::from_json(&text)?;
-        let (from, to) = match &mut job {
-            Job::Reshard(job) => (&mut job.from, &mut job.to),
-            Job::Rechunk(job) => (&mut job.from, &mut job.to),
-        };
-        (*from, *to) = (asked.how.path(from), asked.how.path(to));
+        let (job, before) = Job::from_json(&text)?;
         let (how, cluster) = Cluster::of(&asked.how)?;
         let bounds = bounds_of(&job, &how)?;
-        let open = job.open(before.as_ref(), bounds.window)?;
+        let open = job.open(before.as_ref(), bounds)?;
         let Some((part, parts)) = asked.part else {
             if asked.finish {
                 open.finish()?;
@@ -51,7 +46,7 @@ pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> 
             usize::try_from(pass).ok().and_then(|pass| passes.get(pass).copied()).ok_or_else(|| {
                 Error::new(format!("--pass {}", pass + 1)).accepts(format!("1 to {}", passes.len()))
             })?;
-        let done = open.run(pass as usize, share(tasks, part - 1, parts), bounds.threads, &|_| {})?;
+        let done = open.run(pass as usize, share(tasks, part - 1, parts), &|_| {})?;
         drop(open);
         Ok((done, job))
     };

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::common::files::Folder;
-use crate::common::{command, run};
+use crate::common::{command, run, run_with};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/model.safetensors");
 const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/weights.npy");
@@ -194,6 +194,72 @@ fn parts_of_a_plan_are_done_by_several_processes_in_any_order() {
     refused(&["run-tasks", &at("plan.json")], "this is no plan");
 }
 
+#[test]
+fn one_array_of_several_goes_into_chunks_by_its_name() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    let out = at("one.zarr");
+    refused(&["rechunk", MODEL, &out, "--chunks", "8,8"], "has 6 arrays: embed.weight, ");
+    refused(&["rechunk", MODEL, &out, "--chunks", "8,8", "--only", "*.attention.weight"], "has 2 arrays: ");
+    refused(
+        &["rechunk", MODEL, &out, "--chunks", "8,8", "--only", "embed"],
+        "is called \"embed\" accepted: one of embed.weight",
+    );
+    done(&["convert", MODEL, &at("group.zarr")]);
+    done(&["reshard", MODEL, &at("jax"), "--orbax", "--mesh", "x=2", "--spec", "P('x')"]);
+    for source in [MODEL, &at("group.zarr"), &at("jax")] {
+        for only in ["embed.weight", "emb*"] {
+            done(&["rechunk", source, &out, "--chunks", "8,8", "--only", only]);
+            done(&["diff", source, &out, "--only", "embed.weight"]);
+            done(&["diff", &out, source, "--only", "embed.weight"]);
+            let other = run(&["diff", source, &out, "--only", "head.bias"]);
+            assert_eq!(other.code, 1, "{}", other.stdout);
+            fs::remove_dir_all(&out).expect("a store");
+        }
+    }
+    // Two arrays of the same sizes: what was begun of one is not gone on with by the other.
+    let plan = at("plan.json");
+    let job = |only| vec!["rechunk", MODEL, &out, "--chunks", "4,8", "--only", only];
+    done(&[&job("layers.0.attention.weight")[..], &["--save-plan", &plan]].concat());
+    done(&["run-tasks", &plan, "--part", "1/2"]);
+    refused(&job("layers.1.attention.weight"), "is of another job");
+    done(&job("layers.0.attention.weight"));
+    done(&["diff", MODEL, &out, "--only", "layers.0.attention.weight"]);
+}
+
+#[test]
+fn a_plan_is_the_same_from_every_working_folder() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("here")).expect("a folder");
+    fs::create_dir(folder.at("there")).expect("a folder");
+    fs::copy(MODEL, folder.at("here/model.safetensors")).expect("a copy");
+    fs::copy(WEIGHTS, folder.at("here/weights.npy")).expect("a copy");
+    let ran = |place: &str, args: &[&str]| {
+        let mut command = command(args);
+        command.current_dir(folder.at(place));
+        let ran = run_with(command, b"");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+        ran.stdout
+    };
+    let reshard = |from: &'static str| ["reshard", from, "../parts", "--mesh", "x=2", "--spec", "P('x')"];
+    let rechunk = |from: &'static str| ["rechunk", from, "../chunks", "--chunks", "16,100"];
+    ran("here", &[&reshard("model.safetensors")[..], &["--save-plan", "../parts.json"]].concat());
+    ran("here", &[&rechunk("weights.npy")[..], &["--save-plan", "../chunks.json"]].concat());
+    for name in ["parts", "chunks"] {
+        ran("there", &["run-tasks", &format!("../{name}.json"), "--part", "1/2"]);
+    }
+    // And who gives the command again goes on, wherever that is.
+    for (args, kept) in
+        [(&reshard("../here/model.safetensors")[..], "1 there"), (&rechunk("../here/weights.npy"), "6 there")]
+    {
+        let said = ran("there", args);
+        assert!(said.contains(kept), "{said}");
+    }
+    ran("there", &["reshard", "../parts", "../whole", "--spec", "{maximal device=0}"]);
+    done(&["diff", MODEL, &folder.at("whole/shard-00001-model-00001-of-00001.safetensors")]);
+    done(&["diff", WEIGHTS, &folder.at("chunks")]);
+}
+
 /// Gives a file another time, as who writes it again does.
 pub fn touch(path: impl AsRef<Path>) {
     let file = fs::File::options().append(true).open(path).expect("a file");
@@ -365,6 +431,27 @@ fn memory_is_bounded_by_what_is_allowed() {
     assert!(found <= most, "packed: {found} bytes where {most} may be had");
     done(&["rechunk", &at("columns"), &at("back"), "--chunks", "4096,4096", "--memory", "40MiB"]);
     assert!(elements(&at("back")) == elements(&source));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkpoint_in_chunks_larger_than_memory_is_refused_before_anything_is_written() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    square(&at("in.npy"), 4096); // 64 MiB
+    done(&["rechunk", &at("in.npy"), &at("in"), "--chunks", "4096,4096", "--compress", "zstd:1"]);
+    let (source, out) = (at("in"), at("out"));
+    let reshard = ["reshard", &source, &out, "--mesh", "x=4", "--spec", "P('x')"];
+    let with = |memory| [&reshard[..], &["--memory", memory]].concat();
+    refused(&with("80MiB"), "\"in\" has chunks that take 128 MiB of memory");
+    refused(&with("80MiB"), "accepted: 163MiB or more");
+    refused(&[&with("162MiB")[..], &["--dry-run"]].concat(), "163MiB or more");
+    assert_eq!(folder.names(), ["in", "in.npy"]);
+    // Four threads have room for one chunk, and not for four.
+    let found = peak(&[&with("163MiB")[..], &["--threads", "4"]].concat());
+    assert!((64 << 20..163 << 20).contains(&found), "{found} bytes");
+    done(&["reshard", &out, &at("whole"), "--spec", "{maximal device=0}"]);
+    done(&["diff", &source, &at("whole/shard-00001-model-00001-of-00001.safetensors")]);
 }
 
 #[test]

@@ -89,10 +89,12 @@ def _rechunk_words(
     shards: Iterable[int] | None,
     to: str | None,
     compress: str | None,
+    only: str | None,
     memory: int | str | None,
 ) -> list[str]:
     """`tilework rechunk` with what is asked for, but for the two paths."""
-    options = {"shards": None if shards is None else _sizes(shards), "to": to, "compress": compress, "memory": memory}
+    sizes = None if shards is None else _sizes(shards)
+    options = {"shards": sizes, "to": to, "compress": compress, "only": only, "memory": memory}
     given = [f"--{name}={value}" for name, value in options.items() if value is not None]
     return ["rechunk", "--json", f"--chunks={_sizes(chunks)}", *given]
 
@@ -105,6 +107,7 @@ def plan_tasks(
     shards: Iterable[int] | None = None,
     to: str | None = None,
     compress: str | None = None,
+    only: str | None = None,
     memory: int | str | None = None,
     workers: int | None = None,
     parts: int = 64,
@@ -115,7 +118,7 @@ def plan_tasks(
 
     Raises LayoutError for what is no array, chunks that are none of it, and memory in which nothing fits.
     """
-    words = [*_rechunk_words(chunks, shards, to, compress, memory), "--threads=1"]
+    words = [*_rechunk_words(chunks, shards, to, compress, only, memory), "--threads=1"]
     words += [] if workers is None else [f"--workers={workers}"]
     text, found = _planned([*words, "--", _absolute(path_of(src)), _absolute(dst)])
     return _tasks(text, found, memory, parts)
@@ -129,12 +132,15 @@ def rechunk(
     shards: Iterable[int] | None = None,
     to: str | None = None,
     compress: str | None = None,
+    only: str | None = None,
     memory: int | str | None = None,
     client: Any = None,
     executor: Executor | None = None,
     parts: int = 64,
 ) -> None:
     """Write an array (a Zarr store, an npy file) as a Zarr array in other chunks, within bounded memory.
+
+    Where `src` has several arrays, as a group or a checkpoint of JAX has, `only` is the name of one as `tw.ls` has it.
 
     `src` may also be an array of zarr-python, an xarray.DataArray or a dask.array that is all of a Zarr array as it is stored: then
     that store is read, and nothing goes through the scheduler.
@@ -158,10 +164,12 @@ def rechunk(
     """
     memory = _worker_memory(client) if memory is None else memory
     if client is not None or executor is not None:
-        plan = plan_tasks(src, dst, chunks=chunks, shards=shards, to=to, compress=compress, memory=memory, parts=parts)
+        plan = plan_tasks(
+            src, dst, chunks=chunks, shards=shards, to=to, compress=compress, only=only, memory=memory, parts=parts
+        )
         plan.run(client=client, executor=executor)
         return
-    words = _rechunk_words(chunks, shards, to, compress, memory)
+    words = _rechunk_words(chunks, shards, to, compress, only, memory)
     _answer([*words, "--", path_of(src), os.fspath(dst)])
 
 

@@ -17,6 +17,7 @@
 //! here say the sizes as well, under `tilework.sizes`; PyTorch's do not. Parts that several files have are copies.
 
 mod chunks;
+mod devices;
 mod read;
 mod write;
 

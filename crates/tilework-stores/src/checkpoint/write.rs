@@ -316,7 +316,9 @@ impl Open<'_> {
     /// # Errors
     /// A folder that exists, one that cannot be made, and one that another job has begun, or this with other sources.
     pub fn stage(&self) -> Result<Arc<Stage>> {
-        let what = serde_json::to_string(self.job).map_err(|error| Error::new(error.to_string()))?;
+        // The stamp says which source it is; the same paths look different from another working folder.
+        let job = Reshard { from: PathBuf::new(), to: PathBuf::new(), ..self.job.clone() };
+        let what = serde_json::to_string(&job).map_err(|error| Error::new(error.to_string()))?;
         let job = Begun { source: &self.job.from, stamp: &self.from.stamp()?, what: &what };
         Stage::of_job(&self.job.to, &job).map(Arc::new)
     }

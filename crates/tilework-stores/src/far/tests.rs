@@ -11,6 +11,7 @@ use super::stage::MARK;
 use super::*;
 use crate::job::{Job, Rechunk};
 use crate::plan::Assumed;
+use crate::run::Bounds;
 use crate::store::Write;
 use crate::zarr::{self, Compression, Spec};
 
@@ -245,6 +246,7 @@ fn is_right(at: &Path) -> Result<bool> {
 
 fn rechunk(from: &Path, to: &Path, chunks: &[u64], memory: u64) -> Result<Job> {
     let job = Rechunk {
+        only: None,
         from: from.to_owned(),
         to: to.to_owned(),
         chunks: chunks.to_vec(),
@@ -258,10 +260,10 @@ fn rechunk(from: &Path, to: &Path, chunks: &[u64], memory: u64) -> Result<Job> {
 
 /// Runs a job, with so many threads. Returns how many pieces were written, and how many were there.
 fn run(job: &Job, threads: usize) -> Result<(u64, u64)> {
-    let open = job.open(None, 1 << 20)?;
+    let open = job.open(None, Bounds { threads, memory: 1 << 30, window: 1 << 20 })?;
     let mut all = (0, 0);
     for (pass, tasks) in open.passes()?.into_iter().enumerate() {
-        let done = open.run(pass, 0..tasks, threads, &|_| {})?;
+        let done = open.run(pass, 0..tasks, &|_| {})?;
         all = (all.0 + done.written, all.1 + done.kept);
     }
     open.finish()?;

@@ -27,6 +27,7 @@ mod write;
 pub(crate) use json::LONGEST;
 pub use new::written;
 pub use new::{Compression, NewArray, Spec};
+pub(crate) use open::open_one;
 pub use open::{is_store, open, open_array};
 pub use read::Array;
 pub use stored::{chunks_of, is_stored_as_list};

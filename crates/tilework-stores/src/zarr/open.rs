@@ -16,6 +16,7 @@ use super::meta::{self, Node};
 use super::place::{Place, at};
 use super::read::Array;
 use crate::far::{AT_A_TIME, is_address};
+use crate::job::one;
 use crate::orbax::{self, Leaf};
 use crate::store::{Held, Read};
 use crate::transfer::{Side, Transfers};
@@ -103,6 +104,25 @@ pub fn open_array(path: &Path) -> Result<Array> {
         }
         None => Err(none(&*place)),
     }
+}
+
+/// Opens the array at this path or, where several are, the only one whose name is of the pattern `only`. A checkpoint of JAX is a
+/// store, too.
+///
+/// # Errors
+/// Those of [`open`], no such array or several, and one that is not read.
+pub(crate) fn open_one(path: &Path, only: Option<&str>) -> Result<Array> {
+    if only.is_none()
+        && !orbax::is_checkpoint(path)
+        && !matches!(node(&*at(path)?, "")?, Some(Node::Group(_)))
+    {
+        return open_array(path);
+    }
+    let Found { place, mut arrays, .. } = found(path)?;
+    let number = one(arrays.iter().map(|entry| entry.name.as_str()), only, &path.display().to_string())?;
+    let entry = arrays.swap_remove(number);
+    let name = entry.name.clone();
+    entry.array(&place).map_err(|error| within(&format!("{name:?} of {}", path.display()), &error))
 }
 
 /// Whether a store is at this path, or at this address.

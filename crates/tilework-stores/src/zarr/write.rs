@@ -15,6 +15,7 @@ use super::open::{check_path, node, within};
 use super::place::at;
 use super::stored::Stored;
 use crate::far::is_address;
+use crate::job::Rechunk;
 use crate::stage::{Job as Begun, Stage, apart};
 use crate::stamp::Stamp;
 use crate::store::Write;
@@ -39,9 +40,11 @@ pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
 ///
 /// # Errors
 /// Those of [`create`], and an unfinished store of another array, or of a source that has changed since.
-pub(crate) fn go_on(out: &Path, spec: &Spec, (source, stamp): (&Path, &Stamp)) -> Result<NewArray> {
+pub(crate) fn go_on(out: &Path, spec: &Spec, job: &Rechunk, stamp: &Stamp) -> Result<NewArray> {
     let meta = spec.meta();
-    let stage = Stage::of_job(out, &Begun { source, stamp, what: &meta.to_text()? })?;
+    let only = job.only.as_ref().map_or_else(String::new, |only| format!("--only {only}\n"));
+    let what = format!("{only}{}", meta.to_text()?);
+    let stage = Stage::of_job(out, &Begun { source: &job.from, stamp, what: &what })?;
     NewArray::new(Arc::new(stage), "", meta)
 }
 
