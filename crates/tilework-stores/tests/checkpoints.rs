@@ -53,6 +53,7 @@ fn job(from: &Path, to: &Path, mesh: Option<&str>, rules: &[(Option<&str>, &str)
         sharding: (*sharding).to_owned(),
     };
     Reshard {
+        compression: None,
         from: from.to_owned(),
         to: to.to_owned(),
         mesh: mesh.map(str::to_owned),

@@ -197,6 +197,7 @@ fn resharding(from: &Path, to: &Path, orbax: bool) -> Reshard {
         sharding: sharding.to_owned(),
     };
     Reshard {
+        compression: (orbax && to.to_string_lossy().contains("direct")).then(|| "zstd".to_owned()),
         from: from.to_owned(),
         to: to.to_owned(),
         mesh: Some("x=4,y=2".to_owned()),

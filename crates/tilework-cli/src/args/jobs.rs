@@ -122,6 +122,10 @@ pub struct ReshardArgs {
     #[arg(long)]
     pub orbax: bool,
 
+    /// What compresses the chunks of --orbax: none, zstd:3, gzip:6 [default: none; Orbax itself writes zstd]
+    #[arg(long, value_name = "CODEC")]
+    pub compress: Option<String>,
+
     #[command(flatten)]
     pub how: HowArgs,
 

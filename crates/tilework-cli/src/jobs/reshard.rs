@@ -20,6 +20,7 @@ pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
         only: asked.only.clone(),
         once: asked.once,
         orbax: asked.orbax,
+        compression: asked.compress.clone(),
     };
     // Texts are read here first, so that errors have a caret.
     let mesh = match asked.mesh.as_deref().map(Mesh::parse).transpose() {

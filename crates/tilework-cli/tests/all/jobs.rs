@@ -501,4 +501,13 @@ fn a_checkpoint_for_jax_is_written_listed_and_read_again() {
     done(&["run-tasks", &plan, "--finish"]);
     done(&["diff", &at("again"), MODEL]);
     refused(&["reshard", MODEL, &at("jax"), "--orbax", "--mesh", "x=2"], "exists, and is not empty");
+    done(&[&["reshard", MODEL, &at("small"), "--orbax", "--compress", "zstd"][..], &cut].concat());
+    done(&["diff", MODEL, &at("small")]);
+    let metadata = fs::read_to_string(at("small/embed.weight/zarr.json")).expect("an array");
+    assert!(metadata.contains("\"zstd\""), "{metadata}");
+    refused(
+        &["reshard", MODEL, &at("x"), "--compress", "zstd"],
+        "--compress: a compression of files of safetensors",
+    );
+    refused(&["reshard", MODEL, &at("x"), "--orbax", "--compress", "lzma"], "the compression \"lzma\"");
 }

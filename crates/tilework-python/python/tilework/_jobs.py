@@ -182,12 +182,15 @@ def reshard(
     only: Iterable[str] = (),
     once: bool = False,
     orbax: bool = False,
+    compress: str | None = None,
     memory: int | str | None = None,
     client: Any = None,
     executor: Executor | None = None,
     parts: int = 64,
 ) -> None:
     """Write a checkpoint for other devices: a folder with a safetensors file for each, or one that Orbax restores.
+
+    `compress` is what compresses the chunks of the latter, such as `zstd`, which Orbax writes.
 
     `mesh` has the axes and their sizes, `spec` a sharding as JAX or XLA write it, or several for patterns of names. Objects of JAX
     are taken by what they print.
@@ -210,6 +213,7 @@ def reshard(
     words += [f"--spec={one}" if name is None else f"--spec={name}={one}" for name, one in specs.items()]
     words += ["--once"] if once else []
     words += ["--orbax"] if orbax else []
+    words += [] if compress is None else [f"--compress={compress}"]
     words += [] if memory is None else [f"--memory={memory}"]
     ends = ["--", _absolute(src), _absolute(dst)]
     if client is None and executor is None:

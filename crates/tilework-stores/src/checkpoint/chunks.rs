@@ -16,7 +16,7 @@ use crate::region::Region;
 use crate::stage::Stage;
 use crate::store::Write;
 use crate::transfer::Transfers;
-use crate::zarr::NewArray;
+use crate::zarr::{Compression, NewArray};
 
 impl Open<'_> {
     /// The arrays of a checkpoint for JAX.
@@ -26,6 +26,7 @@ impl Open<'_> {
             Some(mesh) => Mesh::parse(mesh)?,
             None => Mesh::new(vec![("devices".to_owned(), self.devices)])?,
         };
+        let compression = self.job.compression.as_deref().map_or(Ok(Compression::None), Compression::read)?;
         for Cut { number, sharding, named } in &self.tensors {
             let tensor = &self.from.tensors()[*number];
             let sizes = tensor.shards.grid().sizes();
@@ -34,6 +35,7 @@ impl Open<'_> {
                 leaf: tensor.leaf.as_ref(),
                 element: tensor.shards.element(),
                 bits: tensor.shards.largest()?.bits(),
+                compression,
                 part: sharding.part_sizes(&sizes)?,
                 // JAX places no array that its parts do not divide, and Orbax wants a sharding of each.
                 saved: match named {

@@ -48,6 +48,9 @@ pub struct Reshard {
     /// Whether the checkpoint is one for JAX, as Orbax restores it: a Zarr array for each tensor, with the parts as its chunks.
     #[serde(default)]
     pub orbax: bool,
+    /// What compresses the chunks of one for JAX: none, zstd:3, gzip:6; none without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<String>,
 }
 
 /// What is written, or was.
@@ -188,6 +191,12 @@ impl Reshard {
             Some(_) => cut,
         });
         let mut open = Open { job: self, tensors: tensors.collect(), devices, written, from };
+        if self.compression.is_some() && !self.orbax {
+            return Err(Error::new("a compression of files of safetensors")
+                .field("--compress")
+                .rule("the chunks of a checkpoint for JAX are compressed, and files of safetensors are not")
+                .accepts("--orbax"));
+        }
         if self.orbax {
             if devices > MOST_DEVICES {
                 return Err(Error::new(format!("a checkpoint for {devices} devices"))

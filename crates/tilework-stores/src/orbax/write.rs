@@ -11,7 +11,7 @@ use tilework::{Element, Error, Result};
 use super::tree::Key;
 use super::{SAVED, SHARDINGS, TREE};
 use crate::stage::Stage;
-use crate::zarr::Spec;
+use crate::zarr::{Compression, Spec};
 
 /// An array of a new checkpoint.
 pub(crate) struct New<'a> {
@@ -22,6 +22,8 @@ pub(crate) struct New<'a> {
     pub(crate) element: Element,
     /// How wide its elements are where they are read.
     pub(crate) bits: u32,
+    /// What compresses its chunks.
+    pub(crate) compression: Compression,
     pub(crate) sizes: Vec<u64>,
     /// The sizes of the parts of devices.
     pub(crate) part: Vec<u64>,
@@ -57,7 +59,7 @@ impl New<'_> {
             .accepts("--only with a pattern of other names"));
         }
         let chunks = Grid3::new(self.element, &self.sizes, &self.part, None, None)?;
-        Ok(Spec::new(chunks, self.element, &self.sizes))
+        Ok(Spec { compression: self.compression, ..Spec::new(chunks, self.element, &self.sizes) })
     }
 
     /// The keys of the tree: those of the source, or the parts of the name between dots.
