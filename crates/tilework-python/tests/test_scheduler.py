@@ -49,7 +49,8 @@ def scheduler(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     found.unlink(missing_ok=True)
     words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(found)]
     with program("scheduler", *words, folder=folder) as running:
-        while not found.exists():
+        # The scheduler makes the file before it writes it.
+        while not (found.exists() and found.read_text().endswith("}")):
             assert running.poll() is None
             time.sleep(0.01)
         yield running, json.loads(found.read_text())["address"]
