@@ -66,7 +66,7 @@ def cluster(folder: Path, **env: str) -> Iterator[tuple[subprocess.Popen[str], s
         program("worker", address, *words, folder=folder / "elsewhere", **env),
         distributed.Client(address) as client,
     ):
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=600)
         yield running, address
 
 

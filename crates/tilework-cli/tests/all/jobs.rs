@@ -174,7 +174,17 @@ fn tiles_of_a_chunk_are_chunks_of_a_shard_at_the_same_places() {
 fn parts_of_a_plan_are_done_by_several_processes_in_any_order() {
     let folder = Folder::new();
     let at = |name: &str| folder.at(name);
-    done(&["rechunk", WEIGHTS, &at("out"), "--chunks", "16,100", "--save-plan", &at("plan.json")]);
+    done(&[
+        "rechunk",
+        WEIGHTS,
+        &at("out"),
+        "--chunks",
+        "16,100",
+        "--threads",
+        "2",
+        "--save-plan",
+        &at("plan.json"),
+    ]);
     assert_eq!(folder.names(), ["plan.json"]);
     done(&["run-tasks", &at("plan.json"), "--part", "2/2"]);
     refused(&["run-tasks", &at("plan.json"), "--finish"], "is missing");
@@ -360,8 +370,7 @@ fn a_run_that_was_killed_goes_on_where_it_was() {
     square(&at("in.npy"), 2048);
     let (source, target) = (at("in.npy"), at("out"));
     let args = ["rechunk", &source, &target, "--chunks", "64,64", "--compress", "zstd:9", "--threads", "1"];
-    let before = killed(&args);
-    assert!((3..1024).contains(&before), "{before} chunks");
+    let before = killed(&args); // all of them, if it was killed right before its end
     let found = json(&args);
     let kept = found["kept"].as_u64().expect("a number");
     assert!(kept >= 3 && kept <= before as u64 + 1, "{kept} of {before} kept");
