@@ -22,13 +22,13 @@ use crate::nest::{ByteNest, Turn, Turns};
 use crate::setting::Setting;
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
 
-/// Rows of so many bytes are copied by the row kernel; shorter ones by one that has no call for each.
+/// Rows of this many bytes or more are copied by the row kernel; shorter ones by one that has no call for each.
 const SHORT: usize = 64;
 
 /// Bytes that a unit should move: large against the cost of finding its place, small against a share of the work.
 const UNIT: usize = 16 << 10;
 
-/// An element that fills so many bytes has a kernel call of its own.
+/// An element that fills this many bytes or more has a kernel call of its own.
 const REPEATED: usize = 64;
 
 /// Bytes of a unit where everything is one long row.

@@ -249,7 +249,7 @@ impl Reading<'_> {
 
     fn section(&mut self, header: Header, line: &[u8]) -> Section {
         match header {
-            // Nobody compiles so many programs; a text that says so is not believed to its end.
+            // Nobody compiles more than `PROGRAMS`; a text that says so is not believed to its end.
             _ if self.programs.len() >= PROGRAMS => {
                 self.program.overflowed = true;
                 Section::Skipped

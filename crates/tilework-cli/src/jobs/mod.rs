@@ -30,7 +30,7 @@ fn bounds(how: &HowArgs) -> tilework::Result<Bounds> {
     bounds_with(how, 1)
 }
 
-/// With so many threads at least, if nobody says how many.
+/// With `least` threads at least, if nobody says how many.
 fn bounds_with(how: &HowArgs, least: usize) -> tilework::Result<Bounds> {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = how.threads.map_or(all.max(least), usize::from);

@@ -15,12 +15,12 @@ pub(super) struct Growing<'a> {
 }
 
 impl<'a> Growing<'a> {
-    /// Begins with so many bytes.
+    /// Begins with `bytes` bytes.
     pub(super) fn new(side: Side, bytes: usize, own: &'a [isize]) -> Growing<'a> {
         Growing { side, turns: Turns::new(), bytes, own }
     }
 
-    /// Takes loops out of a nest until so many bytes lie in a row, or no loop goes on.
+    /// Takes loops out of a nest until `wanted` bytes lie in a row, or no loop goes on.
     pub(super) fn grow(&mut self, nest: &mut ByteNest, wanted: usize) {
         while self.bytes < wanted {
             if self.own.contains(&(self.bytes as isize)) {
@@ -36,7 +36,7 @@ impl<'a> Growing<'a> {
         }
     }
 
-    /// Pieces of about so many bytes, the last of them of no fewer than `least`. Of the loops, the last is cut.
+    /// Pieces of about `wanted` bytes, the last of them of no fewer than `least`. Of the loops, the last is cut.
     pub(super) fn cut(mut self, wanted: usize, least: usize) -> (Chain, Turn, usize) {
         let mut last = Turn { extent: 1, from: 0, to: 0 };
         let (mut bytes, mut piece) = (self.bytes, 1);
