@@ -69,10 +69,13 @@ const AMBIGUOUS: [&str; 4] = ["i1", "i2", "i4", "i8"];
 
 /// Words of programming languages. They mean one thing here and another there, so they are suggestions alone.
 #[rustfmt::skip]
-const WORDS: [(&str, Element); 12] = [
+const WORDS: [(&str, Element); 17] = [
     ("half", Element::F16), ("float", Element::F32), ("single", Element::F32), ("double", Element::F64),
     ("char", Element::S8), ("byte", Element::U8), ("short", Element::S16), ("int", Element::S32),
     ("uint", Element::U32), ("long", Element::S64), ("boolean", Element::Pred), ("bool_", Element::Pred),
+    // Of the floats of 8 bits, those that are used most.
+    ("f8", Element::F8e4m3fn), ("fp8", Element::F8e4m3fn), ("float8", Element::F8e4m3fn), ("e4m3", Element::F8e4m3fn),
+    ("e5m2", Element::F8e5m2),
 ];
 
 /// Sorts XLA's names into buckets. The factors are the first that give every name a bucket of its own, which [`BY_NAME`]

@@ -7,11 +7,15 @@ use crate::Element;
 use crate::dialect::{read, sized};
 use crate::error::Error;
 
+/// The most bytes of a text that is said again with what it lacks.
+const SHOWN: usize = 80;
+
 /// What to write instead of a text that cannot be read, if that is known.
 pub(super) fn instead(text: &str) -> Option<Error> {
     let error = tiles(text)
         .or_else(|| shape_and_tiles(text))
         .or_else(|| blanks_for_commas(text))
+        .or_else(|| if text.len() > SHOWN { None } else { bare(text) })
         .or_else(|| order(text))
         .or_else(|| python(text))
         .or_else(|| message(text))?;
@@ -106,6 +110,50 @@ fn blanks_for_commas(text: &str) -> Option<Error> {
             .at(end + 1..text.len() - 1)
             .accepts(format!("{}{{{}}}", text[..end].trim_end(), numbers.join(",")))
     })
+}
+
+/// Numbers without what belongs around or before them.
+fn bare(text: &str) -> Option<Error> {
+    bare_order(text).or_else(|| sizes_alone(text)).or_else(|| bare_modes(text))
+}
+
+/// `f32[3,5]1,0` and `f32[3,5]:1,0`
+fn bare_order(text: &str) -> Option<Error> {
+    let (array, end) = sized::prefix(text)?;
+    let order: Vec<&str> = text[end..].trim_start_matches([':', ' ']).split(',').map(str::trim).collect();
+    let is_order = order.len() == array.dims.len() && order.iter().all(|number| is_number(number));
+    let shape = text[..end].trim_end();
+    let meant = format!("{shape}{{{}}}", order.join(","));
+    // Round brackets and a colon are CuTe's.
+    (is_order && shape.ends_with(']') && read(&meant).is_ok())
+        .then(|| Error::new("an order without its braces").at(end..text.len()).accepts(meant))
+}
+
+/// `(3, 5)`, `[3,5]`, `3,5` and `3x5`
+fn sizes_alone(text: &str) -> Option<Error> {
+    let inner = text.trim_matches(['(', ')', '[', ']']);
+    let sizes: Vec<&str> = inner.trim_end_matches(',').split([',', 'x']).map(str::trim).collect();
+    let is_list = inner.len() < text.len() || sizes.len() > 1;
+    (is_list && sizes.iter().all(|size| is_number(size))).then(|| {
+        Error::new("sizes without an element type")
+            .rule("how many bytes lie between two elements depends on their type")
+            .accepts(format!("f32[{0}], or float32 ({0})", sizes.join(",")))
+    })
+}
+
+/// `2,3:3,1`
+fn bare_modes(text: &str) -> Option<Error> {
+    let (shape, strides) = text.split_once(':')?;
+    let is_list = |text: &str| text.split(',').all(|number| is_number(number.trim()));
+    (is_list(shape) && is_list(strides)).then(|| {
+        Error::new("modes without brackets")
+            .rule("a layout of CuTe has its sizes and its strides each in brackets")
+            .accepts(format!("({shape}):({strides})"))
+    })
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What stands in another order or in another spelling: `f32 nChw8c [1,17,2,2]`, `f32 3x5`, `float32 (3,5) order F`.
@@ -205,4 +253,31 @@ fn message(text: &str) -> Option<Error> {
             "the array and the block: tilework block 'f32[1000,300]' 8,128 says which blocks are legal",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::read;
+
+    /// What people write who leave something out: what is found, and what to write instead, which is read.
+    #[test]
+    fn what_is_left_out_is_named() {
+        for (text, found, accepts) in [
+            ("f32[3,5]1,0", "an order without its braces", "f32[3,5]{1,0}"),
+            ("f32[3,5] : 0, 1", "an order without its braces", "f32[3,5]{0,1}"),
+            ("(3, 5)", "sizes without an element type", "f32[3,5], or float32 (3,5)"),
+            ("[3,5]", "sizes without an element type", "f32[3,5], or float32 (3,5)"),
+            ("3x5", "sizes without an element type", "f32[3,5], or float32 (3,5)"),
+            ("(3,)", "sizes without an element type", "f32[3], or float32 (3)"),
+            ("2,3:3,1", "modes without brackets", "(2,3):(3,1)"),
+            ("f32[3,5](1,0)", "an order or strides in round brackets", "{1,0} or [1,0]"),
+            ("f32[3,5](5,1)", "an order or strides in round brackets", "[5,1]"),
+        ] {
+            let error = read(text).expect_err(text);
+            assert_eq!((error.found(), error.accepted()), (found, Some(accepts)), "{text}");
+            if !accepts.starts_with(['{', '[']) {
+                accepts.split(", or ").for_each(|text| assert!(read(text).is_ok(), "{text}"));
+            }
+        }
+    }
 }

@@ -48,6 +48,7 @@ fn every_way_to_print_an_array_is_read_as_the_same() -> Result<()> {
         "torch.float32 (3, 5) stride() (5, 1)",
         "torch.float32 (3, 5) x.stride()=(5, 1)",
         "f32[3, 5][5, 1]cuda:0",
+        "f32[3, 5][5, 1]cpu",
         "float32 (3, 5) order='C'",
         "torch.float32 [3, 5] memory_format=torch.contiguous_format",
         "torch.float32 [3, 5] layout=torch.strided device='cuda:0' requires_grad=True",

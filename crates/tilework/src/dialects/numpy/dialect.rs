@@ -1,7 +1,7 @@
 //! Arrays of NumPy and PyTorch among the notations.
 
 use super::array::{Array, Order};
-use super::read::{is_format, is_known, is_read, is_wrapper, read};
+use super::read::{is_device, is_format, is_known, is_read, is_wrapper, read};
 use super::{recipe, say, words};
 use crate::dialect::python::{self, Item, Kind, Value, attribute};
 use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Form, Found, Part};
@@ -182,7 +182,9 @@ fn recognise(text: &str) -> Option<Confidence> {
 fn is_part(item: &Item) -> bool {
     match (&item.key, &item.value.kind) {
         (Some(key), _) => is_known(key),
-        (None, Kind::Name(name)) => is_read(attribute(name)) || is_format(name) || python::is_type(name),
+        (None, Kind::Name(name)) => {
+            is_read(attribute(name)) || is_format(name) || is_device(name) || python::is_type(name)
+        }
         (None, Kind::Text(name)) => python::element(name).is_some(),
         (None, Kind::Number(_)) => true,
         (None, Kind::List(items)) => {

@@ -65,6 +65,11 @@ pub(super) fn is_wrapper(name: &str) -> bool {
     WRAPPERS.contains(&attribute(name))
 }
 
+/// Whether this is a device without a number, as PyTorch prints it behind an array.
+pub(super) fn is_device(name: &str) -> bool {
+    matches!(name, "cpu" | "cuda" | "mps" | "xpu")
+}
+
 /// Whether this is a memory format of PyTorch.
 pub(super) fn is_format(name: &str) -> bool {
     name == "torch.preserve_format" || format(name, &(0..0)).is_ok_and(|order| order.is_some())
@@ -73,9 +78,18 @@ pub(super) fn is_format(name: &str) -> bool {
 /// Reads a text; what it does not say of type and sizes is known from elsewhere.
 pub(super) fn read(text: &str, known: &Known) -> Result<Array> {
     let items = python::values(text, is_read)?;
-    let mut reader = Reader::default();
+    let mut reader = Reader { text, ..Reader::default() };
     reader.items(&items)?;
     reader.array(text, known)
+}
+
+/// The most bytes of a text that an error says again.
+const SHOWN: usize = 80;
+
+/// Whether each number from 0 on stands there once.
+fn is_order(text: &str) -> bool {
+    let numbers: Vec<&str> = text.split(',').take(SHOWN).map(str::trim).collect();
+    (0..numbers.len()).all(|dim| numbers.contains(&dim.to_string().as_str()))
 }
 
 /// Something that a text says, and where.
@@ -83,7 +97,8 @@ type Part<T> = Option<(T, Range<usize>)>;
 
 /// What has been read so far.
 #[derive(Default)]
-struct Reader {
+struct Reader<'a> {
+    text: &'a str,
     element: Part<crate::element::Element>,
     dims: Part<Vec<u64>>,
     strides: Part<Vec<(i64, Range<usize>)>>,
@@ -109,7 +124,7 @@ fn once<T>(part: &mut Part<T>, what: &str, value: T, span: &Range<usize>) -> Res
     }
 }
 
-impl Reader {
+impl Reader<'_> {
     fn items(&mut self, items: &[Item]) -> Result<()> {
         let mut items = items.iter().peekable();
         while let Some(item) = items.next() {
@@ -124,6 +139,7 @@ impl Reader {
                 // Strides as graphs of PyTorch have them: `f32[8, 128][128, 1]`.
                 let end = item.value.span.end;
                 if let Some(next) = items.next_if(|next| next.key.is_none() && next.value.span.start == end) {
+                    self.bracketed(&next.value)?;
                     self.torch(&next.value.span);
                     self.strides(&next.value)?;
                 }
@@ -142,9 +158,26 @@ impl Reader {
         Ok(())
     }
 
+    /// Strides right behind sizes are in square brackets, as those are. In round ones they may be meant as an order.
+    fn bracketed(&self, strides: &Value) -> Result<()> {
+        let text = self.text.get(strides.span.clone()).unwrap_or_default();
+        match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+            None => Ok(()),
+            Some(inner) => Err(strides
+                .error("an order or strides in round brackets")
+                .rule("an order is in braces, and strides right behind the sizes are in square brackets")
+                .accepts(match is_order(inner) {
+                    _ if inner.len() > SHOWN => "square brackets".to_owned(),
+                    true => format!("{{{inner}}} or [{inner}]"),
+                    false => format!("[{inner}]"),
+                })),
+        }
+    }
+
     /// A value by itself.
     fn alone(&mut self, value: &Value) -> Result<()> {
         match &value.kind {
+            Kind::Name(name) if is_device(name) => Ok(()),
             Kind::Name(name) => match format(name, &value.span)? {
                 Some(order) => self.format(order, value),
                 None => self.element(value),
