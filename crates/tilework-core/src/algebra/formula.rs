@@ -3,7 +3,7 @@
 //! The same for one element has its index where the letters are, and what each term comes to.
 
 use crate::algebra::canon::{Canon, divide_each_other, letter};
-use crate::algebra::linear::{Linear, Quotient, Term};
+use crate::algebra::linear::{Linear, Quotient, Term, Values, evaluate};
 
 /// The most terms of a formula in which every quotient is written out where it is used.
 const TERM_LIMIT: u64 = 100;
@@ -49,22 +49,18 @@ struct Writer<'a> {
     canon: &'a Canon,
     index: Option<&'a [u64]>,
     /// The quotients of the index; none without one.
-    values: Vec<i128>,
+    values: Values,
     /// Whether quotients of quotients have names.
     named: bool,
 }
 
 impl Writer<'_> {
     fn new<'a>(canon: &'a Canon, index: Option<&'a [u64]>) -> Writer<'a> {
-        let mut writer = Writer { canon, index, values: Vec::new(), named: false };
-        if index.is_some() {
-            for quotient in canon.quotients() {
-                let sum = quotient.of.terms.iter().map(|&(term, times)| times * writer.value(term));
-                let sum = quotient.of.constant + sum.sum::<i128>();
-                writer.values.push(sum.div_euclid(i128::from(quotient.by)));
-            }
+        let mut values = Values::new();
+        if let Some(index) = index {
+            evaluate(canon.quotients(), index, &mut values);
         }
-        writer
+        Writer { canon, index, values, named: false }
     }
 
     /// The constant, and the terms: the digits of each dimension, and what is left.

@@ -15,6 +15,7 @@ mod empty;
 mod extremes;
 mod find;
 mod formats;
+mod formulas;
 mod ggml;
 mod jax;
 mod known;

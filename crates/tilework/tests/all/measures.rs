@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tilework::{Layout, Place, Run};
 
 /// Free strides, compact layouts and views of them.
-fn layout() -> impl Strategy<Value = Layout> {
+pub fn layout() -> impl Strategy<Value = Layout> {
     let free = (0..=4_usize)
         .prop_flat_map(|rank| {
             (prop::collection::vec(0..=5_u64, rank), prop::collection::vec(-7..=12_i64, rank), 0..=5_u64)

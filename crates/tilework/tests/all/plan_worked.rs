@@ -1,6 +1,6 @@
 //! The worked examples: what plans are, literally.
 
-use tilework::{Layout, Loop, Nest, Plan, PlanOptions, xla::Shape};
+use tilework::{Kind, Layout, Loop, Nest, Plan, PlanOptions, xla::Shape};
 
 fn layout(text: &str) -> Layout {
     Shape::parse(text).unwrap().as_array().unwrap().lower().unwrap()
@@ -115,4 +115,32 @@ fn an_array_without_elements_moves_nothing() {
 #[test]
 fn a_scalar_is_one_element() {
     assert_eq!(nests("f32[]", "f32[]{:T(128)}"), [one((0, 0), &[])]);
+}
+
+#[test]
+fn a_nest_is_named_by_its_loops_of_stride_1() {
+    type Loops = &'static [(u64, i64, i64)];
+    let cases: [(Loops, Kind, u64); 14] = [
+        (&[], Kind::Single, 1),
+        (&[(7, 1, 1)], Kind::Rows, 7),
+        (&[(3, 20, 9), (7, 1, 1)], Kind::Rows, 7),
+        (&[(7, -1, 1)], Kind::Reversed, 1),
+        (&[(7, 0, 1)], Kind::Broadcast, 1),
+        (&[(7, 5, 1)], Kind::Gather, 1),
+        (&[(7, 1, 5)], Kind::Scatter, 1),
+        (&[(7, -1, 5)], Kind::Scatter, 1),
+        (&[(7, 1, 99), (5, 30, 4)], Kind::Scatter, 1),
+        (&[(7, 5, 6)], Kind::Apart, 1),
+        // 8 runs are taken in turn, and more are a transpose.
+        (&[(8, 1, 40), (40, 8, 1)], Kind::Deinterleave { k: 8 }, 1),
+        (&[(9, 1, 40), (40, 9, 1)], Kind::Transpose, 1),
+        (&[(40, 1, 8), (8, 40, 1)], Kind::Interleave { k: 8 }, 1),
+        (&[(40, -1, 9), (9, 40, 1)], Kind::Transpose, 1),
+    ];
+    for (loops, kind, run) in cases {
+        let of = |&(extent, from, to): &(u64, i64, i64)| Loop { extent, from, to };
+        let loops: Vec<Loop> = loops.iter().map(of).collect();
+        let nest = Nest { starts: [(0, 0)].into(), loops: loops.clone().into() };
+        assert_eq!((nest.kind(), nest.run()), (kind, run), "{loops:?}");
+    }
 }
