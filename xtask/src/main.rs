@@ -35,9 +35,10 @@ The project's own chores.
   cargo xtask soak [--hours H] [--minutes M] [--seed S] [ATTACK ...]
                                              attack Tilework for so long (default: one minute) and say what was found;
                                              soak --help lists the attacks
-  cargo xtask mutants PATH ... [--missed]    change one thing after the other in files or folders of crates, and see whether
+  cargo xtask mutants PATH ... [--missed] [--every N]
+                                             change one thing after the other in files or folders of crates, and see whether
                                              a test fails: some minutes for hundreds of changes; --missed tries
-                                             only those that no test noticed the last time
+                                             only those that no test noticed the last time, --every a sample
   cargo xtask bench [PART ...]               measure, and print the tables of COMPARE.md
   cargo xtask bench relayout [OPTION ...]    measure relayouts against other libraries: about ten minutes
   cargo xtask bench python [OPTION ...]      measure the package for Python against NumPy, JAX and PyTorch: some minutes

@@ -29,9 +29,20 @@ fn main() -> ExitCode {
 }
 
 fn run(words: &[String]) -> Result<(), String> {
-    let (options, paths): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with('-'));
-    if let Some(other) = options.iter().find(|option| **option != "--missed") {
-        return Err(format!("no option {other}; there is --missed"));
+    let (mut paths, mut only_missed, mut every) = (Vec::new(), false, 1);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--missed" => only_missed = true,
+            "--every" => {
+                let number = words.next().and_then(|number| number.parse().ok()).filter(|&number| number > 0);
+                every = number.ok_or("--every wants a number, as in `--every 10`")?;
+            }
+            word if word.starts_with('-') => {
+                return Err(format!("no option {word}; there are --missed and --every"));
+            }
+            word => paths.push(word),
+        }
     }
     let mut files = Vec::new();
     for path in paths {
@@ -64,15 +75,16 @@ fn run(words: &[String]) -> Result<(), String> {
 
     let tested: HashSet<String> = rooms.iter().flat_map(|room| tested_by(room)).collect();
     let words = command(&["test", "--no-run", "--lib", "--tests"], tested.iter());
-    let suite = Suite::new(&copy, &target, &words, &scratch)?;
+    let mut suite = Suite::new(&copy, &target, &words, &scratch)?;
     println!("{} tests pass with none of them", suite.tests.len());
 
     let list = scratch.join("missed.txt");
-    if !options.is_empty() {
+    if only_missed {
         let missed = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
         let missed: HashSet<&str> = missed.lines().collect();
         mutants.retain(|mutant| missed.contains(line(mutant).as_str()));
     }
+    let mutants: Vec<Mutant> = mutants.into_iter().step_by(every).collect();
     let (mut missed, mut sum) = (Vec::new(), (0, 0));
     for of_file in mutants.chunk_by(|a, b| a.file == b.file) {
         let before = missed.len();

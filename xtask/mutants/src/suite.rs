@@ -1,6 +1,7 @@
 //! The tests: built once, run one by one to see which mutants each comes to, and run again for each mutant.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,8 +19,8 @@ const PATIENCE: (f64, f64) = (5.0, 5.0);
 /// The seconds on the wall after which tests are taken to wait for each other.
 const WALL: Duration = Duration::from_secs(900);
 
-/// Tests that take longer are run if no quick one has failed.
-const QUICK: f64 = 0.1;
+/// How many tests are run first.
+const FIRST: usize = 4;
 
 /// One test.
 pub struct Test {
@@ -33,7 +34,10 @@ pub struct Test {
 pub struct Suite {
     /// Each with the folder that it runs in.
     programs: Vec<(PathBuf, PathBuf)>,
+    /// Those to try first stand first.
     pub tests: Vec<Test>,
+    /// The file for what they print.
+    said: PathBuf,
 }
 
 /// What cargo says in JSON, whether it succeeds or not.
@@ -88,7 +92,7 @@ impl Suite {
             let folder = Path::new(line["manifest_path"].as_str()?).parent()?.to_path_buf();
             Some((PathBuf::from(line["executable"].as_str()?), folder))
         });
-        let mut suite = Suite { programs: programs.collect(), tests: Vec::new() };
+        let mut suite = Suite { programs: programs.collect(), tests: Vec::new(), said: scratch.join("said") };
         let file = scratch.join("reached");
         for program in 0..suite.programs.len() {
             let listed = suite.command(program, None).args(["--list", "--format=terse"]).output();
@@ -100,7 +104,7 @@ impl Suite {
                 let start = Instant::now();
                 let mut command = suite.command(program, None);
                 command.args(["--exact", name]).env("TILEWORK_MUTANT", &file);
-                if !passes(&mut command)? {
+                if !passes(command.stdout(Stdio::null()))? {
                     return Err(format!("{name} fails with no mutant switched on"));
                 }
                 let seconds = start.elapsed().as_secs_f64();
@@ -109,30 +113,48 @@ impl Suite {
                 suite.tests.push(Test { program, name: name.to_owned(), seconds, reached });
             }
         }
+        suite.tests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         Ok(suite)
     }
 
     /// Whether a test fails with this mutant; nothing if no test comes to it.
-    pub fn notices(&self, mutant: u32) -> Result<Option<bool>, String> {
-        let mut reaching: Vec<&Test> =
-            self.tests.iter().filter(|test| test.reached.contains(&mutant)).collect();
-        if reaching.is_empty() {
-            return Ok(None);
-        }
-        // By program, the quick ones of all programs first.
-        reaching.sort_by_key(|test| (test.seconds >= QUICK, test.program));
-        for tests in
-            reaching.chunk_by(|a, b| (a.seconds < QUICK, a.program) == (b.seconds < QUICK, b.program))
-        {
-            let seconds: f64 = tests.iter().map(|test| test.seconds).sum();
-            let mut command = self.command(tests[0].program, Some(seconds * PATIENCE.0 + PATIENCE.1));
-            command.args(["-Zunstable-options", "--fail-fast", "--exact"]);
-            command.args(tests.iter().map(|test| &test.name)).env("TILEWORK_MUTANT", mutant.to_string());
-            if !passes(&mut command)? {
-                return Ok(Some(true));
+    ///
+    /// A test that has noticed one is tried first for the next, as neighbours are noticed by the same tests; the others come
+    /// in the order of their times, in larger and larger parts.
+    pub fn notices(&mut self, mutant: u32) -> Result<Option<bool>, String> {
+        let reaching: Vec<&Test> = self.tests.iter().filter(|test| test.reached.contains(&mutant)).collect();
+        let (mut left, mut part) = (&reaching[..], FIRST);
+        while !left.is_empty() {
+            let (now, later) = left.split_at(part.min(left.len()));
+            (left, part) = (later, part * 8);
+            for program in 0..self.programs.len() {
+                let tests: Vec<&&Test> = now.iter().filter(|test| test.program == program).collect();
+                if tests.is_empty() {
+                    continue;
+                }
+                let seconds: f64 = tests.iter().map(|test| test.seconds).sum();
+                let mut command = self.command(program, Some(seconds * PATIENCE.0 + PATIENCE.1));
+                command.args(["-Zunstable-options", "--fail-fast", "--exact"]);
+                command.args(tests.iter().map(|test| &test.name)).env("TILEWORK_MUTANT", mutant.to_string());
+                let said =
+                    File::create(&self.said).map_err(|error| format!("{}: {error}", self.said.display()))?;
+                if !passes(command.stdout(said))? {
+                    self.move_to_front(program);
+                    return Ok(Some(true));
+                }
             }
         }
-        Ok(Some(false))
+        Ok((!reaching.is_empty()).then_some(false))
+    }
+
+    /// Moves the test that has failed, if it could still say so.
+    fn move_to_front(&mut self, program: usize) {
+        let said = fs::read_to_string(&self.said).unwrap_or_default();
+        let failed = said.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
+        let is_it = |test: &Test| test.program == program && Some(test.name.as_str()) == failed;
+        if let Some(at) = self.tests.iter().position(is_it) {
+            self.tests[..=at].rotate_right(1);
+        }
     }
 
     /// A program in its folder, with limits on processor time and memory.
@@ -151,7 +173,7 @@ impl Suite {
 }
 
 fn passes(command: &mut Command) -> Result<bool, String> {
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = command.stderr(Stdio::null()).spawn();
     let mut child = child.map_err(|error| format!("sh: {error}"))?;
     let start = Instant::now();
     loop {
