@@ -26,6 +26,7 @@ mod mlir_pack;
 mod numpy;
 mod onednn;
 mod pairs;
+mod plan_figures;
 mod plan_limits;
 mod plan_random;
 mod plan_worked;
