@@ -4,18 +4,21 @@
 //! would name its first letter, which helps nobody.
 
 use crate::Element;
-use crate::dialect::{read, sized};
+use crate::dialect::{Reading, sized};
 use crate::error::Error;
 
 /// The most bytes of a text that is said again with what it lacks.
 const SHOWN: usize = 80;
+/// The most bytes of a text that is said again with what is spelt otherwise in it.
+const LONG: usize = 400;
 
-/// What to write instead of a text that cannot be read, if that is known.
-pub(super) fn instead(text: &str) -> Option<Error> {
+/// What to write instead of a text that cannot be read, if that is known. `error` is what its notation says of it.
+pub(super) fn instead(text: &str, error: &Error) -> Option<Error> {
     let error = tiles(text)
         .or_else(|| shape_and_tiles(text))
         .or_else(|| blanks_for_commas(text))
         .or_else(|| if text.len() > SHOWN { None } else { bare(text) })
+        .or_else(|| if text.len() > LONG { None } else { respelt(text, error) })
         .or_else(|| order(text))
         .or_else(|| python(text))
         .or_else(|| message(text))?;
@@ -125,12 +128,13 @@ fn bare_order(text: &str) -> Option<Error> {
     let shape = text[..end].trim_end();
     let meant = format!("{shape}{{{}}}", order.join(","));
     // Round brackets and a colon are CuTe's.
-    (is_order && shape.ends_with(']') && read(&meant).is_ok())
+    (is_order && shape.ends_with(']') && reads(&meant))
         .then(|| Error::new("an order without its braces").at(end..text.len()).accepts(meant))
 }
 
-/// `(3, 5)`, `[3,5]`, `3,5` and `3x5`
+/// `(3, 5)`, `[3,5]`, `3,5`, `3x5` and `torch.Size([3, 5])`
 fn sizes_alone(text: &str) -> Option<Error> {
+    let text = text.strip_prefix("torch.Size").unwrap_or(text);
     let inner = text.trim_matches(['(', ')', '[', ']']);
     let sizes: Vec<&str> = inner.trim_end_matches(',').split([',', 'x']).map(str::trim).collect();
     let is_list = inner.len() < text.len() || sizes.len() > 1;
@@ -152,6 +156,87 @@ fn bare_modes(text: &str) -> Option<Error> {
     })
 }
 
+/// A text that some notation reads as soon as one thing in it is spelt as that notation spells it.
+fn respelt(text: &str, error: &Error) -> Option<Error> {
+    // A notation that missed the bracket says so better itself.
+    let is_lost = error.found().starts_with("unexpected");
+    let closed = if is_lost { unclosed(text) } else { None };
+    closed
+        .or_else(|| sizes_in_no_brackets(text))
+        .or_else(|| without_dialect(text))
+        .or_else(|| semicolon(text))
+}
+
+/// `(4,8):(8,1` and `Layout<Shape<_4,_8>,Stride<_8,_1>`
+fn unclosed(text: &str) -> Option<Error> {
+    let mut open = Vec::new();
+    for (at, c) in text.char_indices() {
+        let is_sign = text[..at].ends_with('-') && c == '>' || text[at..].starts_with("<=");
+        match c {
+            _ if is_sign => {}
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            '<' => open.push('>'),
+            ')' | ']' | '}' | '>' if open.pop() != Some(c) => return None,
+            _ => {}
+        }
+    }
+    let missing: String = open.iter().rev().collect();
+    let meant = format!("{text}{missing}");
+    (!missing.is_empty() && reads(&meant)).then(|| {
+        Error::new("the text ends before its brackets are closed").at(text.len()..text.len()).accepts(meant)
+    })
+}
+
+/// `FLOAT16 NHWC 1,64,56,56`, `f32 1x17x2x2 nChw8c`, `float32 3,5 strides 20,4`
+fn sizes_in_no_brackets(text: &str) -> Option<Error> {
+    let mut meant = String::new();
+    let mut lists = Vec::new();
+    for word in text.split_inclusive(' ') {
+        let (list, at) = (word.trim_end(), meant.len() - 2 * lists.len());
+        let sizes: Vec<&str> = list.split([',', 'x']).collect();
+        if sizes.len() < 2 || !sizes.iter().all(|size| is_number(size)) {
+            meant.push_str(word);
+            continue;
+        }
+        meant.push_str(&format!("[{}]{}", sizes.join(","), &word[list.len()..]));
+        lists.push(at..at + list.len());
+    }
+    let first = lists.first()?.clone();
+    let tight =
+        sized::element(text).filter(|(_, end)| *end == first.start).map(|_| meant.replacen(" [", "[", 1));
+    let meant = tight.into_iter().chain([meant]).find(|meant| reads(meant))?;
+    Some(Error::new("numbers without brackets").at(first).accepts(meant))
+}
+
+/// `#blocked<{…}>`, as aliases in modules are called, for `#ttg.blocked<{…}>`
+fn without_dialect(text: &str) -> Option<Error> {
+    let at = text.find('#')?;
+    let name = text[at + 1..].split_once("<{")?.0;
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+        return None;
+    }
+    let meant = format!("{}#ttg.{}", &text[..at], &text[at + 1..]);
+    // Alone, it is the encoding of no tensor yet.
+    let whole = if at == 0 { format!("tensor<64x64xf16, {meant}>") } else { meant };
+    reads(&whole).then(|| {
+        Error::new("an encoding of Triton without its dialect").at(at..at + 1 + name.len()).accepts(whole)
+    })
+}
+
+/// `(4,8);(8,1)`
+fn semicolon(text: &str) -> Option<Error> {
+    let at = text.find(';')?;
+    let meant = text.replace(';', ":");
+    reads(&meant).then(|| Error::new("a semicolon").at(at..at + 1).accepts(meant))
+}
+
+/// Whether some notation reads a text as it is.
+fn reads(text: &str) -> bool {
+    Reading::default().read_trimmed(text).is_ok()
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -160,7 +245,7 @@ fn is_number(text: &str) -> bool {
 fn order(text: &str) -> Option<Error> {
     let of_sizes = |element: Element, dims: &[String], behind: &str| {
         let text = format!("{element}[{}]{behind}", dims.join(","));
-        read(&text).is_ok().then_some(text)
+        reads(&text).then_some(text)
     };
     if let Some((array, end)) = sized::prefix(text) {
         let word = text[end..].trim_start_matches("order").trim_matches([' ', '=', '\'', '"', ':']);
@@ -176,11 +261,6 @@ fn order(text: &str) -> Option<Error> {
     }
     let (element, end) = sized::element(text)?;
     let rest = text[end..].trim();
-    let dims: Vec<String> = rest.split('x').map(str::to_owned).collect();
-    if dims.iter().all(|size| size.parse::<u64>().is_ok()) {
-        let meant = of_sizes(element, &dims, "")?;
-        return Some(Error::new("sizes without brackets").at(end..text.len()).accepts(meant));
-    }
     let open = rest.find(['[', '('])?;
     let (dims, behind) = sized::sizes(&rest[open..])?;
     let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
@@ -232,7 +312,7 @@ fn python(text: &str) -> Option<Error> {
             None => Element::F32,
         };
         let meant = format!("{element}[{numbers}]{{{order}}}");
-        read(&meant).is_ok().then_some(meant)
+        reads(&meant).then_some(meant)
     });
     let error = Error::new("code that makes an array").rule("a layout is read, and no code is run");
     Some(error.accepts(meant.map_or(accepts.to_owned(), |meant| format!("{meant}, or {accepts}"))))
@@ -270,6 +350,21 @@ mod tests {
             ("3x5", "sizes without an element type", "f32[3,5], or float32 (3,5)"),
             ("(3,)", "sizes without an element type", "f32[3], or float32 (3)"),
             ("2,3:3,1", "modes without brackets", "(2,3):(3,1)"),
+            ("torch.Size([2, 3])", "sizes without an element type", "f32[2,3], or float32 (2,3)"),
+            (
+                "Layout<Shape<_4,_8>,Stride<_8,_1>",
+                "the text ends before its brackets are closed",
+                "Layout<Shape<_4,_8>,Stride<_8,_1>>",
+            ),
+            ("FLOAT16 NHWC 1,64,56,56", "numbers without brackets", "FLOAT16 NHWC [1,64,56,56]"),
+            ("f32 1x17x2x2 nChw8c", "numbers without brackets", "f32[1,17,2,2] nChw8c"),
+            ("float32 3,5 strides 20,4", "numbers without brackets", "float32[3,5] strides [20,4]"),
+            ("(4,8);(8,1)", "a semicolon", "(4,8):(8,1)"),
+            (
+                "#blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+                "an encoding of Triton without its dialect",
+                "tensor<64x64xf16, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>>",
+            ),
             ("f32[3,5](1,0)", "an order or strides in round brackets", "{1,0} or [1,0]"),
             ("f32[3,5](5,1)", "an order or strides in round brackets", "[5,1]"),
         ] {

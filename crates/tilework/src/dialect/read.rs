@@ -103,13 +103,14 @@ impl<'a> Reading<'a> {
         let trimmed = unquoted(text);
         let before = trimmed.as_ptr() as usize - text.as_ptr() as usize;
         let instead = |error: Error| match self.dialect {
-            None => meant::instead(trimmed).unwrap_or(error),
+            None => meant::instead(trimmed, &error).unwrap_or(error),
             Some(_) => error,
         };
         self.read_trimmed(trimmed).map_err(|error| instead(error).moved(before))
     }
 
-    fn read_trimmed(&self, text: &str) -> Result<Vec<Found>> {
+    /// [`Reading::read`] of a text without blanks around it, and without a word on what it was meant to be.
+    pub(super) fn read_trimmed(&self, text: &str) -> Result<Vec<Found>> {
         let claims = self.claims(text);
         if let Some(Confidence::Certain) = claims.first().map(|claim| claim.1) {
             return self.resolve(text, &self.known, &claims);
