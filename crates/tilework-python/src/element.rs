@@ -32,6 +32,13 @@ pub fn of_any(said: &Bound<'_, PyAny>) -> Result<Element> {
     of_dtype(&read.map_err(|error| not_read(said, error))?)
 }
 
+/// Whether a value can only be the type of elements: a text, a class, a dtype.
+pub fn is_type(said: &Bound<'_, PyAny>) -> bool {
+    said.is_instance_of::<PyString>()
+        || said.is_instance_of::<PyType>()
+        || said.cast::<PyArrayDescr>().is_ok()
+}
+
 /// The dtype that an argument says: a name of any system, or whatever NumPy reads one from. Reading takes as long as moving a
 /// few KiB, so what a text or a scalar type of NumPy said before, and always says, is kept.
 pub fn descr_of_any<'py>(said: &Bound<'py, PyAny>) -> Result<Bound<'py, PyArrayDescr>> {

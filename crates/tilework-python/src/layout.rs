@@ -143,6 +143,14 @@ impl PyLayout {
             )
             .into());
         }
+        // As numpy.zeros((3, 5), 'float32') has them.
+        if let Some(second) = dims.filter(|second| element::is_type(second)) {
+            let type_ = second.repr()?;
+            let message = format!(
+                "dims: {type_} is a type, and dims are sizes such as (3, 5); accepted: dtype={type_}"
+            );
+            return Err(PyTypeError::new_err(message).into());
+        }
         let dims = dims.or(shape).map(|dims| plain::counts(dims, "dims")).transpose()?;
         let notation = notation.map(Dialect::named).transpose()?;
         let names = names.map(read::names).transpose()?;

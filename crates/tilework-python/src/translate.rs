@@ -8,6 +8,7 @@ use tilework_explain::Translated;
 
 use crate::error::Result;
 use crate::kept;
+use crate::layout::PyLayout;
 
 /// A layout in another notation, or in all of them: what `tilework translate` says.
 ///
@@ -66,4 +67,19 @@ fn several(names: &Bound<'_, PyAny>) -> Result<Vec<Target>> {
         return Err(PyTypeError::new_err(message).into());
     };
     Ok(names.iter().map(|name| Target::named(name)).collect::<tilework::Result<_>>()?)
+}
+
+#[pymethods]
+impl PyLayout {
+    /// The layout in another notation, or in all of them: `tilework.translate` of it.
+    ///
+    /// >>> tw.Layout("f32[3,5]{0,1}").translate("torch")
+    /// 'torch.float32 [3, 5] strides [1, 3]'
+    #[pyo3(name = "translate", signature = (to=None), text_signature = "($self, to=None)")]
+    fn translated<'py>(
+        slf: &Bound<'py, PyLayout>,
+        to: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        translate(slf.as_any(), to)
+    }
 }

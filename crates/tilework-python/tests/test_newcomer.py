@@ -71,3 +71,15 @@ def test_a_layout_without_a_type_asks_for_one() -> None:
     with pytest.raises(tw.LayoutError, match="dtype='float32'"):
         tw.Layout("(8,8):(1,8)")
     assert tw.Layout("(8,8):(1,8)", dtype="float32").nbytes == 256
+
+
+@pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype("float32")])
+def test_a_type_where_sizes_are_wanted_is_named(dtype: object) -> None:
+    with pytest.raises(TypeError, match=r"is a type, and dims are sizes such as \(3, 5\); accepted: dtype="):
+        tw.Layout((3, 5), dtype)  # type: ignore[arg-type]
+
+
+def test_a_layout_says_itself_in_other_notations() -> None:
+    layout = tw.Layout("f32[4,8]{1,0:T(2,4)}")
+    assert layout.translate("cute") == tw.translate(layout, "cute") == "f32 ((2,2),(4,2)):((4,16),(1,8))"
+    assert layout.translate() == tw.translate(layout)
