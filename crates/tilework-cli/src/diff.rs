@@ -8,12 +8,13 @@ use tilework_files::container::{Compared, Container, Different, Format, Place, R
 
 use crate::NO;
 use crate::args::DiffArgs;
+use crate::fetch::fetch;
 use crate::ls::{self, Chosen};
 use crate::output::{Output, Stop};
 
 /// Compares two files and says what differs.
 pub fn diff(diff: &DiffArgs, output: &mut Output) -> Result<(), Stop> {
-    match run(diff) {
+    match run(diff, output) {
         Ok(found) => found.say(output),
         Err(error) => output.bad(&error, "", None),
     }
@@ -63,8 +64,9 @@ impl Differs {
     }
 }
 
-fn run(diff: &DiffArgs) -> tilework::Result<Found> {
-    let (a, b) = (ls::open(&diff.a)?, ls::open(&diff.b)?);
+fn run(diff: &DiffArgs, output: &mut Output) -> tilework::Result<Found> {
+    let scratch = std::env::temp_dir();
+    let (a, b) = (ls::open(&diff.a, &scratch)?, ls::open(&diff.b, &scratch)?);
     let renames =
         diff.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
     let renamed =
@@ -109,7 +111,12 @@ fn run(diff: &DiffArgs) -> tilework::Result<Found> {
         only_in_a: Vec::new(),
         only_in_b: Vec::new(),
     };
-    let scratch = std::env::temp_dir();
+    let pairs = || {
+        let pairs = a.tensors().iter().zip(&names).filter(|(_, name)| is_wanted(name));
+        pairs.filter_map(|(tensor, name)| Some((tensor, *others.get(name.as_str())?)))
+    };
+    fetch(&a, pairs().map(|(tensor, _)| tensor), &scratch, output)?;
+    fetch(&b, pairs().map(|(_, other)| other), &scratch, output)?;
     for (tensor, name) in a.tensors().iter().zip(&names).filter(|(_, name)| is_wanted(name)) {
         let Some(other) = others.get(name.as_str()) else {
             found.only_in_a.push(name.clone());

@@ -13,6 +13,7 @@ mod check;
 mod compare;
 mod convert;
 mod diff;
+mod fetch;
 mod file;
 mod find;
 mod given;

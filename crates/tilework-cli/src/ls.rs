@@ -16,7 +16,7 @@ use crate::stores;
 /// Lists what is in each file.
 pub fn ls(ls: &LsArgs, output: &mut Output) -> std::result::Result<(), Stop> {
     for file in &ls.files {
-        let listed = open(file).and_then(|container| {
+        let listed = open(file, &std::env::temp_dir()).and_then(|container| {
             let chosen = only(&container, &ls.only)?;
             Ok((container, chosen))
         });
@@ -31,14 +31,14 @@ pub fn ls(ls: &LsArgs, output: &mut Output) -> std::result::Result<(), Stop> {
     Ok(())
 }
 
-/// Opens what holds named arrays.
-pub fn open(name: &OsStr) -> Result<Container> {
+/// Opens what holds named arrays. What is fetched of it stands in a file without a name in the folder `scratch`.
+pub fn open(name: &OsStr, scratch: &Path) -> Result<Container> {
     if name == "-" {
         return Err(Error::new("standard input as a file of named arrays")
             .rule("arrays are found by their places in a file, and read in any order")
             .accepts("the name of a file or folder; ./- for a file of this name"));
     }
-    stores::open(Path::new(name), None)
+    stores::open(Path::new(name), None, scratch)
 }
 
 /// The numbers of the arrays whose names are of one of these patterns; of all without any.

@@ -15,6 +15,7 @@ use tilework_files::container::{
 use crate::args::{Args, ConvertArgs, FileFormat};
 use crate::becomes::{Becomes, Wish};
 use crate::convert::{Failure, WORTH_TELLING, ends_in_npy};
+use crate::fetch::fetch;
 use crate::ls;
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
@@ -129,7 +130,8 @@ fn refuse_single(convert: &ConvertArgs) -> tilework::Result<()> {
 pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Done, Failure> {
     refuse_single(convert)?;
     let target = target(convert)?;
-    let container = stores::open(Path::new(&convert.input), convert.dtype)?;
+    let scratch = stores::scratch_of(Path::new(&convert.output));
+    let container = stores::open(Path::new(&convert.input), convert.dtype, &scratch)?;
     let chosen = ls::only(&container, &convert.only)?;
     let renames =
         convert.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
@@ -148,6 +150,7 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
     if let Some(lists) = without_a_type(&jobs, target.format) {
         output.note(&lists).map_err(Failure::Stop)?;
     }
+    fetch(&container, jobs.iter().map(|job| job.tensor), &scratch, output)?;
     let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
     let bytes = |content: &Content| content.stored_bytes(target.format, "").unwrap_or(0);
     let total = jobs.iter().map(|job| bytes(&job.content())).fold(0, u64::saturating_add);

@@ -1,6 +1,6 @@
 //! What is said of stores of chunks by a build without them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tilework::{Element, Result};
 use tilework_files::container::{Container, Content, Format, How, Job, WriteError, Written};
@@ -12,14 +12,19 @@ pub fn is_address(path: &Path) -> bool {
     path.to_string_lossy().contains("://")
 }
 
-pub fn open(path: &Path, known: Option<Element>) -> Result<Container> {
+pub fn open(path: &Path, known: Option<Element>, _: &Path) -> Result<Container> {
     if is_address(path) {
-        return Err(lacks("object stores", "objects"));
+        return Err(lacks("files and stores that a server has", "objects"));
     }
     match Container::format_of(path) {
         Some(Format::Zarr) => Err(lacks("Zarr stores", "stores")),
         _ => Container::open_as(path, known),
     }
+}
+
+/// Nothing is fetched.
+pub fn scratch_of(_: &Path) -> PathBuf {
+    std::env::temp_dir()
 }
 
 pub fn write(

@@ -2,22 +2,10 @@
 
 use std::path::Path;
 
-use tilework::{Element, Result};
 use tilework_files::container::{Container, Content, Format, How, Job, WriteError, Written};
 use tilework_stores::zarr::{self, Compression, Store};
 
-pub use tilework_stores::is_address;
-
-/// Opens a file or a store; `known` is the type of arrays that do not know theirs.
-pub fn open(path: &Path, known: Option<Element>) -> Result<Container> {
-    if is_address(path) {
-        return zarr::open(path);
-    }
-    match Container::format_of(path) {
-        Some(Format::Zarr) => zarr::open(path),
-        _ => Container::open_as(path, known),
-    }
-}
+pub use tilework_stores::{is_address, open, scratch_of};
 
 /// Writes a new store.
 pub fn write(

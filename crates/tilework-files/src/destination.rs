@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use tilework::{Error, Result};
 
 use crate::rights::Rights;
-use crate::room::{Lack, lack};
+use crate::room::{Lack, lack, lack_of_limit};
 use crate::source::failed;
 use crate::temporary::{self, Temporary};
 
@@ -205,7 +205,16 @@ impl NewFile {
 
 /// Whether a file of this name can become so long, before any room is taken.
 pub(crate) fn fits(file: &File, len: u64, name: &str) -> Result<()> {
-    let Some(lack) = lack(file, len) else { return Ok(()) };
+    refused(lack(file, len), len, name)
+}
+
+/// Whether a file with holes can be so long, whatever room there is.
+pub(crate) fn fits_with_holes(len: u64, name: &str) -> Result<()> {
+    refused(lack_of_limit(len), len, name)
+}
+
+fn refused(lack: Option<Lack>, len: u64, name: &str) -> Result<()> {
+    let Some(lack) = lack else { return Ok(()) };
     let error = Error::new(format!("{name} takes {len} bytes"));
     Err(match lack {
         Lack::Limit(limit) => error

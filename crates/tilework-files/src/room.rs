@@ -19,6 +19,24 @@ pub(crate) fn lack(file: &File, len: u64) -> Option<Lack> {
     lacks(len, limit(), free(file))
 }
 
+/// What a file with holes lacks to be so long.
+pub(crate) fn lack_of_limit(len: u64) -> Option<Lack> {
+    lacks(len, limit(), None)
+}
+
+/// Whether what stands in this file is in memory, as in a folder of tmpfs.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_in_memory(file: &File) -> bool {
+    const TMPFS: u64 = 0x0102_1994;
+    const RAMFS: u64 = 0x8584_58f6;
+    rustix::fs::fstatfs(file).is_ok_and(|disk| [TMPFS, RAMFS].contains(&(disk.f_type as u64)))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_in_memory(_: &File) -> bool {
+    false
+}
+
 fn lacks(len: u64, limit: Option<u64>, free: Option<u64>) -> Option<Lack> {
     let limit = limit.filter(|&limit| len > limit).map(Lack::Limit);
     limit.or_else(|| free.filter(|&free| len > free).map(Lack::Free))

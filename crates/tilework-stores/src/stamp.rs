@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use tilework::{Error, Result};
+use tilework_files::container::Container;
 
 /// The files of a source as they were at a time. Asking the system for them reads none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,18 @@ impl Stamp {
             found.as_ref().ok().and_then(|found| found.modified().ok()?.duration_since(UNIX_EPOCH).ok());
         let tag = time.map_or(String::new(), |time| time.as_nanos().to_string());
         self.add(name, found.map_or(0, |found| found.len()), &tag);
+    }
+
+    /// Adds the files of a container: those of this machine as they are now, those of a server as they were opened.
+    pub(crate) fn add_container(&mut self, container: &Container) {
+        for (name, of_server) in container.file_names() {
+            let path = Path::new(name);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            match of_server {
+                Some((bytes, version)) => self.add(&name, bytes, version),
+                None => self.add_file(path, &name),
+            }
+        }
     }
 
     /// Adds all files of a folder and of those in it. Links to folders are not followed: one could lead back here.

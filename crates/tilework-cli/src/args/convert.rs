@@ -45,8 +45,9 @@ A Zarr store is a folder of arrays in chunks. Its layouts are 'chunks (64, 64)',
 of dimensions; any other is stored as a list, with a note in the attributes of the array. Without --to an array is cut along its most \
 major dimensions into chunks of up to 16 MiB; arrays of a store keep their chunks in a new store, and become row-major elsewhere.
 
-Zarr stores are read from and written to buckets as well, s3://BUCKET/PATH, and read from web servers; `tilework rechunk --help` says \
-where credentials come from.
+IN may be in a bucket, s3://BUCKET/PATH, or on a web server, https://HOST/PATH: of a file the arrays that are converted are fetched, into \
+a file without a name beside OUT. A Zarr store is written to a bucket as well. `tilework rechunk --help` says where credentials come \
+from.
 
 A folder is complete or absent, too. If a run is killed, .OUT.tilework-unfinished is left beside it, and the same command goes on \
 there: it keeps the files whose checksums are right. A folder that exists is not replaced, unless it is empty.

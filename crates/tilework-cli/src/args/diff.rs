@@ -7,7 +7,8 @@ use super::named;
 pub const DIFF_EXAMPLES: &str = "\
 Arrays of the same name are compared element by element, whatever the formats, layouts and types: of the same type they have \
 the same bits, of different types the same values. An npy file, or an array of Zarr, has no name for its array, which is compared \
-with the only one of the other side, or the only one that --only leaves there. Padding and metadata are not compared.
+with the only one of the other side, or the only one that --only leaves there. Padding and metadata are not compared. \
+A and B may be addresses, s3://BUCKET/PATH or https://HOST/PATH: what is compared of a file is fetched into TMPDIR.
 
 Exit codes: 0 the same arrays with the same elements, 1 some differ or are missing, 2 bad input.
 

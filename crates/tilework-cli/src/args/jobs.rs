@@ -18,6 +18,9 @@ XLA does it, and the last devices have less, or nothing; JAX refuses such arrays
 A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: files whose checksums are right \
 stay. DST has its name when all of it is there. A SRC that has changed meanwhile is refused.
 
+SRC may be in a bucket, s3://BUCKET/PATH, or on a web server, https://HOST/PATH: its tensors are fetched into files without names \
+beside DST. `tilework rechunk --help` says where credentials come from.
+
 Examples:
   tilework reshard samples/model.safetensors parts/ --mesh x=2,y=4 --spec \"P('x', 'y')\"
   tilework reshard samples/model.safetensors parts/ --mesh x=4 --spec \"P('x')\" --dry-run
@@ -36,7 +39,8 @@ read instead. What is better is decided by the time that it takes by the numbers
 A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: chunks whose checksums are right \
 stay. DST has its name when all of it is there. A SRC that has changed meanwhile is refused.
 
-SRC and DST may be addresses, s3://BUCKET/PATH, and SRC https://HOST/PATH as well. Credentials are taken from AWS_ACCESS_KEY_ID and \
+SRC and DST may be addresses, s3://BUCKET/PATH, and SRC https://HOST/PATH as well; an array of a file that a server has is fetched \
+into a file without a name beside DST, or in TMPDIR. Credentials are taken from AWS_ACCESS_KEY_ID and \
 AWS_SECRET_ACCESS_KEY or from a profile (AWS_PROFILE), the server from AWS_ENDPOINT_URL; AWS_SKIP_SIGNATURE=true reads public \
 buckets. In a bucket zarr.json comes last, and DST is no store before.
 

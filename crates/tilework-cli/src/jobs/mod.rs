@@ -104,6 +104,13 @@ fn all(
         job.open(before, *bounds)?.finish()?;
         return Ok(done);
     }
+    let missing = open.missing();
+    if missing > 0 {
+        let progress = Progress::new(missing, ascii);
+        let fetched = open.fetch(&|done| progress.update(done));
+        progress.finish();
+        fetched?;
+    }
     let mut done = Done::default();
     for (pass, &tasks) in passes.iter().enumerate() {
         let progress = Progress::new(bytes, ascii);

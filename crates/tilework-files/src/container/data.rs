@@ -56,11 +56,11 @@ impl Container {
         let of_tensor =
             |error: Error| crate::source::within(&format!("{}: {}", held.name, shown(&tensor.name)), &error);
         // Readers of headers have checked that it is within the file.
-        let range = |start: u64, len: u64| held.array(start as usize..(start + len) as usize);
+        let range = |start: u64, len: u64| held.array(start..start + len);
         let Some(packed) = packed else {
-            let array = range(*at, *bytes);
+            let array = range(*at, *bytes)?;
             if let Some((crc, skip)) = crc.filter(|_| checked.get().is_none()) {
-                let whole = range(at - skip, skip + bytes);
+                let whole = range(at - skip, skip + bytes)?;
                 let mut sum = Crc::new();
                 for chunk in whole.chunks(CHUNK) {
                     sum.update(chunk);
@@ -84,7 +84,7 @@ impl Container {
             array.intact()?;
             return turned.map_err(of_tensor);
         };
-        let source = range(*at, packed.len);
+        let source = range(*at, packed.len)?;
         let mut inflate =
             Inflate { stream: DeflateDecoder::new(&source), crc: Crc::new(), left: packed.skip + bytes };
         let want = crc.map(|(crc, _)| crc);

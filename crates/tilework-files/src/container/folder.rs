@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use tilework::{Element, Error, Result};
 
+use super::held::Held;
 use super::json::{Reader, shown};
-use super::{Container, Format, Held, npz};
+use super::{Container, Format, npz};
 use crate::source::{failed, within};
 
 /// The file with the notes.

@@ -10,6 +10,7 @@
 //! A header says how many pairs and tensors follow, how long texts and lists are: none of these is believed beyond the bytes
 //! that are left.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use tilework::ggml::Block;
@@ -143,8 +144,24 @@ fn unknown(kind: u32, at: usize) -> Error {
     Error::new(format!("a value of type {kind} at byte {at}")).rule("types of values are 0 to 12")
 }
 
-/// Reads the header of a file; `file` is its number in the container.
-pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
+/// What the header says, before it is held against the bytes that follow.
+struct Header<'a> {
+    metadata: Vec<(String, String)>,
+    notes: HashMap<String, String>,
+    raw: Vec<Range<usize>>,
+    lists: Vec<String>,
+    alignment: u64,
+    infos: Vec<Info<'a>>,
+    /// Where it ends.
+    end: usize,
+}
+
+/// Whether these bytes, with which a file begins, have all of its header.
+pub(crate) fn has_header(start: &[u8]) -> bool {
+    header(start).is_ok()
+}
+
+fn header(bytes: &[u8]) -> Result<Header<'_>> {
     let mut reader = Reader { bytes, at: 0 };
     if reader.take(4)? != b"GGUF" {
         return Err(Error::new("a file that does not begin with GGUF").rule("every GGUF file does"));
@@ -159,7 +176,7 @@ pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
     }
     let tensors = reader.count("tensors", 24)?;
     let pairs = reader.count("pairs of keys and values", 13)?;
-    let (mut metadata, mut notes) = (Vec::new(), std::collections::HashMap::new());
+    let (mut metadata, mut notes) = (Vec::new(), HashMap::new());
     let (mut raw, mut lists): (Vec<Range<usize>>, Vec<String>) = (Vec::new(), Vec::new());
     let mut keys = std::collections::HashSet::new();
     let mut alignment = DEFAULT_ALIGNMENT;
@@ -189,7 +206,13 @@ pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
         }
     }
     let infos = (0..tensors).map(|_| info(&mut reader)).collect::<Result<Vec<Info>>>()?;
-    let start = (reader.at as u64).next_multiple_of(alignment);
+    Ok(Header { metadata, notes, raw, lists, alignment, infos, end: reader.at })
+}
+
+/// Reads the header of a file; `file` is its number in the container.
+pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
+    let Header { metadata, notes, raw, lists, alignment, infos, end } = header(bytes)?;
+    let start = (end as u64).next_multiple_of(alignment);
     let mut found = Vec::with_capacity(infos.len());
     let mut names = std::collections::HashSet::new();
     for info in &infos {

@@ -11,6 +11,7 @@ mod folder;
 mod folder_out;
 mod frame;
 mod gguf;
+mod held;
 pub(crate) mod json;
 mod note;
 mod npz;
@@ -28,19 +29,21 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use tilework::{Element, Error, Result};
-use tilework_copy::Mapped;
 
 pub use array::{Blocks, Content, Placed};
 pub use body::{Body, body};
 pub use compare::{Compared, Different, Place, compare};
 pub use data::Data;
+pub use held::{Far, Fetch, Files};
 pub use note::as_noted;
 pub use pattern::{Pattern, Rename};
 pub use repack::Mix;
 pub use safetensors::{Head, safetensors_head};
 pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
 
-use crate::source::{Array, failed, within};
+use held::Held;
+
+use crate::source::within;
 
 /// What a container is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,15 +179,6 @@ pub struct Container {
     kind: Option<&'static str>,
 }
 
-/// A mapped file.
-pub(crate) struct Held {
-    pub(crate) name: String,
-    /// None for an empty file, which nobody maps.
-    map: Option<Mapped>,
-    /// Its length and when it was changed, by which a job knows its sources again.
-    stamp: (u64, Option<std::time::SystemTime>),
-}
-
 /// What a reader of a format finds in one file.
 #[derive(Default)]
 pub(crate) struct Inside {
@@ -195,57 +189,6 @@ pub(crate) struct Inside {
     pub(crate) raw: Vec<std::ops::Range<usize>>,
     /// The keys of lists.
     pub(crate) lists: Vec<String>,
-}
-
-impl Held {
-    pub(crate) fn open(path: &Path) -> Result<Held> {
-        let name = path.display().to_string();
-        let fail = |error| failed(&name, &error);
-        let found = std::fs::metadata(path).map_err(fail)?;
-        if !found.is_file() {
-            return Err(Error::new(format!("{name} is no file"))
-                .rule("arrays are found by their places, so a file is mapped and not read from its beginning")
-                .accepts("a file on a disk"));
-        }
-        let file = File::open(path).map_err(fail)?;
-        let map = match found.len() {
-            0 => None,
-            _ => Some(Mapped::read(&file).map_err(fail)?),
-        };
-        Ok(Held { name, map, stamp: (found.len(), found.modified().ok()) })
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or_default()
-    }
-
-    /// What a header says, or what is wrong with it.
-    fn read(&self, read: impl FnOnce(&[u8]) -> Result<Inside>) -> Result<Inside> {
-        let outcome = read(self.bytes());
-        // First: of a file that was cut short a part was read as zeros.
-        self.intact()?;
-        outcome.map_err(|error| within(&self.name, &error))
-    }
-
-    /// The file as an array that is not read.
-    fn unread(&self, name: &str, file: usize, why: Error) -> Tensor {
-        let bytes = self.bytes().len() as u64;
-        let stored = Stored::plain(file, 0, bytes);
-        let content = Content::Unread { kind: "?".to_owned(), dims: None, why };
-        Tensor { name: name.to_owned(), content, stored }
-    }
-
-    /// Whether what was read is what the file held.
-    fn intact(&self) -> Result<()> {
-        self.array(0..0).intact()
-    }
-
-    fn array(&self, range: std::ops::Range<usize>) -> Array<'_> {
-        match &self.map {
-            Some(map) => Array::mapped(&map[range], map, &self.name),
-            None => Array::from(&[][..]),
-        }
-    }
 }
 
 impl Container {
@@ -273,15 +216,29 @@ impl Container {
                 arrays => folder::open(path, arrays, known),
             };
         }
+        Container::open_file(path, known, &Files::here())
+    }
+
+    /// Opens a file, or an index of shards, of a server. Its header is fetched, and of its arrays what is wanted later.
+    ///
+    /// # Errors
+    /// As of [`Container::open`], and what the server answers.
+    pub fn open_far(path: &Path, known: Option<Element>, files: &Files) -> Result<Container> {
+        Container::open_file(path, known, files)
+    }
+
+    fn open_file(path: &Path, known: Option<Element>, files: &Files) -> Result<Container> {
+        let name = path.display().to_string();
         if name.ends_with(sharded::ENDING) {
-            return sharded::open(path);
+            return sharded::open(path, files);
         }
-        let held = Held::open(path)?;
-        let format = format_of(held.bytes(), path).ok_or_else(|| {
+        let held = files.open(path)?;
+        let format = format_of(held.start()?, path).ok_or_else(|| {
             Error::new(format!("{name} is no file of named arrays"))
                 .rule("a file is recognised by its first bytes, or by its name")
                 .accepts("safetensors, an index of its shards, npz, GGUF, or npy")
         })?;
+        held.need_header(format)?;
         let Inside { tensors, metadata, raw, lists } = held.read(|bytes| match format {
             Format::Safetensors => safetensors::read(bytes, 0),
             Format::Npz => npz::read(bytes, 0, known),
@@ -370,9 +327,9 @@ impl Container {
         self.files.len().max(1)
     }
 
-    /// The names of its files; none of a store in chunks.
-    pub fn file_names(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().map(|held| held.name.as_str())
+    /// The names of its files, none of a store in chunks; of one that a server has with its length and version.
+    pub fn file_names(&self) -> impl Iterator<Item = (&str, Option<(u64, &str)>)> {
+        self.files.iter().map(|held| (held.name.as_str(), held.version()))
     }
 
     /// The arrays, in the order of their names in the file.
@@ -394,7 +351,7 @@ impl Container {
 impl Container {
     /// Gives back the memory that holds what was read of all files.
     fn forget(&self) {
-        self.files.iter().filter_map(|held| held.map.as_ref()).for_each(Mapped::forget);
+        self.files.iter().for_each(Held::forget);
     }
 
     /// The metadata that is text, without what only stands for lists.

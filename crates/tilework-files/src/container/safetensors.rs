@@ -30,6 +30,12 @@ struct Found {
     end: u64,
 }
 
+/// Where the header ends of a file that begins so; none where that cannot be.
+pub(crate) fn header_end(start: &[u8]) -> Option<u64> {
+    let length = start.first_chunk().map(|length| u64::from_le_bytes(*length))?;
+    (length <= LONGEST_HEADER).then_some(8 + length)
+}
+
 /// Reads the header of a file; `file` is its number in the container.
 pub(crate) fn read(bytes: &[u8], file: usize) -> Result<Inside> {
     let length = bytes.first_chunk().map(|length| u64::from_le_bytes(*length)).ok_or_else(|| {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tilework::{Error, ErrorKind, Result};
 
 use super::json::{Reader, shown};
-use super::{Container, Format, Held, Tensor, folder_of, safetensors};
+use super::{Container, Files, Format, Tensor, folder_of, safetensors};
 use crate::source::{failed, within};
 
 /// What the name of an index ends with.
@@ -101,9 +101,10 @@ fn other_checkpoint(name: &str, found: &[PathBuf]) -> Option<Error> {
 }
 
 /// Opens an index and all its shards.
-pub(crate) fn open(path: &Path) -> Result<Container> {
+pub(crate) fn open(path: &Path, files: &Files) -> Result<Container> {
     let name = path.display().to_string();
-    let held = Held::open(path)?;
+    let held = files.open(path)?;
+    held.need_all()?;
     let (map, metadata) = index(held.bytes()).map_err(|error| within(&name, &error))?;
     held.intact()?;
     let folder = folder_of(path);
@@ -111,16 +112,17 @@ pub(crate) fn open(path: &Path) -> Result<Container> {
     names.sort();
     names.dedup();
     let missing: Vec<&&String> =
-        names.iter().filter(|shard| !folder.join(shard.as_str()).is_file()).collect();
+        names.iter().filter(|shard| !files.may_have(&folder.join(shard.as_str()))).collect();
     if let Some(first) = missing.first() {
         return Err(Error::new(format!("{name} names {}, which is not there", shown(first)))
             .rule(format!("all {} shards are beside their index; {} missing", names.len(), missing.len()))
             .accepts("the folder with all files of the download"));
     }
-    let (mut files, mut tensors, mut metadata) = (Vec::new(), Vec::new(), metadata);
+    let (mut shards, mut tensors, mut metadata) = (Vec::new(), Vec::new(), metadata);
     for shard in names {
-        let held = Held::open(&folder.join(shard))?;
-        let inside = held.read(|bytes| safetensors::read(bytes, files.len()))?;
+        let held = files.open(&folder.join(shard))?;
+        held.need_header(Format::Safetensors)?;
+        let inside = held.read(|bytes| safetensors::read(bytes, shards.len()))?;
         // Libraries say in every shard what they wrote it for.
         for (key, value) in inside.metadata {
             if metadata.iter().all(|(own, _)| *own != key) {
@@ -129,7 +131,7 @@ pub(crate) fn open(path: &Path) -> Result<Container> {
         }
         // The index decides where two shards have a tensor.
         tensors.extend(inside.tensors.into_iter().filter(|tensor| map.get(&tensor.name) == Some(shard)));
-        files.push(held);
+        shards.push(held);
     }
     if tensors.len() < map.len() {
         let there: HashMap<&str, &Tensor> =
@@ -142,7 +144,7 @@ pub(crate) fn open(path: &Path) -> Result<Container> {
     Ok(Container {
         name,
         format: Format::Safetensors,
-        files,
+        files: shards,
         tensors,
         metadata,
         raw: Vec::new(),

@@ -9,11 +9,13 @@ use serde_json::{Map, Value};
 use tilework::sharding::Named;
 use tilework::{Error, Layout, Result};
 use tilework_copy::Mapped;
-use tilework_files::container::{Container, Content, Data, Placed, is_store};
+use tilework_files::container::{Container, Content, Data, Placed, Tensor};
 
 use super::{OFFSETS, SIZES};
 use crate::cut::Cut;
+use crate::far::is_address;
 use crate::grid::Grid;
+use crate::open::{self, At, is_store, scratch_of};
 use crate::orbax::Leaf;
 use crate::region::Region;
 use crate::shards::{Form, Shards};
@@ -83,12 +85,21 @@ impl Checkpoint {
     /// What is no checkpoint; parts that are missing, overlap, or are of several types; and tensors that are not read, such as
     /// quantised blocks.
     pub fn open(path: &Path) -> Result<Checkpoint> {
+        Checkpoint::open_in(path, std::env::temp_dir())
+    }
+
+    /// The same for a new file or folder `out`: what is fetched or unpacked on the way is beside that.
+    pub(crate) fn open_for(path: &Path, out: &Path) -> Result<Checkpoint> {
+        Checkpoint::open_in(path, scratch_of(out))
+    }
+
+    fn open_in(path: &Path, scratch: PathBuf) -> Result<Checkpoint> {
         let name = path.display().to_string();
-        if is_store(path) {
-            return Checkpoint::of_store(path, name);
+        if is_store(path)? {
+            return Checkpoint::of_store(path, name, scratch);
         }
-        let paths = files(path)?;
-        let files = paths.iter().map(|path| Container::open(path)).collect::<Result<Vec<Container>>>()?;
+        let files =
+            files(path)?.iter().map(|path| open_one(path, &scratch)).collect::<Result<Vec<Container>>>()?;
         let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
         let mut metadata: Vec<(String, String)> = Vec::new();
         let mut sizes: HashMap<String, Vec<u64>> = HashMap::new();
@@ -130,10 +141,10 @@ impl Checkpoint {
                 .map_err(|error| Error::new(format!("tensor {name:?}: {error}")))
         });
         let tensors = tensors.collect::<Result<Vec<Sharded>>>()?;
-        Ok(Checkpoint::new(name, files, tensors, metadata))
+        Ok(Checkpoint::new(name, files, tensors, metadata, scratch))
     }
 
-    fn of_store(path: &Path, name: String) -> Result<Checkpoint> {
+    fn of_store(path: &Path, name: String, scratch: PathBuf) -> Result<Checkpoint> {
         let zarr::open::Found { place, arrays, texts, others, .. } = zarr::open::found(path)?;
         let sharded = |mut entry: Entry| {
             let (name, leaf) = (entry.name.clone(), entry.leaf.take());
@@ -142,7 +153,7 @@ impl Checkpoint {
         };
         let mut tensors = arrays.into_iter().map(sharded).collect::<Result<Vec<Sharded>>>()?;
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
-        let found = Checkpoint::new(name, Vec::new(), tensors, texts);
+        let found = Checkpoint::new(name, Vec::new(), tensors, texts, scratch);
         Ok(Checkpoint { others, store: Some(place), ..found })
     }
 
@@ -151,15 +162,10 @@ impl Checkpoint {
         files: Vec<Container>,
         tensors: Vec<Sharded>,
         metadata: Vec<(String, String)>,
+        scratch: PathBuf,
     ) -> Checkpoint {
-        let (unpacked, scratch) = (Mutex::default(), std::env::temp_dir());
+        let unpacked = Mutex::default();
         Checkpoint { files, tensors, metadata, others: Map::new(), store: None, unpacked, scratch, name }
-    }
-
-    /// The same, with what is unpacked on the way beside this path.
-    pub(crate) fn unpacked_beside(self, path: &Path) -> Checkpoint {
-        let scratch = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Checkpoint { scratch: scratch.to_owned(), ..self }
     }
 
     /// The bytes of a tensor of a file: what is large and has to be unpacked is so once.
@@ -200,10 +206,7 @@ impl Checkpoint {
             return Ok(place.stamp("")?.unwrap_or_default());
         }
         let mut stamp = Stamp::default();
-        for name in self.files.iter().flat_map(Container::file_names) {
-            let path = Path::new(name);
-            stamp.add_file(path, &path.file_name().unwrap_or_default().to_string_lossy());
-        }
+        self.files.iter().for_each(|file| stamp.add_container(file));
         Ok(stamp)
     }
 
@@ -215,6 +218,34 @@ impl Checkpoint {
     /// What else the files say that is text.
     pub fn metadata(&self) -> &[(String, String)] {
         &self.metadata
+    }
+
+    /// How many bytes of the tensors of these numbers a server has, and are not fetched yet.
+    pub(crate) fn missing(&self, numbers: &[usize]) -> u64 {
+        let of_file = |(file, tensors): (&Container, Vec<&Tensor>)| file.missing(tensors.into_iter()).bytes;
+        self.of_files(numbers).map(of_file).fold(0, u64::saturating_add)
+    }
+
+    /// Fetches these; `progress` is called with how many bytes are there.
+    pub(crate) fn fetch(&self, numbers: &[usize], progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        let mut before = 0;
+        for (file, tensors) in self.of_files(numbers) {
+            let bytes = file.missing(tensors.iter().copied()).bytes;
+            file.fetch(tensors.into_iter(), &|done| progress(before + done))?;
+            before += bytes;
+        }
+        Ok(())
+    }
+
+    /// The parts of tensors in each file.
+    fn of_files(&self, numbers: &[usize]) -> impl Iterator<Item = (&Container, Vec<&Tensor>)> {
+        let mut all: Vec<Vec<&Tensor>> = self.files.iter().map(|_| Vec::new()).collect();
+        for &number in numbers {
+            if let From::Files(places) = &self.tensors[number].from {
+                places.iter().for_each(|&(file, at)| all[file].push(&self.files[file].tensors()[at]));
+            }
+        }
+        self.files.iter().zip(all)
     }
 
     /// A tensor, to be read.
@@ -252,8 +283,21 @@ impl Read for Parts<'_> {
     }
 }
 
+fn open_one(path: &Path, scratch: &Path) -> Result<Container> {
+    match is_address(path) {
+        true => open::open_file(path, None, scratch),
+        false => Container::open(path),
+    }
+}
+
 /// The files of a checkpoint: one that is a container by itself, or all that have parts.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    if is_address(path) {
+        return match open::at(path)? {
+            At::Files(files) => Ok(files),
+            At::Store => Ok(vec![path.to_owned()]),
+        };
+    }
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

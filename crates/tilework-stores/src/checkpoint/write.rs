@@ -119,15 +119,13 @@ impl Reshard {
     pub fn open(&self) -> Result<Open<'_>> {
         let mesh =
             self.mesh.as_deref().map(Mesh::parse).transpose().map_err(|error| error.field("--mesh"))?;
-        for path in [&self.from, &self.to] {
-            if is_address(path) {
-                return Err(Error::new(format!("{} for a checkpoint", path.display()))
-                    .rule("checkpoints are read from folders of this machine, and written into them")
-                    .accepts("a folder here, copied from or to a bucket (aws s3 sync) or mounted (mount-s3, rclone mount)"));
-            }
+        if is_address(&self.to) {
+            return Err(Error::new(format!("{} for a checkpoint", self.to.display()))
+                .rule("checkpoints are written into folders of this machine")
+                .accepts("a folder here, which is copied to a bucket then (aws s3 sync), or a mounted one (mount-s3, rclone mount)"));
         }
         crate::stage::apart(&self.from, &self.to)?;
-        let from = Checkpoint::open(&self.from)?.unpacked_beside(&self.to);
+        let from = Checkpoint::open_for(&self.from, &self.to)?;
         let only: Vec<Pattern> = self.only.iter().map(|text| Pattern::new(text)).collect();
         let mut rules = Vec::new();
         for rule in &self.rules {
@@ -217,6 +215,11 @@ impl Open<'_> {
     /// The checkpoint that is read.
     pub fn from(&self) -> &Checkpoint {
         &self.from
+    }
+
+    /// The numbers of the tensors that are read.
+    pub(crate) fn numbers(&self) -> Vec<usize> {
+        self.tensors.iter().map(|cut| cut.number).collect()
     }
 
     /// How many devices there are: as many tasks.

@@ -93,6 +93,12 @@ impl Address {
         self.names.last().map(String::as_str)
     }
 
+    /// The folder that it is in; none where this has no name.
+    pub(crate) fn folder(&self) -> Option<Address> {
+        let (_, folders) = self.names.split_last()?;
+        Some(Address { names: folders.to_vec(), ..self.clone() })
+    }
+
     /// Another store beside this one; none where this has no name.
     pub(crate) fn beside(&self, name: &str) -> Option<Address> {
         let (_, folders) = self.names.split_last()?;

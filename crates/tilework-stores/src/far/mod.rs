@@ -8,6 +8,7 @@
 mod address;
 #[cfg(feature = "objects")]
 mod bounded;
+mod file;
 #[cfg(feature = "objects")]
 mod profile;
 #[cfg(feature = "objects")]
@@ -30,6 +31,7 @@ use crate::zarr::place::{First, Object, Place};
 
 pub use address::is_address;
 pub(crate) use address::{Address, Scheme};
+pub(crate) use file::Folder;
 pub(crate) use stage::{Unfinished, remove_all};
 
 /// How often a request is tried.

@@ -15,6 +15,8 @@ use crate::run::Bounds;
 use crate::store::Write;
 use crate::zarr::{self, Compression, Spec};
 
+mod files;
+
 /// The how-manieth put it was, and the bytes.
 type Put = (u64, Arc<Vec<u8>>);
 
@@ -29,6 +31,8 @@ struct Shelf {
     /// Requests that were answered or refused: the verb and the key.
     log: Mutex<Vec<String>>,
     faults: Mutex<Faults>,
+    /// The bytes of each answer.
+    sent: Mutex<Vec<u64>>,
     asked: AtomicU64,
 }
 
@@ -42,6 +46,8 @@ struct Faults {
     lie: Option<Lie>,
     /// How often that happens; always without.
     lies: Option<u64>,
+    /// What an object is said to have.
+    long: Option<u64>,
     /// Whether nobody may list it.
     is_secret: bool,
 }
@@ -144,13 +150,15 @@ impl Server for View {
             lie(&mut got);
             faults.lies = faults.lies.map(|left| left - 1);
         }
+        lock(&self.shelf.sent).push(got.bytes.len() as u64);
         Ok(Some(got))
     }
 
     fn head(&self, key: &str) -> Answer<Option<(u64, Option<String>)>> {
         self.asked("head", key)?;
         let found = lock(&self.shelf.objects).get(&self.key(key)).cloned();
-        Ok(found.map(|(number, bytes)| (bytes.len() as u64, Some(number.to_string()))))
+        let long = lock(&self.shelf.faults).long;
+        Ok(found.map(|(number, bytes)| (long.unwrap_or(bytes.len() as u64), Some(number.to_string()))))
     }
 
     fn folders(&self, key: &str) -> Answer<Option<Vec<String>>> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tilework::{Error, Result};
 
-use crate::checkpoint::{self, Reshard};
+use crate::checkpoint::{self, Checkpoint, Reshard};
 use crate::far::is_address;
 use crate::run::{Bounds, Done};
 use crate::stage::{Stage, apart};
@@ -152,6 +152,31 @@ impl Opened<'_> {
         match &self.kind {
             Kind::Reshard(open, _) => Ok(vec![open.devices()]),
             Kind::Rechunk(passes) => passes.counts(),
+        }
+    }
+
+    /// How many bytes of files that a server has are not fetched yet. Tasks fetch what they need, each when it needs it; whoever
+    /// does all of them on one machine had better do it at once.
+    pub fn missing(&self) -> u64 {
+        self.of_checkpoint().map_or(0, |(checkpoint, numbers)| checkpoint.missing(&numbers))
+    }
+
+    /// Fetches these; `progress` is called with how many bytes are there.
+    ///
+    /// # Errors
+    /// A folder without room, and what the server answers.
+    pub fn fetch(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<()> {
+        self.of_checkpoint().map_or(Ok(()), |(checkpoint, numbers)| checkpoint.fetch(&numbers, progress))
+    }
+
+    /// The checkpoint that is read, and the numbers of its tensors that are.
+    fn of_checkpoint(&self) -> Option<(&Checkpoint, Vec<usize>)> {
+        match &self.kind {
+            Kind::Reshard(open, _) => Some((open.from(), open.numbers())),
+            Kind::Rechunk(Passes { source: Source::Other(found, number), .. }) => {
+                Some((found, vec![*number]))
+            }
+            Kind::Rechunk(_) => None,
         }
     }
 

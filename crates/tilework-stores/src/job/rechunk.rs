@@ -8,11 +8,12 @@ use tilework_files::container::Pattern;
 
 use crate::checkpoint::Checkpoint;
 use crate::far::is_address;
+use crate::open::is_store;
 use crate::plan::{Assumed, Between, End, Plan, Wanted};
 use crate::stage::{self, apart};
 use crate::stamp::Stamp;
 use crate::store::Read;
-use crate::zarr::{self, Compression, Spec, is_store};
+use crate::zarr::{self, Compression, Spec};
 
 /// An array in other chunks, as a new Zarr store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,10 +47,10 @@ pub(super) enum Source {
 impl Source {
     pub(super) fn open(job: &Rechunk) -> Result<Source> {
         let (path, only) = (&job.from, job.only.as_deref());
-        if is_address(path) || is_store(path)? {
+        if is_store(path)? {
             return Ok(Source::Zarr(Box::new(zarr::open_one(path, only)?)));
         }
-        let found = Checkpoint::open(path)?.unpacked_beside(&job.to);
+        let found = Checkpoint::open_for(path, &job.to)?;
         let names = found.tensors().iter().map(|tensor| tensor.name.as_str());
         let number = one(names, only, found.name())?;
         Ok(Source::Other(Box::new(found), number))

@@ -139,8 +139,8 @@ pub fn is_store(path: &Path) -> Result<bool> {
 fn none(place: &dyn Place) -> Error {
     if place.is_far() {
         return Error::new(format!("{} is no Zarr store", place.name()))
-            .rule("of object stores and web servers Zarr stores are read, by their zarr.json, .zarray or .zgroup")
-            .accepts("the address of one; a file of another format, such as safetensors, is copied here first (aws s3 cp), or its bucket is mounted as a folder (mount-s3, rclone mount)");
+            .rule("zarr.json, or .zarray or .zgroup, says what an address is")
+            .accepts("the address of a store that zarr, TensorStore or xarray wrote");
     }
     Error::new(format!("{} is no Zarr store", place.name()))
         .rule("zarr.json, or .zarray or .zgroup, says what a folder is")

@@ -14,8 +14,8 @@ use super::one::{BETWEEN, One};
 use super::open::{check_path, node, within};
 use super::place::at;
 use super::stored::Stored;
-use crate::far::is_address;
 use crate::job::Rechunk;
+use crate::open::scratch_of;
 use crate::stage::{Job as Begun, Stage, apart};
 use crate::stamp::Stamp;
 use crate::store::Write;
@@ -91,11 +91,7 @@ pub fn write(
             stage.put(&key, format!("{group:#}\n").into_bytes())?;
         }
     }
-    let temporary = std::env::temp_dir();
-    let scratch = match is_address(out) {
-        true => &temporary,
-        false => out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")),
-    };
+    let scratch = &scratch_of(out);
     let (mut resumed, mut done) = (0, 0);
     for (job, stored) in jobs.iter().zip(&stored) {
         let named = |error: Error| within(&format!("{:?}", job.name), &error);
@@ -124,9 +120,7 @@ fn stamp(from: &Container) -> Result<Stamp> {
         return Ok(at(Path::new(from.name()))?.stamp("")?.unwrap_or_default());
     }
     let mut stamp = Stamp::default();
-    for name in from.file_names() {
-        stamp.add_file(Path::new(name), &Path::new(name).file_name().unwrap_or_default().to_string_lossy());
-    }
+    stamp.add_container(from);
     Ok(stamp)
 }
 

@@ -1,0 +1,39 @@
+//! Fetching what a server has of files, before it is worked on.
+
+use std::path::Path;
+
+use tilework::Result;
+use tilework::words::short_bytes;
+use tilework_files::container::{Container, Tensor};
+
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// What is worth a word where it is in memory.
+const LARGE: u64 = 64 << 20;
+
+/// Fetches what is missing of these arrays into the file without a name in `scratch`, and says how far it is.
+pub fn fetch<'t>(
+    container: &Container,
+    tensors: impl Iterator<Item = &'t Tensor> + Clone,
+    scratch: &Path,
+    output: &mut Output,
+) -> Result<()> {
+    let missing = container.missing(tensors.clone());
+    if missing.bytes == 0 {
+        return Ok(());
+    }
+    if missing.in_memory && missing.bytes >= LARGE {
+        // Whoever does not listen any more wants no note.
+        let _ = output.note(&format!(
+            "{} of {} are fetched into {}, which is in memory (tmpfs), beyond --memory; TMPDIR names a folder on a disk",
+            short_bytes(missing.bytes.into()),
+            container.name(),
+            scratch.display()
+        ));
+    }
+    let progress = Progress::new(missing.bytes, output.look.ascii);
+    let fetched = container.fetch(tensors, &|done| progress.update(done));
+    progress.finish();
+    fetched
+}
