@@ -177,6 +177,98 @@ def test_a_shard_is_read_in_two_requests(s3, proxy, a):
     assert sum(line.startswith("GET") and "/a.zarr/c/" in line for line in proxy.log) == 2
 
 
+def put_model(s3, tmp_path):
+    """A checkpoint in two shards with their index, here and in the bucket; returns its index here."""
+    rng = np.random.default_rng(2)
+    arrays = {f"layers.{i}.{n}.weight": rng.normal(size=(256, 512)).astype("f4") for i in range(6) for n in "qkv"}
+    np.savez(tmp_path / "model.npz", **arrays)
+    np.savez_compressed(tmp_path / "packed.npz", **arrays)
+    tilework("convert", tmp_path / "model.npz", tmp_path / "model", "--shard-size", "4MB", "--format", "safetensors")
+    tilework("convert", tmp_path / "model.npz", tmp_path / "model.gguf")
+    s3.upload(tmp_path / "model", "model")
+    for name in ("model.npz", "packed.npz", "model.gguf"):
+        s3.put(name, (tmp_path / name).read_bytes())
+    return tmp_path / "model" / "model.safetensors.index.json"
+
+
+def test_files_of_weights_are_listed_by_their_headers_and_compared(s3, proxy, tmp_path):
+    index = put_model(s3, tmp_path)
+    shard = sorted(key for key in s3.keys("model/") if key.endswith(".safetensors"))[0]
+    read = []
+    proxy.fault = lambda _, request: read.append(request.headers.get("Range"))
+    for name in ("model/model.safetensors.index.json", "model", shard, "model.gguf", "model.npz", "packed.npz"):
+        read.clear()
+        listed = asked("ls", s3.at(name))["tensors"]
+        assert len(listed) == 18 or name == shard, name
+        ranges = [found.removeprefix("bytes=").split("-") for found in read if found]
+        fetched = sum(int(end) + 1 - int(start) for start, end in ranges if start)
+        assert fetched < 300_000 or "npz" in name, (name, fetched)
+        if name != shard:
+            assert asked("diff", s3.at(name), index)["same"], name
+    # Of the arrays those that are wanted.
+    read.clear()
+    tilework("convert", s3.at("model.gguf"), tmp_path / "q.safetensors", "--only", "layers.3.q.weight")
+    ranges = [found.removeprefix("bytes=").split("-") for found in read if found]
+    assert sum(int(end) + 1 - int(start) for start, end in ranges) < 600_000
+    assert asked("diff", tmp_path / "q.safetensors", index, "--only", "layers.3.q.weight")["same"]
+
+
+def test_weights_are_converted_cut_anew_and_chunked(s3, proxy, tmp_path):
+    index = put_model(s3, tmp_path)
+    far = s3.at("model/model.safetensors.index.json")
+    proxy.fault = lambda number, _: "busy" if number % 5 == 0 else "cut" if number % 7 == 0 else None
+    words = ["--to", "T(8,128)(2,1)", "--convert", "bf16"]
+    for source, out in [(index, "here.safetensors"), (far, "far.safetensors")]:
+        tilework("convert", source, tmp_path / out, *words, "--check")
+    assert (tmp_path / "here.safetensors").read_bytes() == (tmp_path / "far.safetensors").read_bytes()
+    for source, out in [(index, "here"), (s3.at("model"), "far")]:
+        tilework("reshard", source, tmp_path / out, "--mesh", "x=2,y=4", "--spec", "P('x', 'y')")
+    assert asked("diff", tmp_path / "here" / "shard-00001-model-00001-of-00001.safetensors",
+                 tmp_path / "far" / "shard-00001-model-00001-of-00001.safetensors")["same"]
+    s3.upload(tmp_path / "far", "parts")
+    tilework("reshard", s3.at("parts"), tmp_path / "whole", "--spec", "{maximal device=0}")
+    assert asked("diff", tmp_path / "whole", index)["same"]
+    name = "layers.5.v.weight"
+    tilework("rechunk", far, s3.at("v.zarr"), "--only", name, "--chunks", "64,512")
+    assert asked("diff", s3.at("v.zarr"), s3.at("packed.npz"), "--only", name)["same"]
+    tilework("convert", s3.at("packed.npz"), s3.at("all.zarr"))
+    assert asked("diff", s3.at("all.zarr"), index)["same"]
+    assert [found.name for found in tw.ls(far, only="*.5.v.*")] == [name] and tw.diff(s3.at("model"), index).same
+    tw.convert(far, tmp_path / "back.npz", only="*.5.*")
+    assert tw.diff(tmp_path / "back.npz", index, only="*.5.*").same
+
+
+def test_weights_larger_than_memory_are_fetched_into_a_file(s3, tmp_path):
+    np.savez(tmp_path / "m.npz", m=np.zeros((4096, 16384), "f4"))  # 256 MiB
+    tilework("convert", tmp_path / "m.npz", tmp_path / "m.safetensors")
+    s3.client.upload_file(str(tmp_path / "m.safetensors"), s3.name, "m.safetensors")
+    program = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    words = ["convert", s3.at("m.safetensors"), tmp_path / "n.npy", "--to", "{0,1}", "--memory", "96MiB"]
+    ran = subprocess.run([sys.executable, "-c", program, PROGRAM, *words], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) <= 96 << 10, f"{ran.stdout} KiB"
+    assert not [found for found in os.listdir(tmp_path) if "tilework" in found]
+
+
+def test_what_is_wrong_with_a_file_of_a_server_is_said(s3, tmp_path):
+    index = put_model(s3, tmp_path)
+    shards = sorted(key for key in s3.keys("model/") if key.endswith(".safetensors"))
+    s3.client.delete_object(Bucket=s3.name, Key=shards[1])
+    assert f"{s3.at(shards[1])} is not there" in tilework("ls", s3.at("model"), code=2)
+    s3.put("short.safetensors", b"{}")
+    assert "short.safetensors" in tilework("ls", s3.at("short.safetensors"), code=2)
+    s3.put("empty.safetensors", b"")
+    assert "a file of 0 bytes" in tilework("ls", s3.at("empty.safetensors"), code=2)
+    s3.put("notes.txt", b"nothing of the kind")
+    assert "notes.txt is no file of named arrays" in tilework("ls", s3.at("notes.txt"), code=2)
+    said = tilework("convert", index, s3.at("out.safetensors"), code=2)
+    assert "out.safetensors" in said
+    said = tilework("ls", s3.at("model.gguf"), code=2, env={"TMPDIR": "/nonexistent"})
+    assert "/nonexistent" in said
+
+
 def test_public_buckets_and_profiles(s3, a, tmp_path, monkeypatch):
     tilework("rechunk", a, s3.at("a.zarr"), "--chunks", "300,500")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
@@ -220,6 +312,16 @@ def web(tmp_path):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
+
+
+def test_files_of_a_web_server(web, tmp_path):
+    arrays = {"w": np.arange(600_000, dtype="f4").reshape(600, 1000)}
+    np.savez(tmp_path / "m.npz", **arrays)
+    tilework("convert", tmp_path / "m.npz", tmp_path / "m.safetensors")
+    for name in ("m.npz", "m.safetensors"):
+        assert [found["name"] for found in asked("ls", f"{web}/{name}")["tensors"]] == ["w"]
+        assert asked("diff", f"{web}/{name}", tmp_path / "m.npz")["same"]
+    assert "no Zarr store, and no file" in tilework("ls", f"{web}/other.safetensors", code=2)
 
 
 class Web(http.server.SimpleHTTPRequestHandler):

@@ -10,7 +10,7 @@ __all__ = ["LayoutError", "is_address", "readable"]
 
 
 def is_address(path: Any) -> bool:
-    """Whether a path is an address of a store, such as `s3://bucket/a.zarr`."""
+    """Whether a path is an address, such as `s3://bucket/a.zarr`."""
     return "://" in os.fsdecode(path)
 
 

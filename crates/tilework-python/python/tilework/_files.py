@@ -78,7 +78,8 @@ class Difference:
 def ls(path: _Path, *, only: str | Iterable[str] = ()) -> list[FileArray]:
     """The arrays in a file: safetensors, an index of shards, GGUF, npz, npy, a Zarr store, a checkpoint of JAX, or a folder.
 
-    A Zarr store may be in a bucket, `s3://bucket/a.zarr`, or on a web server, `https://host/a.zarr`.
+    Each may be in a bucket, `s3://bucket/model.safetensors`, or on a web server, `https://host/a.zarr`: its header is fetched, of npz
+    all of it.
 
     Only headers are read, and pickles are never loaded. `only` are patterns of names, such as `layers.*.weight`.
 

@@ -149,7 +149,7 @@ def rechunk(
     half of what a thread of the smallest Dask worker may have; they read and write the files themselves. Else the threads of this process do it. A run that was stopped goes on where it was
     when it is begun again.
 
-    Stores may be in buckets: `s3://bucket/a.zarr` as text, as pathlib drops a slash of it; and be read from `https://host/a.zarr`.
+    Both may be in buckets: `s3://bucket/a.zarr` as text, as pathlib drops a slash of it; and `src` on a web server, `https://host/a.npy`.
     Credentials are those of the environment (`AWS_ACCESS_KEY_ID`, …, or `AWS_PROFILE`), also on each worker; no plan holds them.
 
     >>> import tempfile
@@ -193,7 +193,8 @@ def reshard(
     `compress` is what compresses the chunks of the latter, such as `zstd`, which Orbax writes.
 
     `mesh` has the axes and their sizes, `spec` a sharding as JAX or XLA write it, or several for patterns of names. Objects of JAX
-    are taken by what they print.
+    are taken by what they print. `src` may be in a bucket, `s3://bucket/model.safetensors.index.json`, or on a web server; `dst` is a
+    folder of this machine.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
