@@ -2,7 +2,7 @@
 //!
 //! A [`Server`] answers single requests, each tried once. [`Objects`] are what a store makes of it, whichever server it is: a request
 //! that fails and may not the next time is repeated, ranges that are near each other are one request, and nothing that a server
-//! says of lengths is believed: an answer has the bytes that were asked for, or is an error. `server.rs` and
+//! says of lengths is believed: an answer has the bytes that were asked for, or is an error. `server` and
 //! `bounded.rs` are the only files that know HTTP, and are compiled with the feature `objects` alone.
 
 mod address;
