@@ -28,8 +28,9 @@ use tilework::{Error, ErrorKind, Result};
 use crate::ocdbt::{self, Database};
 use crate::zarr::json;
 use crate::zarr::meta::Node;
-use crate::zarr::open::{Entry, Found, node, walk, within};
+use crate::zarr::open::{Entry, Found, within};
 use crate::zarr::place::{Folder, Place};
+use crate::zarr::walk::{node, walk};
 
 /// The file with the tree.
 const TREE: &str = "_METADATA";

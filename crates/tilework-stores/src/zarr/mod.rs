@@ -12,6 +12,7 @@ mod blosc;
 mod chain;
 mod codec;
 mod fill;
+mod gathered;
 pub(crate) mod json;
 pub(crate) mod meta;
 mod new;
@@ -22,6 +23,7 @@ mod read;
 mod shard;
 mod stored;
 pub(crate) mod sum;
+pub(crate) mod walk;
 mod write;
 
 pub(crate) use json::LONGEST;

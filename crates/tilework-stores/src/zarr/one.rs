@@ -16,10 +16,11 @@ use tilework_files::{Array as Bytes, scratch_file};
 
 use super::meta::Node;
 use super::new::{NewArray, Spec};
-use super::open::{NOTE, node};
+use super::open::NOTE;
 use super::place::at;
 use super::read::Array;
 use super::stored::Stored;
+use super::walk::node;
 use super::write::is_alone;
 use crate::gather::{Gather, fill};
 use crate::grid::Grid;

@@ -1,28 +1,21 @@
 //! Opening a store: one array, or a group with all arrays in it by their paths, as a container.
 
-use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tilework::sharding::Named;
-use tilework::{Element, Error, ErrorKind, Layout, Result};
-use tilework_copy::{Pool, Threads};
-use tilework_files::container::{Container, Content, Gathered, Pieces, Placed, as_noted};
+use tilework::{Error, Result};
+use tilework_files::container::{Container, Content, Gathered, Placed, as_noted};
 
-use super::json::{self, Object};
-use super::meta::{self, Node};
+use super::json;
+use super::meta::Node;
 use super::place::{Place, at};
 use super::read::Array;
-use crate::far::{AT_A_TIME, is_address};
+use super::walk::{key, node, walk};
+use crate::far::is_address;
 use crate::job::one;
 use crate::orbax::{self, Leaf};
-use crate::store::{Held, Read};
-use crate::transfer::{Side, Transfers};
-
-/// The deepest groups that are looked into.
-const DEEPEST: usize = 32;
 
 /// The attribute of an array that says how it lies where Zarr has no word for it; in other formats it is followed by a name.
 pub(super) const NOTE: &str = "tilework.layout";
@@ -210,134 +203,6 @@ fn gathered(place: &Arc<dyn Place>, entry: Entry) -> Result<Gathered> {
     Ok((name, content, Some(Box::new(array))))
 }
 
-/// What is at a path; none if nothing is.
-pub(crate) fn node(place: &dyn Place, path: &str) -> Result<Option<Node>> {
-    let text = |name: &str| -> Result<Option<Value>> {
-        let key = key(path, name);
-        let Some(bytes) = place.text(&key)? else { return Ok(None) };
-        json::read(&bytes).map(Some).map_err(|error| within(&format!("{}/{key}", place.name()), &error))
-    };
-    let named = |name: &str, error: Error| within(&format!("{}/{}", place.name(), key(path, name)), &error);
-    if let Some(value) = text("zarr.json")? {
-        return meta::read(&value).map(Some).map_err(|error| named("zarr.json", error));
-    }
-    let attributes = |value: Option<Value>| match value {
-        None => Ok(Map::new()),
-        Some(value) => Object::new(&value, "attributes").map(|all| all.map().clone()),
-    };
-    if let Some(value) = text(".zarray")? {
-        let attributes = attributes(text(".zattrs")?).map_err(|error| named(".zattrs", error))?;
-        return meta::read_v2(&value, attributes).map(Some).map_err(|error| named(".zarray", error));
-    }
-    if text(".zgroup")?.is_some() {
-        let attributes = attributes(text(".zattrs")?).map_err(|error| named(".zattrs", error))?;
-        return Ok(Some(Node::Group(attributes)));
-    }
-    Ok(None)
-}
-
-/// A name below a path.
-fn key(path: &str, name: &str) -> String {
-    match (path, name) {
-        ("", name) => name.to_owned(),
-        (path, "") => path.to_owned(),
-        (path, name) => format!("{path}/{name}"),
-    }
-}
-
-/// Adds the arrays of a group, in the order of their names; also those in folders that are no groups, where `looks_on`.
-pub(crate) fn walk(
-    place: &dyn Place,
-    path: &str,
-    looks_on: bool,
-    found: &mut Vec<(String, Node)>,
-) -> Result<()> {
-    walk_below(place, path, looks_on, DEEPEST, found)
-}
-
-fn walk_below(
-    place: &dyn Place,
-    path: &str,
-    looks_on: bool,
-    left: usize,
-    found: &mut Vec<(String, Node)>,
-) -> Result<()> {
-    // One request instead of several for each array.
-    if place.is_far() && consolidated(place, path, found)? {
-        return Ok(());
-    }
-    let Some(folders) = place.folders(path)? else {
-        return Err(Error::new(format!("{}: a group without consolidated metadata", place.name()))
-            .rule("this store cannot be listed, so the group has to say what is in it")
-            .accepts("a path of an array, or zarr.consolidate_metadata first"));
-    };
-    for name in folders {
-        let path = key(path, &name);
-        match node(place, &path)? {
-            None if !looks_on || left == 0 => {}
-            Some(Node::Group(_)) if left == 0 => {
-                return Err(Error::new(format!("{}/{path} is a group", place.name()))
-                    .of_kind(ErrorKind::Limit)
-                    .rule(format!("groups are looked into {DEEPEST} deep")));
-            }
-            None | Some(Node::Group(_)) => walk_below(place, &path, looks_on, left - 1, found)?,
-            Some(node) => found.push((path, node)),
-        }
-    }
-    Ok(())
-}
-
-/// Adds the arrays of a group whose metadata are all in one place. Returns whether they are.
-fn consolidated(place: &dyn Place, path: &str, found: &mut Vec<(String, Node)>) -> Result<bool> {
-    let read = |name: &str| -> Result<Option<Value>> {
-        place.text(&key(path, name))?.map(|bytes| json::read(&bytes)).transpose()
-    };
-    let of_v3 = read("zarr.json")?.and_then(|all| all.get("consolidated_metadata")?.get("metadata").cloned());
-    let is_v3 = of_v3.is_some();
-    let all = match of_v3 {
-        Some(all) => Some(all),
-        None => read(".zmetadata")?.and_then(|all| all.get("metadata").cloned()),
-    };
-    let Some(all) = all else { return Ok(false) };
-    let all = Object::new(&all, "metadata")?;
-    for (name, value) in all.map() {
-        let (name, node) = if is_v3 {
-            (name.as_str(), meta::read(value))
-        } else {
-            let Some(name) = name.strip_suffix("/.zarray") else { continue };
-            let attributes = all.get(&format!("{name}/.zattrs")).and_then(Value::as_object).cloned();
-            (name, meta::read_v2(value, attributes.unwrap_or_default()))
-        };
-        check_path(name)?;
-        match node.map_err(|error| within(&format!("{}/{name}", place.name()), &error))? {
-            Node::Group(_) => {}
-            node => found.push((key(path, name), node)),
-        }
-    }
-    Ok(true)
-}
-
-/// Checks that a path of an array stays within its store.
-///
-/// # Errors
-/// A part that is empty, `.` or `..`, or one that is not a name of a file everywhere.
-pub(super) fn check_path(path: &str) -> Result<()> {
-    let is_name = |part: &str| {
-        !part.is_empty()
-            && !part.bytes().all(|byte| byte == b'.')
-            && !part.starts_with("__")
-            && part.len() <= 255
-            && !part.contains(|c: char| c == '\\' || c.is_control())
-            && !["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"].contains(&part)
-    };
-    match path.split('/').find(|part| !is_name(part)) {
-        None => Ok(()),
-        Some(part) => Err(Error::new(format!("{part:?} in the path of an array, {path:?}"))
-            .rule("each part of a path is the name of a folder in the store")
-            .accepts("names such as model/layers.0.weight; --rename OLD=NEW changes them")),
-    }
-}
-
 /// The error, with the name of what it is about before it.
 pub(crate) fn within(name: &str, error: &Error) -> Error {
     let field = error.field_name().map(|field| format!("{field}: ")).unwrap_or_default();
@@ -348,92 +213,5 @@ pub(crate) fn within(name: &str, error: &Error) -> Error {
     match error.accepted() {
         Some(accepts) => named.accepts(accepts),
         None => named,
-    }
-}
-
-impl Pieces for Array {
-    fn count(&self) -> u64 {
-        self.shards().grid().count()
-    }
-
-    fn saved(&self) -> Option<&Named> {
-        self.saved.as_ref()
-    }
-
-    fn within(&self, memory: u64) -> u64 {
-        let each = self.shards().largest().map_or(u64::MAX, |layout| layout.bytes()).max(1);
-        (memory / each).clamp(1, 4096)
-    }
-
-    fn list(&self) -> Option<Result<(Layout, Element)>> {
-        let shards = self.shards();
-        let element = shards.element();
-        let list = || Ok((Layout::row_major(&shards.grid().sizes(), 8 * element.bytes())?, element));
-        self.attributes().contains_key(NOTE).then(list)
-    }
-
-    fn put(
-        &self,
-        pieces: Range<u64>,
-        (to, element): (&Layout, Element),
-        bytes: &mut [u8],
-        pool: &dyn Pool,
-    ) -> Result<()> {
-        let transfers = Transfers::new(self.shards().element(), element)?;
-        let held = match Read::is_far(self) {
-            true => fetch(self, pieces.clone(), &Threads::new(pool.width().max(AT_A_TIME)))?,
-            false => fetch(self, pieces.clone(), pool)?,
-        };
-        for (piece, held) in pieces.zip(held) {
-            move_piece(self, &transfers, (piece, &held), (to, bytes), pool)?;
-            held.intact()?;
-            held.forget();
-        }
-        Ok(())
-    }
-}
-
-/// Reads several pieces, each on any thread.
-fn fetch(array: &Array, pieces: Range<u64>, pool: &dyn Pool) -> Result<Vec<Held<'static>>> {
-    let count = (pieces.end - pieces.start) as usize; // as many as were said to be within memory
-    let slots: Vec<Mutex<Option<Result<Held<'static>>>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    let has_failed = AtomicBool::new(false);
-    pool.run(count, &|task| {
-        if !has_failed.load(Ordering::Relaxed) {
-            let read = array.held(pieces.start + task as u64);
-            has_failed.fetch_or(read.is_err(), Ordering::Relaxed);
-            *slots[task].lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
-        }
-    });
-    let mut held = Vec::with_capacity(count);
-    let mut failed = None;
-    for slot in slots {
-        match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(Ok(one)) => held.push(one),
-            Some(Err(error)) => failed = failed.or(Some(error)),
-            None => {}
-        }
-    }
-    failed.map_or(Ok(held), Err)
-}
-
-/// Moves one piece to its place in a layout of the whole array.
-fn move_piece(
-    array: &Array,
-    transfers: &Transfers,
-    (piece, held): (u64, &Held),
-    (to, bytes): (&Layout, &mut [u8]),
-    pool: &dyn Pool,
-) -> Result<()> {
-    let shards = array.shards();
-    let region = shards.grid().region(piece)?;
-    let layout = shards.layout(piece)?;
-    let to = Side { layout: to, start: &region.start };
-    match held.bytes() {
-        Some(source) => {
-            let from = Side { layout: &layout, start: &vec![0; region.start.len()] };
-            transfers.run(pool, &region.size, (from, source), (to, bytes))
-        }
-        None => transfers.fill(pool, &region.size, (shards.fill(), layout.bits()), (to, bytes)),
     }
 }

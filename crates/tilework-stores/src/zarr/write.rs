@@ -11,9 +11,10 @@ use tilework_files::container::{Change, Container, Format, How, Job, WriteError,
 use super::meta::Node;
 use super::new::{Compression, NewArray, Spec};
 use super::one::{BETWEEN, One};
-use super::open::{check_path, node, within};
+use super::open::within;
 use super::place::at;
 use super::stored::Stored;
+use super::walk::{check_path, node};
 use crate::job::Rechunk;
 use crate::open::scratch_of;
 use crate::stage::{Job as Begun, Stage, apart};
