@@ -1,6 +1,7 @@
 //! Grids of chunks against the specification's arithmetic.
 
 use proptest::prelude::*;
+use tilework::Element;
 use tilework::dialect::{self, Dialect};
 
 use crate::common::{indices, permutation};
@@ -76,6 +77,29 @@ fn shards_within_shards_are_one_more_cut() {
         let (chunk, within) = ((i % 4 / 2) * 2 + j % 2, i % 2);
         let expected = outer * 64 + inner * 8 + chunk * 2 + within;
         assert_eq!(layout.offset(&index).expect("within"), expected, "{index:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn whole_shards_of_any_kinds_are_said_again(
+        sizes in prop::collection::vec(prop::array::uniform4(1..=3_u64), 1..=3),
+        kinds in 0..=2_usize,
+        order in any::<bool>(),
+    ) {
+        // The sizes of a chunk, of what is around it, and of the array.
+        let level = |level: usize| -> Vec<u64> {
+            sizes.iter().map(|sizes| sizes[..=level].iter().product()).collect()
+        };
+        let order: Vec<usize> = if order { (0..sizes.len()).rev().collect() } else { (0..sizes.len()).collect() };
+        let (dims, chunks) = (level(kinds + 1), level(0));
+        let shards: Vec<Vec<u64>> = (1..=kinds).rev().map(level).collect();
+        let shards: Vec<&[u64]> = shards.iter().map(Vec::as_slice).collect();
+        let array = tilework::zarr::Array::nested(Element::U8, &dims, &chunks, &shards, Some(&order)).unwrap();
+        let layout = tilework::dialect::Described::layout(&array).unwrap();
+        let again = Dialect::named("zarr").unwrap().say(&layout, Element::U8);
+        let again = again.map_err(|error| TestCaseError::fail(format!("{array}: {error}")))?;
+        prop_assert!(again.layout().unwrap().same_buffer(&layout).is_yes(), "{} became {}", array, again);
     }
 }
 
