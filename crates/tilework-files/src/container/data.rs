@@ -96,6 +96,15 @@ impl Container {
     }
 }
 
+impl Container {
+    /// How many bytes of memory [`Container::data`] takes for an array: none where it is mapped, as it is or in a file without a name.
+    pub fn memory(&self, tensor: &Tensor) -> u64 {
+        let Stored { bytes, packed, reversed, .. } = &tensor.stored;
+        let is_mapped = packed.is_none() && *reversed == 0 && self.pieces(tensor).is_none();
+        if is_mapped || *bytes > SMALL { 0 } else { *bytes }
+    }
+}
+
 /// What `next` gives in chunks, which are full but for the last, with the bytes of each number reversed.
 fn unpacked(
     bytes: u64,

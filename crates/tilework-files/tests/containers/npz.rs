@@ -188,6 +188,9 @@ fn numbers_with_the_most_significant_byte_first_are_reversed() -> Tested {
         ];
         let expected = expected.map(|(name, text, bytes)| (name.to_owned(), text.to_owned(), bytes.clone()));
         assert!(seen(&container) == expected, "deflated: {deflated}");
+        // The large one is in a file while it is used.
+        let memory: Vec<u64> = container.tensors().iter().map(|tensor| container.memory(tensor)).collect();
+        assert_eq!(memory, [60, 32, 6, 0, if deflated { 3 } else { 0 }, 48], "deflated: {deflated}");
         assert!(seen(&container) == expected, "a second time, deflated: {deflated}");
     }
     let path = folder.write("w.npy", &npy(">f4", "True", "(3, 5)", &reversed(&data(60), 4)));

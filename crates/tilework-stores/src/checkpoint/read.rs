@@ -220,6 +220,16 @@ impl Checkpoint {
         &self.metadata
     }
 
+    /// The most bytes of memory that a part of a tensor takes when it is read from its file.
+    fn memory(&self, tensor: &Sharded) -> u64 {
+        let From::Files(places) = &tensor.from else { return 0 };
+        let of = |&(file, at): &(usize, usize)| {
+            let file = &self.files[file];
+            file.memory(&file.tensors()[at])
+        };
+        places.iter().map(of).max().unwrap_or(0)
+    }
+
     /// How many bytes of the tensors of these numbers a server has, and are not fetched yet.
     pub(crate) fn missing(&self, numbers: &[usize]) -> u64 {
         let of_file = |(file, tensors): (&Container, Vec<&Tensor>)| file.missing(tensors.into_iter()).bytes;
@@ -279,7 +289,9 @@ impl Read for Parts<'_> {
             return array.cost();
         }
         let bytes = self.tensor.shards.largest()?.bytes();
-        Ok(Cost { memory: 0, bytes, requests: 1, partial: true, coding: 0 })
+        let memory = self.checkpoint.memory(self.tensor);
+        // What is unpacked in memory is unpacked whole, whatever is wanted of it.
+        Ok(Cost { memory, bytes, requests: 1, partial: memory == 0, coding: 0 })
     }
 }
 
