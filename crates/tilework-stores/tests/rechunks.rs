@@ -372,3 +372,44 @@ fn a_plan_that_somebody_changed_is_refused() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_store_keeps_what_it_says_of_its_arrays_in_another_one() -> Result<()> {
+    use tilework_copy::Threads;
+    use tilework_files::container::{Change, How, Job as Move};
+    let folder = Folder::new();
+    let put = |name: &str, text: &str| {
+        let path = folder.at(name);
+        fs::create_dir_all(path.parent().expect("a folder"))
+            .and_then(|()| fs::write(path, text))
+            .expect("a file");
+    };
+    put("a.zarr/.zgroup", r#"{"zarr_format": 2}"#);
+    put("a.zarr/.zattrs", r#"{"title": "reanalysis", "years": [1979, 2020]}"#);
+    put(
+        "a.zarr/t/.zarray",
+        r#"{"zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<f4", "order": "C", "compressor": null, "fill_value": -1.5, "filters": null}"#,
+    );
+    put("a.zarr/t/.zattrs", r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "units": "K", "scale": 2.5}"#);
+    let from = zarr::open(&folder.at("a.zarr"))?;
+    let tensor = &from.tensors()[0];
+    let jobs = [Move { name: "t".to_owned(), tensor, change: Change::Keep }];
+    let how = How { pool: &Threads::all(), memory: None, check: true, progress: &|_| {} };
+    let store = zarr::Store { compression: zarr::Compression::None };
+    zarr::write(&from, &jobs, store, &folder.at("b.zarr"), &how).expect("a new store");
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(folder.at(name)).expect("metadata")).expect("JSON")
+    };
+    let (group, array) = (read("b.zarr/zarr.json"), read("b.zarr/t/zarr.json"));
+    assert_eq!(group["attributes"], serde_json::json!({"title": "reanalysis", "years": [1979, 2020]}));
+    assert_eq!(array["dimension_names"], serde_json::json!(["y", "x"]));
+    assert_eq!((&array["attributes"]["units"], &array["attributes"]["scale"]), (&"K".into(), &2.5.into()));
+    assert_eq!(array["fill_value"], -1.5);
+    // Nothing was written of it, so all of it is the fill.
+    let held = open_array(&folder.at("b.zarr/t"))?;
+    assert_eq!(
+        Read::get(&held, 0)?.bytes().map(|bytes| bytes[..4].to_vec()),
+        Some((-1.5_f32).to_le_bytes().to_vec())
+    );
+    Ok(())
+}

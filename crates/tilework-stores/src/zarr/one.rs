@@ -11,17 +11,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tilework::{Element, Error, Layout, Result};
 use tilework_copy::{Mapped, MappedMut};
-use tilework_files::container::{Change, Container, Content, Format, How, Job, Moved, WriteError};
+use tilework_files::container::{Change, Container, Content, How, Job, Moved, WriteError};
 use tilework_files::{Array as Bytes, scratch_file};
 
-use super::meta::Node;
 use super::new::{NewArray, Spec};
 use super::open::NOTE;
 use super::place::at;
 use super::read::Array;
 use super::stored::Stored;
-use super::walk::node;
-use super::write::is_alone;
+use super::write::{is_alone, own};
 use crate::gather::{Gather, fill};
 use crate::grid::Grid;
 use crate::plan::{Assumed, Between, End, Pass, Plan, Wanted};
@@ -102,14 +100,11 @@ impl One<'_> {
 
     /// The array as a store has it.
     fn chunks(&self) -> Result<Option<Chunks>> {
-        if self.from.format() != Format::Zarr {
-            return Ok(None);
-        }
+        let Some(meta) = own(self.from, self.job)? else { return Ok(None) };
         let path = if is_alone(self.from) { "" } else { &self.job.tensor.name };
         let place = at(Path::new(self.from.name()))?;
-        let Some(Node::Array(meta)) = node(&*place, path)? else { return Ok(None) };
         let is_list = meta.attributes.contains_key(NOTE);
-        Ok(Some(Chunks { array: Array::new(place, path, *meta)?, is_list }))
+        Ok(Some(Chunks { array: Array::new(place, path, meta)?, is_list }))
     }
 
     /// All places of the new layout, one after the other.

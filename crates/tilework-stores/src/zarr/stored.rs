@@ -12,6 +12,9 @@ use super::open::NOTE;
 use super::read::Array;
 use super::write::Store;
 
+/// Where xarray says the names of the dimensions.
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
 /// The bytes of a chunk where nobody says how an array is cut: fewer where little memory is allowed, as several of them are held
 /// at a time, and what compresses one beside them.
 fn chunk_bytes(memory: Option<u64>) -> u64 {
@@ -45,18 +48,21 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// `alone`: the container whose metadata are the array's own.
+    /// `own` is what a store says of the array that is stored, whose fill, names and attributes it keeps; `alone`: another container
+    /// whose metadata are the array's own.
     pub(super) fn of(
         job: &Job,
         store: Store,
-        alone: Option<&Container>,
+        (own, alone): (Option<&Meta>, Option<&Container>),
         memory: Option<u64>,
     ) -> Result<Stored> {
         let bytes = chunk_bytes(memory);
         let content = job.content();
         let body = body(Format::Zarr, &job.name, &content, false)?;
         let mut attributes = Map::new();
-        if let Some(from) = alone {
+        if let Some(own) = own {
+            attributes.extend(own.attributes.clone().into_iter().filter(|(key, _)| key != NOTE));
+        } else if let Some(from) = alone {
             attributes.extend(from.texts().into_iter().map(|(key, value)| (key.to_owned(), json!(value))));
         }
         let spec = |array: Grid3, element: Element, dims: &[u64]| Spec {
@@ -67,7 +73,8 @@ impl Stored {
             && let Some(array) = grid_of(placed, bytes)
         {
             let mut spec = spec(array?, placed.element, placed.layout.dims());
-            spec.names = placed.said.axes().cloned();
+            spec.names = placed.said.axes().or(own.and_then(|own| own.names.as_ref())).cloned();
+            spec.fill = own.filter(|own| own.element == placed.element).map_or(0, |own| own.fill);
             spec.attributes = attributes;
             return Ok(Stored { spec, is_list: false });
         }
@@ -77,6 +84,7 @@ impl Stored {
         let chunks = chunks_of(&body.dims, &rows, element.bytes().into(), bytes);
         let mut spec = spec(Grid3::new(element, &body.dims, &chunks, None, None)?, element, &body.dims);
         spec.attributes = attributes;
+        spec.attributes.remove(DIMENSIONS); // a list has one
         spec.attributes.extend(body.note.map(|note| (NOTE.to_owned(), json!(note))));
         Ok(Stored { spec, is_list: true })
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tilework::{Error, Result};
 use tilework_files::container::{Change, Container, Format, How, Job, WriteError, Written};
 
-use super::meta::Node;
+use super::meta::{Meta, Node};
 use super::new::{Compression, NewArray, Spec};
 use super::one::{BETWEEN, One};
 use super::open::within;
@@ -76,15 +76,14 @@ pub fn write(
     let groups = groups(&paths)?;
     let stored: Vec<Stored> = jobs
         .iter()
-        .map(|job| Stored::of(job, store, is_alone.then_some(from), how.memory))
+        .map(|job| Stored::of(job, store, (own(from, job)?.as_ref(), is_alone.then_some(from)), how.memory))
         .collect::<Result<_>>()?;
     let source = Path::new(from.name());
     apart(source, out)?;
     let (before, what) = (stamp(from)?, what(jobs, &stored)?);
     let stage = Arc::new(Stage::of_job_alone(out, &Begun { source, stamp: &before, what: &what })?);
     if !is_alone {
-        let attributes: Map<String, Value> =
-            from.texts().into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+        let attributes = attributes(from)?;
         for group in groups {
             let attributes = if group.is_empty() { attributes.clone() } else { Map::new() };
             let key = if group.is_empty() { "zarr.json".to_owned() } else { format!("{group}/zarr.json") };
@@ -113,6 +112,31 @@ pub fn write(
     let bytes = stage.stored_bytes(BETWEEN);
     stage.finish()?;
     Ok(Written { files: 1, bytes, resumed })
+}
+
+/// What a store says of the array of a job; nothing of other files.
+pub(super) fn own(from: &Container, job: &Job) -> Result<Option<Meta>> {
+    let path = if is_alone(from) { "" } else { &job.tensor.name };
+    Ok(match node_of(from, path)? {
+        Some(Node::Array(meta)) => Some(*meta),
+        _ => None,
+    })
+}
+
+/// What is said of a container as a whole: of a store as it is, and else as texts.
+fn attributes(from: &Container) -> Result<Map<String, Value>> {
+    Ok(match node_of(from, "")? {
+        Some(Node::Group(attributes)) => attributes,
+        _ => from.texts().into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect(),
+    })
+}
+
+/// What is at a path of a store, if it is one.
+fn node_of(from: &Container, path: &str) -> Result<Option<Node>> {
+    match from.format() {
+        Format::Zarr => node(&*at(Path::new(from.name()))?, path),
+        _ => Ok(None),
+    }
 }
 
 /// The names, lengths and times of the files of a container.
