@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use tilework::Error;
-use tilework_files::container::{Compared, Container, Different, Format, Place, Rename, Tensor, compare};
+use tilework_files::container::{
+    Compared, Container, Different, Format, Place, Rename, Tensor, Tolerance, compare,
+};
 
 use crate::NO;
 use crate::args::DiffArgs;
@@ -19,6 +21,12 @@ pub fn diff(diff: &DiffArgs, output: &mut Output) -> Result<(), Stop> {
         Err(error) => output.bad(&error, "", None),
     }
 }
+
+/// The most names of arrays that only one side has.
+const NAMES: usize = 8;
+
+/// The most arrays whose differences are shown.
+const SHOWN: usize = 20;
 
 /// What was found out.
 #[derive(Serialize)]
@@ -66,6 +74,7 @@ impl Differs {
 
 fn run(diff: &DiffArgs, output: &mut Output) -> tilework::Result<Found> {
     let scratch = std::env::temp_dir();
+    let tolerance = Tolerance { absolute: diff.tolerance, relative: diff.relative };
     let (a, b) = (ls::open(&diff.a, &scratch)?, ls::open(&diff.b, &scratch)?);
     let renames =
         diff.rename.iter().map(|text| Rename::new(text)).collect::<tilework::Result<Vec<Rename>>>()?;
@@ -122,7 +131,7 @@ fn run(diff: &DiffArgs, output: &mut Output) -> tilework::Result<Found> {
             found.only_in_a.push(name.clone());
             continue;
         };
-        match compare((&a, tensor), (&b, other), diff.tolerance, &scratch)? {
+        match compare((&a, tensor), (&b, other), tolerance, &scratch)? {
             Compared::Equal => found.equal += 1,
             Compared::Different(how) => found.different.push(Differs::new(name, None, how)),
             Compared::Incomparable(why) => {
@@ -150,14 +159,21 @@ impl Found {
         let mut rows = vec![("equal".to_owned(), count(self.equal))];
         for (file, names) in [(&self.a, &self.only_in_a), (&self.b, &self.only_in_b)] {
             if !names.is_empty() {
-                rows.push((
-                    format!("only in {file}"),
-                    format!("{}: {}", count(names.len()), names.join(", ")),
-                ));
+                let some = names[..names.len().min(NAMES)].join(", ");
+                let more = names.len().saturating_sub(NAMES);
+                let more =
+                    if more > 0 { format!(" and {more} more, which --json names") } else { String::new() };
+                rows.push((format!("only in {file}"), format!("{}: {some}{more}", count(names.len()))));
             }
         }
+        if !self.different.is_empty() {
+            let more = self.different.len().saturating_sub(SHOWN);
+            let shown =
+                if more > 0 { format!(", of them {SHOWN} here and all with --json") } else { String::new() };
+            rows.push(("different".to_owned(), format!("{}{shown}", count(self.different.len()))));
+        }
         page.rows(&rows);
-        for one in &self.different {
+        for one in self.different.iter().take(SHOWN) {
             page.heading(&one.name);
             page.rows(&one.rows());
         }

@@ -17,7 +17,8 @@ Examples:
   tilework diff samples/model.safetensors tiled.npz
   tilework convert samples/model.safetensors half.gguf --convert f16 --only '*norm*'
   tilework diff samples/model.safetensors half.gguf                                    # exit code 1
-  tilework diff samples/model.safetensors half.gguf --only '*norm*' --tolerance 0.001";
+  tilework diff samples/model.safetensors half.gguf --only '*norm*' --tolerance 0.001
+  tilework diff samples/model.safetensors half.gguf --only '*norm*' --relative 0.0005";
 
 #[derive(clap::Args)]
 pub struct DiffArgs {
@@ -40,6 +41,10 @@ pub struct DiffArgs {
     /// Take numbers for the same that differ by no more than this
     #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = tolerance)]
     pub tolerance: f64,
+
+    /// Take numbers for the same that differ by no more than this part of the larger: 0.004 for what was rounded to bf16
+    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = tolerance)]
+    pub relative: f64,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -52,10 +52,11 @@ fn what_differs_is_named_with_its_first_places() {
     let c = folder.write("c.safetensors", &numbers(&[1.0, 2.0]));
     let ran = run(&["diff", &a, &b]);
     assert_eq!(ran.code, 1);
-    let expected =
-        "equal 0 arrays w differs 2 elements, the largest difference is 1.0 at 1,0 4 and 4.5 at 1,2 6 and 5";
+    let expected = "equal 0 arrays different 1 array w differs 2 elements, the largest difference is 1.0 at 1,0 4 and 4.5 at 1,2 6 and 5";
     assert_eq!(words(&ran.stdout), expected);
     assert_eq!(run(&["diff", &a, &b, "--tolerance", "1"]).code, 0);
+    assert_eq!(run(&["diff", &a, &b, "--relative", "0.17"]).code, 0);
+    assert_eq!(run(&["diff", &a, &b, "--relative", "0.16"]).code, 1);
     let ran = run(&["diff", &a, &c]);
     assert!(
         ran.code == 1 && words(&ran.stdout).contains("w differs sizes [2,3] and [2,1]"),

@@ -50,14 +50,37 @@ pub struct Place {
     pub values: [String; 2],
 }
 
-/// Compares two arrays. Numbers that differ by no more than `tolerance` are the same.
+/// By how much numbers may differ and are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tolerance {
+    /// By this number.
+    pub absolute: f64,
+    /// By this part of the larger of both, as what was rounded to a narrower type does.
+    pub relative: f64,
+}
+
+impl From<f64> for Tolerance {
+    fn from(absolute: f64) -> Tolerance {
+        Tolerance { absolute, relative: 0.0 }
+    }
+}
+
+impl Tolerance {
+    fn allows(self, a: f64, b: f64) -> bool {
+        let apart = (a - b).abs();
+        let is_within = |most: f64| most > 0.0 && apart <= most;
+        is_within(self.absolute) || is_within(self.relative * a.abs().max(b.abs())) && apart.is_finite()
+    }
+}
+
+/// Compares two arrays. Numbers that differ by no more than `tolerance` allows are the same.
 ///
 /// # Errors
 /// Arrays that are not read, and files that were cut short or are not what their checksums say.
 pub fn compare(
     a: (&Container, &Tensor),
     b: (&Container, &Tensor),
-    tolerance: f64,
+    tolerance: impl Into<Tolerance>,
     scratch: &Path,
 ) -> Result<Compared> {
     let (old, new) = (&a.1.content, &b.1.content);
@@ -72,7 +95,7 @@ pub fn compare(
     let (a_data, b_data) = (a.0.data(a.1, scratch)?, b.0.data(b.1, scratch)?);
     let arrays = [a_data.array(), b_data.array()];
     let found = match (old, new) {
-        (Content::Array(old), Content::Array(new)) => elements([old, new], arrays, tolerance, BLOCK)?,
+        (Content::Array(old), Content::Array(new)) => elements([old, new], arrays, tolerance.into(), BLOCK)?,
         (Content::Blocks(old), Content::Blocks(new)) if old == new => bytes(arrays),
         _ => Some(Compared::Incomparable(format!("{} and {}", old.kind(), new.kind()))),
     };
@@ -127,7 +150,12 @@ impl Side<'_> {
     }
 }
 
-fn elements(arrays: [&Placed; 2], bytes: [Array; 2], tolerance: f64, block: u64) -> Result<Option<Compared>> {
+fn elements(
+    arrays: [&Placed; 2],
+    bytes: [Array; 2],
+    tolerance: Tolerance,
+    block: u64,
+) -> Result<Option<Compared>> {
     let [old, new] = arrays;
     // A conversion takes elements as wide as their type.
     let values = |array: &Placed| match array.element {
@@ -165,7 +193,7 @@ fn differences(
     sides: &[Side; 2],
     parts: [&Layout; 2],
     blocks: &[Vec<u8>; 2],
-    (is_same_type, tolerance): (bool, f64),
+    (is_same_type, tolerance): (bool, Tolerance),
     found: &mut Different,
 ) -> Result<()> {
     let count = usize::try_from(parts[0].len()).map_err(|_| Error::new("a block of an array"))?;
@@ -184,7 +212,7 @@ fn differences(
             || pair.is_some_and(|[a, b]| {
                 (a == b && !is_same_type)
                     || (a.is_nan() && b.is_nan() && !is_same_type)
-                    || (a - b).abs() <= tolerance && tolerance > 0.0
+                    || tolerance.allows(a, b)
             });
         if is_same {
             continue;
@@ -261,10 +289,10 @@ mod tests {
     fn found(
         a: (&Placed, &[u8]),
         b: (&Placed, &[u8]),
-        tolerance: f64,
+        tolerance: impl Into<Tolerance>,
         block: u64,
     ) -> Result<Option<Compared>> {
-        elements([a.0, b.0], [a.1.into(), b.1.into()], tolerance, block)
+        elements([a.0, b.0], [a.1.into(), b.1.into()], tolerance.into(), block)
     }
 
     #[test]
@@ -290,6 +318,23 @@ mod tests {
                 }
             }
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_part_of_the_larger_number_is_a_tolerance() -> Result<()> {
+        let (single, half) = (placed("f32[4]"), placed("f16[4]"));
+        let old = filled(&single, |at| [1.001_f32, -1000.5, 0.0, 1e-3][at as usize].to_bits().into());
+        // 1, -1000.5, 0 and 0.0010004.
+        let new = filled(&half, |at| [0x3c00, 0xe3d1, 0, 0x1419][at as usize]);
+        let within =
+            |relative| found((&single, &old), (&half, &new), Tolerance { absolute: 0.0, relative }, 64);
+        assert_eq!(within(0.002)?, None);
+        assert!(matches!(within(0.0005)?, Some(Compared::Different(found)) if found.count == 1));
+        assert!(matches!(within(0.0)?, Some(Compared::Different(found)) if found.count == 2));
+        // What is infinite is within nothing.
+        assert!(!Tolerance { absolute: 0.0, relative: 1.0 }.allows(f64::INFINITY, 1.0));
+        assert!(!Tolerance { absolute: 0.0, relative: 1.0 }.allows(f64::NAN, 1.0));
         Ok(())
     }
 

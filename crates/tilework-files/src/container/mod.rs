@@ -32,7 +32,7 @@ use tilework::{Element, Error, Result};
 
 pub use array::{Blocks, Content, Placed};
 pub use body::{Body, body};
-pub use compare::{Compared, Different, Place, compare};
+pub use compare::{Compared, Different, Place, Tolerance, compare};
 pub use data::Data;
 pub use held::{Far, Fetch, Files};
 pub use note::as_noted;

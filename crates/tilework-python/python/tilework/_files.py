@@ -167,11 +167,16 @@ def diff(
     only: str | Iterable[str] = (),
     rename: str | Iterable[str] = (),
     tolerance: float = 0.0,
+    relative: float = 0.0,
 ) -> Difference:
-    """What differs in the arrays of two files, by name and element by element, whatever their formats, layouts and types."""
+    """What differs in the arrays of two files, by name and element by element, whatever their formats, layouts and types.
+
+    Numbers are the same that differ by no more than `tolerance`, or than this part of the larger: `relative=0.004` for what was
+    rounded to bf16.
+    """
     readable(a)
     readable(b)
-    words = ["diff", *_each("--only", only), *_each("--rename", rename), f"--tolerance={tolerance}"]
+    words = ["diff", *_each("--only", only), *_each("--rename", rename), f"--tolerance={tolerance}", f"--relative={relative}"]
     found = _answer([*words, "--", os.fspath(a), os.fspath(b)])
     return Difference(
         same=found["same"],
