@@ -258,7 +258,7 @@ fn is_free(out: &Path) -> Result<()> {
         Err(error) => Err(failed(out, &error)),
         Ok(0) => Ok(()),
         Ok(_) => Err(Error::new(format!("{} exists, and is not empty", out.display()))
-            .rule("a store is written as a whole, and none is replaced")
+            .rule("a store or a checkpoint is written as a whole, and none is replaced")
             .accepts("the name of a folder that does not exist")),
     }
 }

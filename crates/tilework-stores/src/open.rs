@@ -41,13 +41,7 @@ pub fn open(path: &Path, known: Option<Element>, scratch: &Path) -> Result<Conta
         At::Store => zarr::open(path),
         At::Files(files) => match &files[..] {
             [file] => open_file(file, known, scratch),
-            files => Err(Error::new(format!(
-                "{} is a folder with {} files of arrays",
-                path.display(),
-                files.len()
-            ))
-            .rule("shards have an index, and one file is a container")
-            .accepts(format!("one of them, such as {}", files[0].display()))),
+            files => Err(container::several(&path.display().to_string(), files.len(), &files[0])),
         },
     }
 }

@@ -123,6 +123,7 @@ fn checkpoint(written: &Written, rows: &mut Vec<(String, String)>) {
     let more = |more: usize| if more > 0 { format!(", and {more} more") } else { String::new() };
     let largest = short_bytes(written.largest.into());
     let devices = match written.chunks {
+        None if written.files == 1 => format!("1, a file of about {largest}"),
         None => format!("{}, a file each of about {largest}", written.files),
         Some(chunks) => format!("{}, with {chunks} chunks of up to {largest}", written.files),
     };

@@ -39,6 +39,7 @@ pub use note::as_noted;
 pub use pattern::{Pattern, Rename};
 pub use repack::Mix;
 pub use safetensors::{Head, safetensors_head};
+pub use sharded::several;
 pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
 
 use held::Held;

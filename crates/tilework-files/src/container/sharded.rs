@@ -39,14 +39,7 @@ pub(crate) fn in_folder(folder: &Path) -> Result<PathBuf> {
         match with(ending)[..] {
             [] => {}
             [one] => return Ok(one.clone()),
-            [first, ..] => {
-                let count = with(ending).len();
-                return Err(Error::new(format!(
-                    "{name} is a folder with {count} files that end in {ending}"
-                ))
-                .rule("shards have an index, and one file is a container")
-                .accepts(format!("one of them, such as {}", first.display())));
-            }
+            [first, ..] => return Err(several(&name, with(ending).len(), first)),
         }
     }
     Err(other_checkpoint(&name, &found).unwrap_or_else(|| {
@@ -54,6 +47,20 @@ pub(crate) fn in_folder(folder: &Path) -> Result<PathBuf> {
             "a folder with a file NAME{ENDING}, one .safetensors, .npz or .gguf file, or npy files"
         ))
     }))
+}
+
+/// What is said of a folder with several files of arrays, of which this is the first.
+pub fn several(folder: &str, count: usize, first: &Path) -> Error {
+    let ending = first.extension().unwrap_or_default().to_string_lossy();
+    let whole = match ending == "safetensors" {
+        true => format!(
+            "; or the whole, of parts that devices have: tilework reshard {folder} WHOLE/ --spec '{{maximal device=0}}'"
+        ),
+        false => String::new(),
+    };
+    Error::new(format!("{folder} is a folder with {count} files that end in .{ending}"))
+        .rule("shards have an index, and one file is a container")
+        .accepts(format!("one of them, such as {}{whole}", first.display()))
 }
 
 /// What is said of a folder of checkpoints that are opened one by one, or not at all.
