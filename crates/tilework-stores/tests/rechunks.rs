@@ -413,3 +413,26 @@ fn a_store_keeps_what_it_says_of_its_arrays_in_another_one() -> Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn a_chunk_may_be_all_of_a_dimension() -> Result<()> {
+    let folder = Folder::new();
+    square(&folder.at("in.npy"), 0);
+    let job = Rechunk {
+        only: None,
+        from: folder.at("in.npy"),
+        to: folder.at("out"),
+        chunks: vec![Rechunk::WHOLE, 8],
+        shards: Some(vec![Rechunk::WHOLE, Rechunk::WHOLE]),
+        order: None,
+        compression: None,
+        plan: None,
+    };
+    let planned = job.planned(1 << 28, Assumed::files(1, &job.from, &job.to))?;
+    assert_eq!((planned.chunks, planned.shards), (vec![SIDE, 8], Some(vec![SIDE, SIDE])));
+    // One size too many is said as it is of any other.
+    let many = Rechunk { chunks: vec![Rechunk::WHOLE; 3], shards: None, ..job };
+    let error = many.planned(1 << 28, Assumed::files(1, &many.from, &many.to)).expect_err("three sizes");
+    assert!(error.to_string().contains("2 dimensions"), "{error}");
+    Ok(())
+}

@@ -30,7 +30,8 @@ Examples:
 
 pub const RECHUNK_EXAMPLES: &str = "\
 SRC is a Zarr array, an npy file, or another file of one array. Of a file, a group or a checkpoint of JAX (Orbax) with several \
-the one is read that --only names as `tilework ls` does. DST is a new Zarr array.
+the one is read that --only names as `tilework ls` does. DST is a new Zarr array. `tilework convert SRC DST --to 'chunks (…)'` cuts all \
+arrays of a group whose number of dimensions fits, and keeps the others, so xarray opens DST as it opened SRC.
 
 The plan is a list of tasks: each writes chunks (or shards) that nobody else writes, from the source chunks that have their \
 elements, within the memory. Where source chunks would be read too often, an array in other chunks is written between, and \
@@ -47,6 +48,7 @@ buckets. In a bucket zarr.json comes last, and DST is no store before.
 Examples:
   tilework rechunk samples/weights.npy weights.zarr --chunks 16,100
   tilework rechunk weights.zarr columns.zarr --chunks 64,30 --to '{0,1}' --compress zstd:3
+  tilework rechunk weights.zarr slabs.zarr --chunks -1,10
   tilework rechunk weights.zarr tiles.zarr --chunks 64,300 --to '{1,0:T(8,100)}'
   tilework rechunk weights.zarr sharded.zarr --chunks 8,10 --shards 64,100 --memory 256MiB --dry-run
   tilework rechunk samples/model.safetensors head.zarr --only head.bias --chunks 100
@@ -151,12 +153,12 @@ pub struct RechunkArgs {
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
 
-    /// The sizes of a chunk
-    #[arg(long, value_name = "SIZES", value_delimiter = ',', required = true)]
+    /// The sizes of a chunk; -1 is all of the dimension
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', required = true, allow_hyphen_values = true, value_parser = size)]
     pub chunks: Vec<u64>,
 
-    /// The sizes of a shard of whole chunks
-    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    /// The sizes of a shard of whole chunks; -1 is all of the dimension
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', allow_hyphen_values = true, value_parser = size)]
     pub shards: Option<Vec<u64>>,
 
     /// How a chunk lies: an order of dimensions such as '{0,1}', or tiles such as '{1,0:T(8,128)}', which become the chunks of a shard
@@ -199,6 +201,16 @@ pub struct RunTasksArgs {
 
     #[command(flatten)]
     pub how: HowArgs,
+}
+
+/// Reads a size of a chunk.
+fn size(text: &str) -> Result<u64, String> {
+    match text {
+        "-1" => Ok(u64::MAX), // as `Rechunk::WHOLE` is, of which a build without stores does not know
+        _ => text
+            .parse()
+            .map_err(|_| "a size, or -1 for all of the dimension, as in --chunks -1,10,10".to_owned()),
+    }
 }
 
 /// Reads `3/64`.

@@ -78,6 +78,11 @@ struct Lie {
 /// Reads a layout for the sizes of a chunk: an order of dimensions, or tiles that Zarr has a word for.
 fn lie(text: &str, asked: &RechunkArgs, args: &Args) -> tilework::Result<Lie> {
     let chunks = &asked.chunks;
+    if chunks.contains(&Rechunk::WHOLE) {
+        return Err(Error::new("--to, and -1 in --chunks")
+            .rule("--to is a layout of a chunk, whose sizes are known")
+            .accepts("the size of the dimension, which tilework ls says"));
+    }
     let known = Known::array(chunks, Element::U8);
     let said = subject::read_one(text, None, known, args).map_err(|bad| bad.error)?;
     let layout = said.layout()?;

@@ -140,7 +140,7 @@ def rechunk(
 ) -> None:
     """Write an array (a Zarr store, an npy file) as a Zarr array in other chunks, within bounded memory.
 
-    Where `src` has several arrays, as a group or a checkpoint of JAX has, `only` is the name of one as `tw.ls` has it.
+    A size of -1 in `chunks` or `shards` is all of the dimension. Where `src` has several arrays, as a group or a checkpoint of JAX has, `only` is the name of one as `tw.ls` has it.
 
     `src` may also be an array of zarr-python, an xarray.DataArray or a dask.array that is all of a Zarr array as it is stored: then
     that store is read, and nothing goes through the scheduler.

@@ -27,6 +27,12 @@ def path_of(src: Any) -> str:
     """
     if isinstance(src, str | os.PathLike):
         return os.fspath(src)
+    if type(src).__name__ == "Dataset" and hasattr(src, "data_vars"):
+        first = next(iter(src.data_vars), "name")
+        raise TypeError(
+            f"a Dataset, and one array is cut at a time: ds[{first!r}], or the path of the store with only={first!r}; all arrays: "
+            "tw.convert(path, target, to='chunks (…)')"
+        )
     found = _zarr_array(src)
     if found is None or tuple(found.shape) != tuple(getattr(src, "shape", ())):
         raise TypeError(

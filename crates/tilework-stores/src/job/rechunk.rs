@@ -25,7 +25,7 @@ pub struct Rechunk {
     pub only: Option<String>,
     /// The new store.
     pub to: PathBuf,
-    /// The sizes of its chunks.
+    /// The sizes of its chunks; [`Rechunk::WHOLE`] until it is planned.
     pub chunks: Vec<u64>,
     /// The sizes of its shards, if it has some.
     pub shards: Option<Vec<u64>>,
@@ -51,8 +51,9 @@ impl Source {
             return Ok(Source::Zarr(Box::new(zarr::open_one(path, only)?)));
         }
         let found = Checkpoint::open_for(path, &job.to)?;
-        let names = found.tensors().iter().map(|tensor| tensor.name.as_str());
-        let number = one(names, only, found.name())?;
+        let arrays =
+            found.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor.shards.element_bytes()));
+        let number = one(arrays, only, found.name())?;
         Ok(Source::Other(Box::new(found), number))
     }
 
@@ -75,6 +76,22 @@ impl Source {
 }
 
 impl Rechunk {
+    /// The size of a chunk or a shard that is all of a dimension, however large that is.
+    pub const WHOLE: u64 = u64::MAX;
+
+    /// The same, with the sizes of the array for whole dimensions.
+    fn sized(&self, dims: &[u64]) -> Rechunk {
+        let sized = |sizes: &Vec<u64>| -> Vec<u64> {
+            let whole = dims.iter().map(|&size| size.max(1)).chain(std::iter::repeat(Rechunk::WHOLE));
+            sizes
+                .iter()
+                .zip(whole)
+                .map(|(&size, all)| if size == Rechunk::WHOLE { all } else { size })
+                .collect()
+        };
+        Rechunk { chunks: sized(&self.chunks), shards: self.shards.as_ref().map(sized), ..self.clone() }
+    }
+
     /// The new array.
     pub(super) fn spec(&self, source: &Source) -> Result<Spec> {
         let compression = self.compression.as_deref().map(Compression::read).transpose()?;
@@ -127,7 +144,8 @@ impl Rechunk {
     pub fn planned(&self, memory: u64, assumed: Assumed) -> Result<Rechunk> {
         apart(&self.from, &self.to)?;
         let source = Source::open(self)?;
-        let spec = self.spec(&source)?;
+        let job = self.sized(&source.with(|array| Ok(array.shards().grid().sizes()))?);
+        let spec = job.spec(&source)?;
         let (shards, cost) = zarr::written(&spec, &self.to)?;
         let to = End::new(&shards, cost)?;
         let mut from = source.with(|array| End::new(array.shards(), array.cost()?))?;
@@ -135,21 +153,22 @@ impl Rechunk {
             from.cost.bytes = source.stamp()?.share(from.cost.bytes, from.elements_bytes());
         }
         let wanted = Wanted { memory, assumed, between: Some(Between { mapped: !is_address(&self.to) }) };
-        Ok(Rechunk { plan: Some(Plan::new(&from, &to, &wanted)?), ..self.clone() })
+        Ok(Rechunk { plan: Some(Plan::new(&from, &to, &wanted)?), ..job })
     }
 }
 
-/// The number of the one array that is wanted of several: the only one of this name, or of this pattern.
+/// The number of the one array that is wanted of several: the only one of this name, or of this pattern. Each has the number of its
+/// elements, by which one is named as an example.
 ///
 /// # Errors
 /// None, and more than one.
 pub(crate) fn one<'a>(
-    names: impl Iterator<Item = &'a str>,
+    arrays: impl Iterator<Item = (&'a str, u128)>,
     only: Option<&str>,
     place: &str,
 ) -> Result<usize> {
     const SHOWN: usize = 5;
-    let names: Vec<&str> = names.collect();
+    let (names, sizes): (Vec<&str>, Vec<u128>) = arrays.unzip();
     let listed = |all: &[&str]| {
         let more = all.len().saturating_sub(SHOWN);
         let more =
@@ -169,10 +188,15 @@ pub(crate) fn one<'a>(
             .accepts(format!("one of {}", listed(&names)))),
         ([], None) => Err(Error::new(format!("{place} has no array"))),
         (several, _) => {
+            // What people want to cut is large, and not one of its coordinates.
+            let largest =
+                several.iter().rev().max_by_key(|&&number| sizes[number]).map_or("", |&at| names[at]);
             let several: Vec<&str> = several.iter().map(|&number| names[number]).collect();
             Err(Error::new(format!("{place} has {} arrays: {}", several.len(), listed(&several)))
                 .rule("one array is cut into other chunks at a time")
-                .accepts(format!("--only {}", several[0])))
+                .accepts(format!(
+                    "--only {largest}; or all of them: tilework convert SRC DST --to 'chunks (…)'"
+                )))
         }
     }
 }

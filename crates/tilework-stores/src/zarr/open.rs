@@ -47,6 +47,14 @@ impl Entry {
         Entry { name, path, node, saved: None, leaf: None }
     }
 
+    /// How many elements it has; 0 where that is not read.
+    fn elements(&self) -> u128 {
+        match &self.node {
+            Node::Array(meta) => meta.dims.iter().fold(1, |all, &size| all.saturating_mul(size.into())),
+            _ => 0,
+        }
+    }
+
     /// The array, to be read chunk by chunk.
     ///
     /// # Errors
@@ -112,7 +120,8 @@ pub(crate) fn open_one(path: &Path, only: Option<&str>) -> Result<Array> {
         return open_array(path);
     }
     let Found { place, mut arrays, .. } = found(path)?;
-    let number = one(arrays.iter().map(|entry| entry.name.as_str()), only, &path.display().to_string())?;
+    let sized = arrays.iter().map(|entry| (entry.name.as_str(), entry.elements()));
+    let number = one(sized, only, &path.display().to_string())?;
     let entry = arrays.swap_remove(number);
     let name = entry.name.clone();
     entry.array(&place).map_err(|error| within(&format!("{name:?} of {}", path.display()), &error))
