@@ -405,6 +405,9 @@ fn a_store_keeps_what_it_says_of_its_arrays_in_another_one() -> Result<()> {
     assert_eq!(array["dimension_names"], serde_json::json!(["y", "x"]));
     assert_eq!((&array["attributes"]["units"], &array["attributes"]["scale"]), (&"K".into(), &2.5.into()));
     assert_eq!(array["fill_value"], -1.5);
+    // What xarray reads: version 3 says the names beside the attributes, and what stands for none among them.
+    assert_eq!(array["attributes"]["_FillValue"], "AAAAAAAA+L8=");
+    assert!(array["attributes"].get("_ARRAY_DIMENSIONS").is_none());
     // Nothing was written of it, so all of it is the fill.
     let held = open_array(&folder.at("b.zarr/t"))?;
     assert_eq!(

@@ -18,6 +18,7 @@ mod tree;
 mod write;
 
 pub(crate) use tree::Leaf;
+pub(crate) use tree::to_base64;
 pub(crate) use write::{New, check, finish};
 
 use std::path::{Path, PathBuf};

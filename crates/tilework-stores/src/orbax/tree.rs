@@ -151,7 +151,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Bytes in base64.
-pub(super) fn to_base64(bytes: &[u8]) -> String {
+pub(crate) fn to_base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let four = |three: &[u8]| {
         let all = (0..3).fold(0_u32, |all, at| all << 8 | u32::from(three.get(at).copied().unwrap_or(0)));

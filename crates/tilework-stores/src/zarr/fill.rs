@@ -5,6 +5,7 @@ use tilework::{Element, Error, Result};
 use tilework_copy::Conversion;
 
 use super::json::{shown, wrong};
+use crate::orbax::to_base64;
 
 /// The bits of a value. An integer is a number; a float is one, or `NaN`, `Infinity` or its bits in hexadecimal as text; a complex
 /// number is a list of two. `null`, which version 2 has, is 0.
@@ -49,6 +50,27 @@ pub(crate) fn read(value: &Value, element: Element) -> Result<u128> {
     element.fill_bits(&text, bits).map_err(|_| {
         Error::new(shown(value)).field(FIELD).rule(format!("elements are {element}")).accepts(accepts)
     })
+}
+
+/// Where xarray says which value stands for none.
+pub(crate) const MASK: &str = "_FillValue";
+
+/// The value that stands for none, as xarray says it in version 3; in version 2 the fill is meant by it.
+pub(super) fn mask(value: &Value, element: Element) -> Option<Value> {
+    let number = match value {
+        Value::Number(number) if element.is_integer() => return Some(json!(number)),
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) if text == "NaN" => f64::NAN,
+        Value::String(text) if text == "Infinity" => f64::INFINITY,
+        Value::String(text) if text == "-Infinity" => f64::NEG_INFINITY,
+        _ => return None,
+    };
+    let number = match element {
+        Element::F32 => f64::from(number as f32),
+        Element::F64 => number,
+        _ => return None,
+    };
+    Some(json!(to_base64(&number.to_le_bytes())))
 }
 
 /// The value as version 3 writes it: as a number where one says it exactly, and else as its bits.

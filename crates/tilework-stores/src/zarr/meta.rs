@@ -266,7 +266,7 @@ fn separator(value: Option<&Value>, usual: char, field: &str) -> Result<char> {
     }
 }
 
-fn array_v2(all: Object, attributes: Map<String, Value>) -> Result<Meta> {
+fn array_v2(all: Object, mut attributes: Map<String, Value>) -> Result<Meta> {
     let dims = all.sizes("shape")?;
     let kind = all.need("dtype", "\"<f4\"")?;
     let descr = kind.as_str().ok_or_else(|| {
@@ -310,13 +310,21 @@ fn array_v2(all: Object, attributes: Map<String, Value>) -> Result<Meta> {
         Some(other) => return Err(wrong("order", other, "\"C\" or \"F\"")),
     };
     // xarray says in the attributes what version 3 says beside them.
-    let names = attributes.get("_ARRAY_DIMENSIONS").and_then(Value::as_array).and_then(|list| {
+    const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+    let names = attributes.get(DIMENSIONS).and_then(Value::as_array).and_then(|list| {
         let names: Option<Vec<String>> = list.iter().map(|name| name.as_str().map(str::to_owned)).collect();
         names.filter(|names| names.len() == dims.len() && !names.is_empty())
     });
+    let fill = all.map().get("fill_value").unwrap_or(&Value::Null);
+    if names.is_some() {
+        attributes.remove(DIMENSIONS);
+        if let Some(mask) = fill::mask(fill, element) {
+            attributes.entry(fill::MASK).or_insert(mask);
+        }
+    }
     Ok(Meta {
         array: Array::new(element, &dims, &all.sizes("chunks")?, None, order.as_deref())?,
-        fill: fill::read(all.map().get("fill_value").unwrap_or(&Value::Null), element)?,
+        fill: fill::read(fill, element)?,
         keys: Keys {
             has_prefix: false,
             separator: separator(all.get("dimension_separator"), '.', "dimension_separator")?,

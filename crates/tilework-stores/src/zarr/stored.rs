@@ -6,14 +6,12 @@ use tilework::{Element, Error, Result, System};
 use tilework_files::container::{Container, Content, Format, Job, Placed, body};
 use tilework_files::npy;
 
+use super::fill;
 use super::meta::Meta;
 use super::new::{Compression, Spec};
 use super::open::NOTE;
 use super::read::Array;
 use super::write::Store;
-
-/// Where xarray says the names of the dimensions.
-const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// The bytes of a chunk where nobody says how an array is cut: fewer where little memory is allowed, as several of them are held
 /// at a time, and what compresses one beside them.
@@ -76,6 +74,9 @@ impl Stored {
             spec.names = placed.said.axes().or(own.and_then(|own| own.names.as_ref())).cloned();
             spec.fill = own.filter(|own| own.element == placed.element).map_or(0, |own| own.fill);
             spec.attributes = attributes;
+            if own.is_some_and(|own| own.element != placed.element) {
+                spec.attributes.remove(fill::MASK); // it is a value of the type that was
+            }
             return Ok(Stored { spec, is_list: false });
         }
         let element = Element::from_name_in(System::Numpy, &body.word)
@@ -84,7 +85,7 @@ impl Stored {
         let chunks = chunks_of(&body.dims, &rows, element.bytes().into(), bytes);
         let mut spec = spec(Grid3::new(element, &body.dims, &chunks, None, None)?, element, &body.dims);
         spec.attributes = attributes;
-        spec.attributes.remove(DIMENSIONS); // a list has one
+        spec.attributes.remove(fill::MASK);
         spec.attributes.extend(body.note.map(|note| (NOTE.to_owned(), json!(note))));
         Ok(Stored { spec, is_list: true })
     }
