@@ -206,7 +206,7 @@ pub struct RunTasksArgs {
 /// Reads a size of a chunk.
 fn size(text: &str) -> Result<u64, String> {
     match text {
-        "-1" => Ok(u64::MAX), // as `Rechunk::WHOLE` is, of which a build without stores does not know
+        "-1" => Ok(u64::MAX), // `Rechunk::WHOLE`, which a build without stores lacks
         _ => text
             .parse()
             .map_err(|_| "a size, or -1 for all of the dimension, as in --chunks -1,10,10".to_owned()),
