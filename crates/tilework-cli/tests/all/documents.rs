@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::files::Folder;
+use crate::common::{command, without_surroundings};
 
 const DOCUMENTS: [&str; 7] = [
     "README.md",
@@ -96,9 +97,7 @@ fn path() -> OsString {
 fn fault(step: &Step, folder: &Path) -> Option<(String, Option<String>)> {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("exec 2>&1\n{}", step.command)).current_dir(folder).env("PATH", path());
-    for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"] {
-        shell.env_remove(name);
-    }
+    without_surroundings(&mut shell);
     let ran = shell.output().expect("a shell");
     let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
     if ran.status.code() != Some(step.code) {
@@ -177,7 +176,7 @@ fn every_example_of_the_help_runs() {
     // What the examples call `before` and `after` is anybody's own.
     ["before", "after"].iter().for_each(|name| copy(&root().join("samples/dump"), &folder.0.join(name)));
     let help = |args: &[&str]| {
-        let said = Command::new(env!("CARGO_BIN_EXE_tilework")).args(args).output().expect("it runs");
+        let said = command(args).output().expect("it runs");
         String::from_utf8(said.stdout).expect("UTF-8")
     };
     let all = help(&["--help"]);

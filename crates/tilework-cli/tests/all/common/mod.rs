@@ -16,10 +16,15 @@ pub struct Ran {
 pub fn command(args: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilework"));
     command.args(args);
+    without_surroundings(&mut command);
+    command
+}
+
+/// Whoever runs the tests may have a terminal of any size and taste.
+pub fn without_surroundings(command: &mut Command) {
     for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"] {
         command.env_remove(name);
     }
-    command
 }
 
 pub fn run(args: &[impl AsRef<OsStr>]) -> Ran {
