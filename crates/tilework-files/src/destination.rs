@@ -243,11 +243,18 @@ fn mode(old: Option<&Rights>) -> u32 {
     if old.is_some() { 0o600 } else { 0o666 }
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+/// The folder that a file is in, or will be.
+pub fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     }
+}
+
+/// Where a run that makes this folder keeps what is not complete: beside it, and there after a kill. None for a path without a name.
+pub fn unfinished(out: &Path) -> Option<PathBuf> {
+    let name = out.file_name()?.to_string_lossy();
+    Some(folder_of(out).join(format!(".{name}.tilework-unfinished")))
 }
 
 /// The way to an open file by its number.

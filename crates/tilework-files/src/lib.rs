@@ -73,7 +73,7 @@ mod window;
 mod write;
 
 pub use check::{check, check_sample};
-pub use destination::{Destination, NewFile};
+pub use destination::{Destination, NewFile, folder_of, unfinished};
 pub use element::{descr_of, element_of, little_endian, numpy_reads, reverse};
 pub use memory::available_memory;
 pub use source::{Array, Part, Source};

@@ -12,7 +12,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tilework::{Error, Result};
 use tilework_copy::Mapped;
-use tilework_files::{Destination, NewFile};
+use tilework_files::{Destination, NewFile, unfinished};
 
 use crate::stage::{Begun, Job};
 
@@ -50,12 +50,10 @@ impl Beside {
     /// # Errors
     /// A store that exists, and a folder in which none is made.
     pub(crate) fn new(out: &Path, goes_on: bool) -> Result<Beside> {
-        let name = out.file_name().ok_or_else(|| {
+        let path = unfinished(out).ok_or_else(|| {
             Error::new(format!("{} has no name", out.display())).accepts("the name of a new folder")
         })?;
         is_free(out)?;
-        let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let path = folder.join(format!(".{}.tilework-unfinished", name.to_string_lossy()));
         let (journal, complete) = (Mutex::default(), OnceLock::new());
         let stage = Beside { path, out: out.to_owned(), journal, complete, lock: None };
         if !goes_on && fs::symlink_metadata(&stage.path).is_ok() {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tilework::{Element, Error, Result};
 use tilework_files::container::{self, Container, Files, Format};
+use tilework_files::folder_of;
 
 use crate::far::{Address, Folder, is_address};
 use crate::zarr;
@@ -57,11 +58,7 @@ pub(crate) fn open_file(path: &Path, known: Option<Element>, scratch: &Path) -> 
 
 /// The folder for what is needed for a while: that of a new file, which has to have room, or that of the system.
 pub fn scratch_of(out: &Path) -> PathBuf {
-    match out.parent() {
-        _ if is_address(out) => std::env::temp_dir(),
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
+    if is_address(out) { std::env::temp_dir() } else { folder_of(out) }
 }
 
 /// Whether a store is at a path or an address.

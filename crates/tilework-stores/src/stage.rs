@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tilework::{Error, Result};
-use tilework_files::NewFile;
+use tilework_files::{NewFile, folder_of};
 
 use crate::beside::{Beside, failed};
 use crate::far::{self, Address, Scheme, Unfinished};
@@ -255,11 +255,9 @@ pub(crate) fn apart(from: &Path, to: &Path) -> Result<()> {
     }
     // What does not exist yet stands in a folder that does.
     let real = |path: &Path| {
-        fs::canonicalize(path).ok().or_else(|| {
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
-        })
+        fs::canonicalize(path)
+            .ok()
+            .or_else(|| Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?)))
     };
     match (real(from), real(to)) {
         (Some(a), Some(b)) if a.starts_with(&b) || (b.starts_with(&a) && a.is_dir()) => within(),

@@ -20,6 +20,7 @@ fn a_conversion_that_was_killed_goes_on_where_it_was() {
     let args =
         ["convert", &source, &target, "--to", "chunks (64, 64)", "--compress", "zstd:9", "--threads", "1"];
     let before = killed(&args); // all of them, if it was killed right before its end
+    refused(&["ls", &target], "is not there yet");
     // One of them was damaged since.
     let first = fs::read_to_string(&journal).expect("a journal");
     let damaged =

@@ -16,9 +16,9 @@ use tilework_copy::Mapped;
 use super::body::Body;
 use super::frame::{Around, Entry, Frame};
 use super::json::{Reader, quoted, shown};
-use super::write::{Change, How, Job, Planned, WriteError, Written, folder_of, write_file};
+use super::write::{Change, How, Job, Planned, WriteError, Written, write_file};
 use super::{Container, Format, folder};
-use crate::destination::{Destination, NewFile};
+use crate::destination::{Destination, NewFile, folder_of, unfinished};
 use crate::source::failed;
 
 /// The file that says which files are complete.
@@ -250,8 +250,7 @@ impl Stage {
     fn open(out: &Path) -> Result<Stage> {
         let no_name =
             || Error::new(format!("{} has no name", out.display())).accepts("the name of a new folder");
-        let name = out.file_name().ok_or_else(no_name)?.to_string_lossy();
-        let path = folder_of(out).join(format!(".{name}.tilework-unfinished"));
+        let path = unfinished(out).ok_or_else(no_name)?;
         let shown = path.display().to_string();
         let fail = |error: io::Error| failed(&shown, &error);
         match fs::create_dir(&path) {

@@ -44,6 +44,7 @@ pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
 
 use held::Held;
 
+use crate::destination::unfinished;
 use crate::source::within;
 
 /// What a container is written in.
@@ -208,6 +209,14 @@ impl Container {
     /// As of [`Container::open`].
     pub fn open_as(path: &Path, known: Option<Element>) -> Result<Container> {
         let name = path.display().to_string();
+        if let Some(begun) = unfinished(path).filter(|begun| begun.is_dir() && !path.exists()) {
+            return Err(Error::new(format!("{name} is not there yet"))
+                .rule(format!(
+                    "a run that makes it goes on, or was stopped: {} has what is done",
+                    begun.display()
+                ))
+                .accepts("its end, or the same command again, which goes on there"));
+        }
         if is_store(path) {
             return Err(within(&name, &zarr()));
         }

@@ -3,7 +3,7 @@
 //! A file is laid out as a whole, its room is reserved, and each array is moved to its place in it, by the engine that moves
 //! single arrays; then what is around the arrays is written, and the file gets its name (`destination.rs`).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::Crc;
 use tilework::{Error, Layout, Result};
@@ -16,7 +16,7 @@ use super::json::shown;
 use super::repack::Repack;
 use super::{Container, Format, Pieces, Tensor, folder_out};
 use crate::check::{check_elements, check_padding};
-use crate::destination::{Destination, NewFile};
+use crate::destination::{Destination, NewFile, folder_of};
 use crate::source::{Array, within};
 use crate::window::pieces;
 use crate::write::{Move, WINDOW, fill_all};
@@ -171,14 +171,6 @@ pub fn write(
     write_file((from, jobs), (&numbers, &frame), &file, &folder_of(out), how, 0)?;
     file.commit()?;
     Ok(Written { files: 1, bytes: frame.bytes, resumed: 0 })
-}
-
-/// The folder that a file will be in.
-pub(crate) fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }
 
 /// Writes a file that has no name yet; `done` bytes were written before. Returns how many are then.

@@ -134,7 +134,7 @@ fn server(address: &Address) -> Result<Arc<dyn Server>> {
 
 #[cfg(not(feature = "objects"))]
 fn server(address: &Address) -> Result<Arc<dyn Server>> {
-    Err(Error::new(format!("{address} is on a server, and this build reads only files of this machine"))
+    Err(Error::new(format!("{address} is on a server, and servers are not in this build"))
         .rule("it was compiled without the feature `objects`, which takes minutes")
         .accepts(
             "`cargo run --release --features full,objects`, a program from `cargo xtask dist`, or the package for Python",
