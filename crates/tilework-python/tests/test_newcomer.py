@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -83,3 +84,11 @@ def test_a_layout_says_itself_in_other_notations() -> None:
     layout = tw.Layout("f32[4,8]{1,0:T(2,4)}")
     assert layout.translate("cute") == tw.translate(layout, "cute") == "f32 ((2,2),(4,2)):((4,16),(1,8))"
     assert layout.translate() == tw.translate(layout)
+
+
+def test_without_jax_its_layout_is_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax.experimental.layout", None)
+    layout = tw.Layout("f32[3,5]{0,1}")
+    with pytest.raises(ImportError, match=r"layout\.translate\('jax'\)"):
+        layout.to_jax()
+    assert layout.translate("jax") == "f32[3,5] Layout(major_to_minor=(1, 0))"

@@ -14,7 +14,6 @@ NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_is_stored_in_it(path: Path) -> None:
-    pytest.importorskip("jax")
     stored = notebook.read(path)
     made = copy.deepcopy(stored)
     notebook.run(made)

@@ -90,7 +90,11 @@ def descriptor(fields: dict[str, Any]) -> str:
 
 def to_jax(major_to_minor: tuple[int, ...], tiles: list[list[int | None]], bits: int) -> Any:
     """The `jax.experimental.layout.Layout` of an order and tiles, in which `None` combines."""
-    from jax.experimental.layout import Layout as JaxLayout
+    try:
+        from jax.experimental.layout import Layout as JaxLayout
+    except ImportError as error:
+        message = "to_jax() makes an object of JAX, which is not installed; layout.translate('jax') says it as text"
+        raise ImportError(message) from error
 
     tiling = tuple(tuple(COMBINED if size is None else size for size in tile) for tile in tiles)
     return JaxLayout(major_to_minor, tiling, bits)
