@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::files::Folder;
-use crate::common::{command, without_surroundings};
+use crate::common::without_surroundings;
 
 const DOCUMENTS: [&str; 7] = [
     "README.md",
@@ -176,7 +176,7 @@ fn every_example_of_the_help_runs() {
     // What the examples call `before` and `after` is anybody's own.
     ["before", "after"].iter().for_each(|name| copy(&root().join("samples/dump"), &folder.0.join(name)));
     let help = |args: &[&str]| {
-        let said = command(args).output().expect("it runs");
+        let said = crate::common::command(args).output().expect("it runs");
         String::from_utf8(said.stdout).expect("UTF-8")
     };
     let all = help(&["--help"]);
