@@ -28,7 +28,7 @@ const NEAR: u64 = 256 << 10;
 /// What has room for what is fetched.
 const ROOM: &str = "TMPDIR with a folder on a disk that has it, an OUT on one, or fewer arrays (--only)";
 
-/// A file that a server has, of which parts are read.
+/// A file that a server has. It is read in parts.
 pub trait Far: Debug + Send + Sync {
     /// Its bytes.
     fn bytes(&self) -> u64;
@@ -173,7 +173,7 @@ impl Held {
         Ok(Held { name, map, stamp: (found.len(), found.modified().ok(), String::new()), fetched: None })
     }
 
-    /// A file of a server, of which nothing is fetched yet.
+    /// A file of a server; nothing is fetched yet.
     fn fetched(path: &Path, far: Box<dyn Far>, scratch: &Path) -> Result<Held> {
         let (name, folder, len) = (path.display().to_string(), scratch.display().to_string(), far.bytes());
         let fail = |error: io::Error| failed(&folder, &error);

@@ -49,7 +49,7 @@ pub(crate) fn in_folder(folder: &Path) -> Result<PathBuf> {
     }))
 }
 
-/// What is said of a folder with several files of arrays, of which this is the first.
+/// What is said of a folder with several files of arrays; `first` is one of them.
 pub fn several(folder: &str, count: usize, first: &Path) -> Error {
     let ending = first.extension().unwrap_or_default().to_string_lossy();
     let whole = match ending == "safetensors" {

@@ -101,9 +101,9 @@ impl Address {
 
     /// Another store beside this one; none where this has no name.
     pub(crate) fn beside(&self, name: &str) -> Option<Address> {
-        let (_, folders) = self.names.split_last()?;
-        let names = folders.iter().cloned().chain([name.to_owned()]).collect();
-        Some(Address { names, ..self.clone() })
+        let mut beside = self.folder()?;
+        beside.names.push(name.to_owned());
+        Some(beside)
     }
 
     /// Whether one of two is within the other, or both are the same.

@@ -162,7 +162,7 @@ fn respelt(text: &str, error: &Error) -> Option<Error> {
     let is_lost = error.found().starts_with("unexpected");
     let closed = if is_lost { unclosed(text) } else { None };
     closed
-        .or_else(|| sizes_in_no_brackets(text))
+        .or_else(|| numbers_in_no_brackets(text))
         .or_else(|| without_dialect(text))
         .or_else(|| semicolon(text))
 }
@@ -190,7 +190,7 @@ fn unclosed(text: &str) -> Option<Error> {
 }
 
 /// `FLOAT16 NHWC 1,64,56,56`, `f32 1x17x2x2 nChw8c`, `float32 3,5 strides 20,4`
-fn sizes_in_no_brackets(text: &str) -> Option<Error> {
+fn numbers_in_no_brackets(text: &str) -> Option<Error> {
     let mut meant = String::new();
     let mut lists = Vec::new();
     for word in text.split_inclusive(' ') {
@@ -241,7 +241,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What stands in another order or in another spelling: `f32 nChw8c [1,17,2,2]`, `f32 3x5`, `float32 (3,5) order F`.
+/// What stands in another order or in another spelling: `f32 nChw8c [1,17,2,2]`, `float32 (3,5) order F`.
 fn order(text: &str) -> Option<Error> {
     let of_sizes = |element: Element, dims: &[String], behind: &str| {
         let text = format!("{element}[{}]{behind}", dims.join(","));
