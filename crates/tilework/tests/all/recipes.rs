@@ -146,6 +146,21 @@ fn code_is_read_as_people_write_it() {
 }
 
 /// Other functions that move whole axes, against XLA's words for the same buffer.
+/// A name alone is no code, so what is said of it has a call.
+#[test]
+fn code_that_only_copies_reads_back() {
+    for text in [
+        "x.contiguous()  # x: torch.int8 [3, 5]",
+        "torch.clone(x)  # x: torch.int8 []",
+        "np.copy(x)  # x: float32 (3, 5)",
+        "np.ascontiguousarray(x).copy()  # x: float32 (0, 3)",
+    ] {
+        let said = again(text);
+        assert_eq!(again(&said), said, "{text}");
+        assert_eq!(layout(&said), layout(text), "{text}");
+    }
+}
+
 #[test]
 fn functions_that_move_axes_are_read() {
     for (text, buffer) in [

@@ -42,6 +42,10 @@ pub(in super::super) fn read(text: &str, known: &Known) -> Result<Found> {
     for call in &calls {
         builder.call(call).map_err(|error| error.or_at(call.span.clone()))?;
     }
+    // Code that only copies: without a step it would be printed as a name alone, which nobody reads as code.
+    if builder.steps.is_empty() {
+        builder.take(Step::Ravel).map_err(|error| error.or_at(at.clone()))?;
+    }
     // One call may be several steps, and each is printed as a call.
     if builder.steps.len() > MOST {
         let error = Error::new(format!("{} steps", builder.steps.len())).of_kind(ErrorKind::Limit).at(at);
