@@ -156,23 +156,23 @@ fn what_is_legal_and_worth_knowing_is_remarked() {
 fn a_line_that_cannot_be_read_says_where_and_why() {
     for (text, place, found) in [
         ("", 0, "the end of the text"),
-        ("[2,3]", 0, "\"[\""),
+        ("[2,3]", 0, "unexpected \"[\""),
         ("FLOAT32", 7, "the end of the text"),
         ("FLOAT32 [2,3", 12, "the end of the text"),
-        ("FLOAT32 [2 3]", 11, "\"3\""),
-        ("FLOAT32 [2,]", 11, "\"]\""),
-        ("FLOAT32 [2.5]", 9, "\"2.5\""),
-        ("FLOAT32 [99999999999999999999]", 9, "\"99999999999999999999\""),
+        ("FLOAT32 [2 3]", 11, "unexpected \"3\""),
+        ("FLOAT32 [2,]", 11, "unexpected \"]\""),
+        ("FLOAT32 [2.5]", 9, "unexpected \"2.5\""),
+        ("FLOAT32 [99999999999999999999]", 9, "unexpected \"99999999999999999999\""),
         ("FLOAT32 [2,3] strides", 21, "the end of the text"),
         ("FLOAT32 [2,3] strides [3,1] strides [3,1]", 28, "strides stands twice"),
         ("FLOAT32 HW [2,3] strides [3,1]", 17, "strides stands twice"),
-        ("FLOAT32 [2,3] total -1", 20, "\"-1\""),
-        ("FLOAT32 [2,3] totl 24", 14, "\"totl\""),
+        ("FLOAT32 [2,3] total -1", 20, "unexpected \"-1\""),
+        ("FLOAT32 [2,3] totl 24", 14, "unexpected \"totl\""),
         ("FLOAT32 NHWX [1,2,3,4]", 8, "layout \"NHWX\""),
         ("FLOAT32 NHWC [1,2,3]", 8, "3 sizes with 4 letters"),
         ("FLOAT32 NHWC [1,0,3,4]", 8, "layout \"NHWC\" of sizes that are no sizes"),
         ("FLOAT32 WH [65536,65537]", 0, "-"),
-        ("FLOAT32 [2] flags MINE", 18, "\"MINE\""),
+        ("FLOAT32 [2] flags MINE", 18, "unexpected \"MINE\""),
     ] {
         match Desc::parse(text) {
             Err(error) => {

@@ -178,7 +178,10 @@ impl<'a> Reader<'a> {
     }
 
     fn error((word, span): (&str, Range<usize>), accepts: &str) -> Error {
-        let found = if word.is_empty() { "the end of the text".to_owned() } else { shown(word) };
+        let found = match word {
+            "" => "the end of the text".to_owned(),
+            word => format!("unexpected {}", shown(word)),
+        };
         Error::new(found).at(span).accepts(accepts)
     }
 
