@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tilework::Result;
 use tilework::words::short_bytes;
-use tilework_files::container::{Container, Tensor};
+use tilework_files::container::{Container, Fetch, Tensor};
 
 use crate::output::Output;
 use crate::progress::Progress;
@@ -20,6 +20,16 @@ pub fn fetch<'t>(
     output: &mut Output,
 ) -> Result<()> {
     let missing = container.missing(tensors.clone());
+    fetch_with(missing, (container.name(), scratch), output, |progress| container.fetch(tensors, progress))
+}
+
+/// The same of anything that is fetched into `scratch`, as `run` does it.
+pub fn fetch_with(
+    missing: Fetch,
+    (name, scratch): (&str, &Path),
+    output: &mut Output,
+    run: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Result<()>,
+) -> Result<()> {
     if missing.bytes == 0 {
         return Ok(());
     }
@@ -28,12 +38,12 @@ pub fn fetch<'t>(
         let _ = output.note(&format!(
             "{} of {} are fetched into {}, which is in memory (tmpfs), beyond --memory; TMPDIR names a folder on a disk",
             short_bytes(missing.bytes.into()),
-            container.name(),
+            name,
             scratch.display()
         ));
     }
     let progress = Progress::new(missing.bytes, output.look.ascii);
-    let fetched = container.fetch(tensors, &|done| progress.update(done));
+    let fetched = run(&|done| progress.update(done));
     progress.finish();
     fetched
 }

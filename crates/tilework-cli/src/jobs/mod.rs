@@ -9,11 +9,12 @@ mod tasks;
 use std::time::Instant;
 
 use tilework::{Error, ErrorKind};
-use tilework_stores::Stamp;
 use tilework_stores::job::Job;
 use tilework_stores::run::{Bounds, Done};
+use tilework_stores::{Stamp, scratch_of};
 
 use crate::args::{HowArgs, PlanOnlyArgs};
+use crate::fetch::fetch_with;
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
 
@@ -72,7 +73,7 @@ fn go(
         return said.say(None, None, output);
     }
     let start = Instant::now();
-    match all(job, None, workers, said.bytes(), output.look.ascii) {
+    match all(job, None, workers, said.bytes(), output) {
         Ok(done) => said.say(Some((done, start.elapsed().as_secs_f64())), None, output),
         Err(error) => output.bad(&error, "", None),
     }
@@ -84,8 +85,9 @@ fn all(
     before: Option<&Stamp>,
     (bounds, cluster): (&Bounds, Option<Cluster>),
     bytes: u128,
-    ascii: bool,
+    output: &mut Output,
 ) -> tilework::Result<Done> {
+    let ascii = output.look.ascii;
     let open = job.open(before, *bounds)?;
     let passes = open.passes()?;
     let bytes = u64::try_from(bytes / passes.len().max(1) as u128).unwrap_or(u64::MAX);
@@ -104,13 +106,9 @@ fn all(
         job.open(before, *bounds)?.finish()?;
         return Ok(done);
     }
-    let missing = open.missing();
-    if missing > 0 {
-        let progress = Progress::new(missing, ascii);
-        let fetched = open.fetch(&|done| progress.update(done));
-        progress.finish();
-        fetched?;
-    }
+    let source = job.source().to_string_lossy();
+    let scratch = scratch_of(job.target());
+    fetch_with(open.missing(), (&source, &scratch), output, |progress| open.fetch(progress))?;
     let mut done = Done::default();
     for (pass, &tasks) in passes.iter().enumerate() {
         let progress = Progress::new(bytes, ascii);

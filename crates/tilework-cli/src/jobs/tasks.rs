@@ -25,7 +25,7 @@ fn bounds_of(job: &Job, how: &HowArgs) -> tilework::Result<Bounds> {
 }
 
 pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> {
-    let run = || -> tilework::Result<(Done, Job)> {
+    let mut run = || -> tilework::Result<(Done, Job)> {
         let text = std::fs::read_to_string(&asked.plan)
             .map_err(|error| Error::new(format!("{}: {error}", asked.plan.display())))?;
         let (job, before) = Job::from_json(&text)?;
@@ -38,7 +38,7 @@ pub fn run_tasks(asked: &RunTasksArgs, output: &mut Output) -> Result<(), Stop> 
                 return Ok((Done::default(), job));
             }
             drop(open);
-            return Ok((all(&job, before.as_ref(), (&bounds, cluster), 0, output.look.ascii)?, job));
+            return Ok((all(&job, before.as_ref(), (&bounds, cluster), 0, output)?, job));
         };
         let pass = asked.pass.unwrap_or(1) - 1;
         let passes = open.passes()?;

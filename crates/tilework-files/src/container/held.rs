@@ -294,6 +294,16 @@ pub struct Fetch {
     pub in_memory: bool,
 }
 
+impl Fetch {
+    /// These of several files together.
+    pub fn all(each: impl Iterator<Item = Fetch>) -> Fetch {
+        each.fold(Fetch::default(), |all, one| Fetch {
+            bytes: all.bytes.saturating_add(one.bytes),
+            in_memory: all.in_memory | one.in_memory,
+        })
+    }
+}
+
 impl Container {
     /// What is missing of these arrays; nothing of files of this machine.
     pub fn missing<'t>(&self, tensors: impl Iterator<Item = &'t Tensor>) -> Fetch {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tilework::sharding::Named;
 use tilework::{Error, Layout, Result};
 use tilework_copy::Mapped;
-use tilework_files::container::{Container, Content, Data, Placed, Tensor};
+use tilework_files::container::{Container, Content, Data, Fetch, Placed, Tensor};
 
 use super::{OFFSETS, SIZES};
 use crate::cut::Cut;
@@ -230,10 +230,9 @@ impl Checkpoint {
         places.iter().map(of).max().unwrap_or(0)
     }
 
-    /// How many bytes of the tensors of these numbers a server has, and are not fetched yet.
-    pub(crate) fn missing(&self, numbers: &[usize]) -> u64 {
-        let of_file = |(file, tensors): (&Container, Vec<&Tensor>)| file.missing(tensors.into_iter()).bytes;
-        self.of_files(numbers).map(of_file).fold(0, u64::saturating_add)
+    /// What of the tensors of these numbers a server has, and is not fetched yet.
+    pub(crate) fn missing(&self, numbers: &[usize]) -> Fetch {
+        Fetch::all(self.of_files(numbers).map(|(file, tensors)| file.missing(tensors.into_iter())))
     }
 
     /// Fetches these; `progress` is called with how many bytes are there.

@@ -73,7 +73,40 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// What was written under a name is found there, between whatever else the file has.
+        #[test]
+        fn values_are_found_between_anything(
+            sections in prop::collection::vec(("[ab]", prop::collection::vec(("[kl]", "[!-~]{0,4}"), 0..4)), 0..5),
+            noise in prop::collection::vec("([#; \t]\\PC{0,8}|[^\\[=]{0,8})", 1..5),
+        ) {
+            let mut noise = noise.iter().cycle();
+            let (mut text, mut wanted, mut has) = (String::new(), HashMap::new(), false);
+            for (name, entries) in &sections {
+                let mut add = |line: &str| text.extend([line, "\n", noise.next().map_or("", String::as_str), "\n"]);
+                add(&format!(" [ {name}\t]"));
+                has |= name == "a";
+                for (key, value) in entries {
+                    add(&format!("{key} ={value} "));
+                    if name == "a" {
+                        wanted.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+            let mut found = Profile::default();
+            prop_assert_eq!(found.add(&text, &["a".to_owned()]), has);
+            prop_assert_eq!(found.0, wanted);
+        }
+
+        #[test]
+        fn any_text_is_a_file_of_profiles(text in "\\PC*|([\\[\\]=#; \n]|[ab])*") {
+            Profile::default().add(&text, &["a".to_owned()]);
+        }
+    }
 
     #[test]
     fn a_profile_is_what_both_files_say_under_its_name() -> Result<()> {

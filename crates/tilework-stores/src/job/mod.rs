@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tilework::{Error, Result};
+use tilework_files::container::Fetch;
 
 use crate::checkpoint::{self, Checkpoint, Reshard};
 use crate::far::is_address;
@@ -96,7 +97,7 @@ impl Job {
     }
 
     /// What is read.
-    fn source(&self) -> &Path {
+    pub fn source(&self) -> &Path {
         match self {
             Job::Reshard(job) => &job.from,
             Job::Rechunk(job) => &job.from,
@@ -155,10 +156,10 @@ impl Opened<'_> {
         }
     }
 
-    /// How many bytes of files that a server has are not fetched yet. Tasks fetch what they need, each when it needs it; whoever
-    /// does all of them on one machine had better do it at once.
-    pub fn missing(&self) -> u64 {
-        self.of_checkpoint().map_or(0, |(checkpoint, numbers)| checkpoint.missing(&numbers))
+    /// What of files that a server has is not fetched yet. Tasks fetch what they need, each when it needs it; whoever does all of
+    /// them on one machine had better do it at once.
+    pub fn missing(&self) -> Fetch {
+        self.of_checkpoint().map_or_else(Fetch::default, |(checkpoint, numbers)| checkpoint.missing(&numbers))
     }
 
     /// Fetches these; `progress` is called with how many bytes are there.
