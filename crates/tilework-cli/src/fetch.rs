@@ -33,17 +33,23 @@ pub fn fetch_with(
     if missing.bytes == 0 {
         return Ok(());
     }
-    if missing.in_memory && missing.bytes >= LARGE {
-        // Whoever does not listen any more wants no note.
-        let _ = output.note(&format!(
-            "{} of {} are fetched into {}, which is in memory (tmpfs), beyond --memory; TMPDIR names a folder on a disk",
-            short_bytes(missing.bytes.into()),
-            name,
-            scratch.display()
-        ));
+    if missing.in_memory {
+        note_memory(missing.bytes, &format!("of {name} are fetched into"), scratch, output);
     }
     let progress = Progress::new(missing.bytes, output.look.ascii);
     let fetched = run(&|done| progress.update(done));
     progress.finish();
     fetched
+}
+
+/// Says that so many bytes stand in memory as the folder for them is there.
+pub fn note_memory(bytes: u64, what: &str, scratch: &Path, output: &mut Output) {
+    if bytes >= LARGE {
+        // Whoever does not listen any more wants no note.
+        let _ = output.note(&format!(
+            "{} {what} {}, which is in memory (tmpfs), beyond --memory; TMPDIR names a folder on a disk",
+            short_bytes(bytes.into()),
+            scratch.display()
+        ));
+    }
 }

@@ -1,7 +1,9 @@
 //! `convert` of files that hold many arrays by name.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,13 +11,14 @@ use tilework::words::short_bytes;
 use tilework::{Element, Error, System};
 use tilework_copy::Threads;
 use tilework_files::container::{
-    Change, Container, Content, Format, How, Job, Rename, Target, Written, write,
+    Change, Container, Content, Format, How, Job, Rename, Target, Written, write, write_unnamed,
 };
+use tilework_files::is_in_memory;
 
 use crate::args::{Args, ConvertArgs, FileFormat};
 use crate::becomes::{Becomes, Wish};
 use crate::convert::{Failure, WORTH_TELLING, ends_in_npy};
-use crate::fetch::fetch;
+use crate::fetch::{fetch, note_memory};
 use crate::ls;
 use crate::output::{Output, Stop};
 use crate::progress::Progress;
@@ -79,17 +82,20 @@ fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
         }
         return Ok(Target { format: Format::Zarr, folder: None, transposed });
     }
-    if stores::is_address(path) {
-        return Err(Error::new(format!("{name} as the file to write"))
-            .rule("Zarr stores are written to object stores, and no other files")
-            .accepts("a name that ends in .zarr, --format zarr, or a file here that is copied there then"));
-    }
     if convert.compress.is_some() {
         return Err(Error::new(format!("--compress, and {name} is no Zarr store"))
             .rule("chunks of a store are compressed, and nothing else that is written")
             .accepts("a name that ends in .zarr, or --format zarr"));
     }
-    if name.ends_with(std::path::is_separator) || path.is_dir() || convert.shard_size.is_some() {
+    let is_folder = name.ends_with(std::path::is_separator) || convert.shard_size.is_some();
+    if is_folder && stores::is_address(path) {
+        return Err(Error::new(format!("{name} as a folder of shards"))
+            .rule("single files and Zarr stores are written to buckets")
+            .accepts(
+                "the name of one file, without --shard-size; or a folder here that is copied there then",
+            ));
+    }
+    if is_folder || path.is_dir() {
         let format = given.unwrap_or(Format::Safetensors);
         return Ok(Target { format, folder: Some(convert.shard_size.unwrap_or(SHARD)), transposed });
     }
@@ -130,7 +136,8 @@ fn refuse_single(convert: &ConvertArgs) -> tilework::Result<()> {
 pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Done, Failure> {
     refuse_single(convert)?;
     let target = target(convert)?;
-    let scratch = stores::scratch_of(Path::new(&convert.output));
+    let out = Path::new(&convert.output);
+    let scratch = stores::scratch_of(out);
     let container = stores::open(Path::new(&convert.input), convert.dtype, &scratch)?;
     let chosen = ls::only(&container, &convert.only)?;
     let renames =
@@ -147,6 +154,8 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
     }
     wish.was_of_use(kept.len() < jobs.len() || jobs.is_empty(), &kept)?;
     refuse_unfit(&jobs, &target)?;
+    // Before anything is fetched.
+    let object = if target.format == Format::Zarr { None } else { stores::NewObject::of(out)? };
     if let Some(lists) = without_a_type(&jobs, target.format) {
         output.note(&lists).map_err(Failure::Stop)?;
     }
@@ -154,6 +163,9 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
     let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
     let bytes = |content: &Content| content.stored_bytes(target.format, "").unwrap_or(0);
     let total = jobs.iter().map(|job| bytes(&job.content())).fold(0, u64::saturating_add);
+    if object.is_some() && is_in_memory(&scratch) {
+        note_memory(total, "are written in", &scratch, output);
+    }
     let progress = Progress::new(total, output.look.ascii);
     let how = How {
         pool: &pool,
@@ -161,10 +173,16 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
         check: convert.check,
         progress: &|done| progress.update(done),
     };
-    let out = Path::new(&convert.output);
-    let written = match target.format {
-        Format::Zarr => stores::write(&container, &jobs, convert.compress.as_deref(), out, &how),
-        _ => write(&container, &jobs, &target, out, &how),
+    let written = match (target.format, &object) {
+        (Format::Zarr, _) => stores::write(&container, &jobs, convert.compress.as_deref(), out, &how),
+        (_, None) => write(&container, &jobs, &target, out, &how),
+        (_, Some(object)) => {
+            write_unnamed(&container, &jobs, &target, (out, &scratch), &how).and_then(|(file, written)| {
+                progress.finish();
+                send(object, &file, written.bytes, output.look.ascii)?;
+                Ok(written)
+            })
+        }
     };
     progress.finish();
     let written = written?;
@@ -210,6 +228,15 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
         checked: convert.check,
         written,
     })
+}
+
+/// Sends a file, and says how far it is.
+fn send(object: &stores::NewObject, file: &File, bytes: u64, ascii: bool) -> tilework::Result<()> {
+    let progress = Arc::new(Progress::new(bytes, ascii));
+    let told = Arc::clone(&progress);
+    let sent = object.send(file, Arc::new(move |done| told.update(done)));
+    progress.finish();
+    sent
 }
 
 /// The most names that a message says.

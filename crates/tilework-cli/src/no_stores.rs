@@ -1,6 +1,8 @@
 //! What is said of stores of chunks by a build without them.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tilework::{Element, Result};
 use tilework_files::container::{Container, Content, Format, How, Job, WriteError, Written};
@@ -19,6 +21,19 @@ pub fn open(path: &Path, known: Option<Element>, _: &Path) -> Result<Container> 
     match Container::format_of(path) {
         Some(Format::Zarr) => Err(lacks("Zarr stores", "stores")),
         _ => Container::open_as(path, known),
+    }
+}
+
+/// A file on a server, which nobody writes.
+pub enum NewObject {}
+
+impl NewObject {
+    pub fn of(path: &Path) -> Result<Option<NewObject>> {
+        if is_address(path) { Err(lacks("files and stores that a server has", "objects")) } else { Ok(None) }
+    }
+
+    pub fn send(&self, _: &File, _: Arc<dyn Fn(u64) + Send + Sync>) -> Result<()> {
+        match *self {}
     }
 }
 

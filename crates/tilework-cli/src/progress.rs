@@ -49,8 +49,8 @@ impl Progress {
     }
 
     /// Takes the bar away.
-    pub fn finish(self) {
-        if let Ok(mut drawn) = self.drawn.into_inner()
+    pub fn finish(&self) {
+        if let Ok(mut drawn) = self.drawn.lock()
             && drawn.columns > 0
         {
             drawn.draw("");

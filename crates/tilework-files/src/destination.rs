@@ -115,6 +115,17 @@ impl NewFile {
         Ok(NewFile { file, path, temporary: Some(temporary), old, is_hasty: false })
     }
 
+    /// A file that never has a name, in this folder; messages call it `path`.
+    pub(crate) fn unnamed(folder: &Path, path: PathBuf) -> Result<NewFile> {
+        let file = scratch(folder).map_err(|error| failed(&path.display().to_string(), &error))?;
+        Ok(NewFile { file, path, temporary: None, old: None, is_hasty: false })
+    }
+
+    /// The file itself, which gets no name.
+    pub(crate) fn into_file(self) -> File {
+        self.file
+    }
+
     /// The file, empty at first.
     pub fn file(&self) -> &File {
         &self.file

@@ -76,6 +76,7 @@ pub use check::{check, check_sample};
 pub use destination::{Destination, NewFile, folder_of, unfinished};
 pub use element::{descr_of, element_of, little_endian, numpy_reads, reverse};
 pub use memory::available_memory;
+pub use room::is_in_memory;
 pub use source::{Array, Part, Source};
 pub use window::parts;
 pub use write::{Move, StreamError};

@@ -4,6 +4,7 @@
 //! limit of `ulimit -f` the system ends the process instead of answering.
 
 use std::fs::File;
+use std::path::Path;
 
 /// Why a file cannot be so long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,16 +25,17 @@ pub(crate) fn lack_of_limit(len: u64) -> Option<Lack> {
     lacks(len, limit(), None)
 }
 
-/// Whether what stands in this file is in memory, as in a folder of tmpfs.
+/// Whether files below a path are kept in memory.
 #[cfg(target_os = "linux")]
-pub(crate) fn is_in_memory(file: &File) -> bool {
-    const TMPFS: u64 = 0x0102_1994;
-    const RAMFS: u64 = 0x8584_58f6;
-    rustix::fs::fstatfs(file).is_ok_and(|disk| [TMPFS, RAMFS].contains(&(disk.f_type as u64)))
+pub fn is_in_memory(path: &Path) -> bool {
+    const OF_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6]; // tmpfs, ramfs
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    // The type of the field differs between machines; the numbers do not.
+    rustix::fs::statfs(there).is_ok_and(|disk| OF_MEMORY.contains(&(disk.f_type as u32)))
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn is_in_memory(_: &File) -> bool {
+pub fn is_in_memory(_: &Path) -> bool {
     false
 }
 

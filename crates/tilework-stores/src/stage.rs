@@ -9,7 +9,7 @@ use tilework::{Error, Result};
 use tilework_files::{NewFile, folder_of};
 
 use crate::beside::{Beside, failed};
-use crate::far::{self, Address, Scheme, Unfinished};
+use crate::far::{self, Address, Unfinished};
 use crate::stamp::Stamp;
 use crate::zarr::place::{Folder, Place};
 
@@ -119,19 +119,10 @@ impl Stage {
     ) -> Result<Stage> {
         Ok(Stage(match Address::of(out)? {
             None => Kind::Folder(folder()?),
-            Some(address) if address.scheme != Scheme::S3 => {
-                return Err(Error::new(format!("{address} as a place for a new store"))
-                    .rule("a web server is read, and takes no objects")
-                    .accepts(
-                        "s3://BUCKET/NAME, with AWS_ENDPOINT_URL for a server other than AWS; or a folder",
-                    ));
+            Some(address) => {
+                address.to_write()?;
+                Kind::Objects(objects(far::open(&address)?)?)
             }
-            Some(address) if address.name().is_none() => {
-                return Err(Error::new(format!("{address} has no name"))
-                    .rule("a store is written under a name of its own")
-                    .accepts(format!("{address}/NAME")));
-            }
-            Some(address) => Kind::Objects(objects(far::open(&address)?)?),
         }))
     }
 

@@ -252,8 +252,53 @@ def test_weights_larger_than_memory_are_fetched_into_a_file(s3, tmp_path):
     assert not [found for found in os.listdir(tmp_path) if "tilework" in found]
 
 
-def test_what_is_wrong_with_a_file_of_a_server_is_said(s3, tmp_path):
+def test_a_file_is_written_as_it_is_here(s3, proxy, tmp_path):
     index = put_model(s3, tmp_path)
+    for name in ["m.safetensors", "m.npz", "m.gguf", "w.npy"]:
+        only = ["--only", asked("ls", index)["tensors"][0]["name"]] if name == "w.npy" else []
+        tilework("convert", index, tmp_path / name, *only)
+        s3.put(f"out/{name}", b"what was there")
+        proxy.fault = lambda number, _: "busy" if number % 2 == 0 else None
+        tilework("convert", index, s3.at(f"out/{name}"), "--check", *only)
+        proxy.fault = None
+        assert s3.bytes(f"out/{name}") == (tmp_path / name).read_bytes(), name
+    tw.convert(s3.at("out/m.gguf"), s3.at("again.npz"))
+    assert tw.diff(s3.at("again.npz"), tmp_path / "m.npz").same
+    assert sorted(s3.keys("out/")) == ["out/m.gguf", "out/m.npz", "out/m.safetensors", "out/w.npy"]
+
+
+def test_a_file_larger_than_memory_is_sent_in_parts(s3, proxy, tmp_path):
+    path = tmp_path / "large.npy"
+    np.save(path, np.arange(160 << 18, dtype="f4").reshape(4096, -1))
+    parts = []
+
+    def third(_, request):
+        if request.command == "PUT" and "partNumber" in request.path:
+            parts.append(request.path)
+            return "busy" if len(parts) == 3 else None
+        return None
+
+    proxy.fault = third
+    words = ["convert", path, s3.at("large.safetensors"), "--memory", "96MiB"]
+    peak = "import resource, subprocess, sys; ran = subprocess.run(sys.argv[1:]).returncode; " \
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(ran)"
+    ran = subprocess.run([sys.executable, "-c", peak, PROGRAM, *map(str, words)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout.split()[-1]) < 160 << 10
+    assert len(parts) == 22  # 21 of 8 MiB, one of them twice
+    tilework("convert", path, tmp_path / "large.safetensors")
+    assert s3.bytes("large.safetensors") == (tmp_path / "large.safetensors").read_bytes()
+    # A part that is never taken: nothing is there, and nothing is left.
+    proxy.fault = lambda _, request: "busy" if "partNumber=5" in request.path else None
+    said = tilework("convert", path, s3.at("other.safetensors"), code=2)
+    assert "other.safetensors" in said and "503" in said
+    proxy.fault = None
+    assert "other.safetensors" not in s3.keys()
+    assert "Uploads" not in s3.client.list_multipart_uploads(Bucket=s3.name)
+
+
+def test_what_is_wrong_with_a_file_of_a_server_is_said(s3, tmp_path):
+    put_model(s3, tmp_path)
     shards = sorted(key for key in s3.keys("model/") if key.endswith(".safetensors"))
     s3.client.delete_object(Bucket=s3.name, Key=shards[1])
     assert f"{s3.at(shards[1])} is not there" in tilework("ls", s3.at("model"), code=2)
@@ -263,8 +308,17 @@ def test_what_is_wrong_with_a_file_of_a_server_is_said(s3, tmp_path):
     assert "a file of 0 bytes" in tilework("ls", s3.at("empty.safetensors"), code=2)
     s3.put("notes.txt", b"nothing of the kind")
     assert "notes.txt is no file of named arrays" in tilework("ls", s3.at("notes.txt"), code=2)
-    said = tilework("convert", index, s3.at("out.safetensors"), code=2)
-    assert "out.safetensors" in said
+    s3.put("old.npz", b"old")
+    for out, word in [
+        (s3.at("shards/"), "as a folder of shards"),
+        (s3.at("old.npz").replace("s3:", "https:"), "takes no objects"),
+        (f"s3://{s3.name}", "has no name"),
+        (s3.at("old.npz"), "is not there"),  # one of the shards
+        ("s3://no-such-bucket/a.npz", "no-such-bucket"),
+    ]:
+        source = s3.at("model") if word == "is not there" else s3.at("model.gguf")
+        assert word in tilework("convert", source, out, "--format", "npz", code=2), out
+    assert s3.bytes("old.npz") == b"old"
     said = tilework("ls", s3.at("model.gguf"), code=2, env={"TMPDIR": "/nonexistent"})
     assert "/nonexistent" in said
 

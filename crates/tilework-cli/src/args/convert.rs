@@ -46,7 +46,7 @@ of dimensions; any other is stored as a list, with a note in the attributes of t
 major dimensions into chunks of up to 16 MiB; arrays of a store keep their chunks in a new store, and become row-major elsewhere.
 
 IN may be in a bucket, s3://BUCKET/PATH, or on a web server, https://HOST/PATH: of a file the arrays that are converted are fetched, into \
-a file without a name beside OUT. A Zarr store is written to a bucket as well. `tilework rechunk --help` says where credentials come \
+a file without a name beside OUT. A Zarr store or a single file is written to a bucket as well, the file by way of TMPDIR. `tilework rechunk --help` says where credentials come \
 from.
 
 A folder is complete or absent, too. If a run is killed, .OUT.tilework-unfinished is left beside it, and the same command goes on \

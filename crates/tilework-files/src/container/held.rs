@@ -313,7 +313,7 @@ impl Container {
             let there = fetched.there.lock().unwrap_or_else(PoisonError::into_inner);
             let missing = ranges.iter().flat_map(|range| there.missing(range));
             all.bytes = missing.map(|range| range.end - range.start).fold(all.bytes, u64::saturating_add);
-            all.in_memory |= room::is_in_memory(&there.file);
+            all.in_memory |= room::is_in_memory(Path::new(&fetched.folder));
         }
         all
     }

@@ -40,7 +40,7 @@ pub use pattern::{Pattern, Rename};
 pub use repack::Mix;
 pub use safetensors::{Head, safetensors_head};
 pub use sharded::several;
-pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write};
+pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write, write_unnamed};
 
 use held::Held;
 

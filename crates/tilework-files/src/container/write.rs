@@ -3,7 +3,8 @@
 //! A file is laid out as a whole, its room is reserved, and each array is moved to its place in it, by the engine that moves
 //! single arrays; then what is around the arrays is written, and the file gets its name (`destination.rs`).
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use flate2::Crc;
 use tilework::{Error, Layout, Result};
@@ -150,17 +151,11 @@ pub fn write(
     out: &Path,
     how: &How,
 ) -> std::result::Result<Written, WriteError> {
-    differ(jobs.iter().map(|job| job.name.as_str()))?;
-    let bodies = jobs
-        .iter()
-        .map(|job| body(target.format, &job.name, &job.content(), target.transposed))
-        .collect::<Result<Vec<Body>>>()?;
+    let bodies = bodies(jobs, target)?;
     if let Some(limit) = target.folder {
         return folder_out::write((from, jobs, &bodies), (target.format, limit), out, how);
     }
-    let entries: Vec<Entry> =
-        jobs.iter().zip(&bodies).map(|(job, body)| Entry { name: &job.name, body }).collect();
-    let frame = Frame::new(target.format, &entries, from)?;
+    let frame = frame(from, jobs, &bodies, target)?;
     let Destination::File(file) = Destination::create(out)? else {
         return Err(Error::new(format!("{} is no file", out.display()))
             .rule("arrays are written to their places, and not one after the other")
@@ -171,6 +166,38 @@ pub fn write(
     write_file((from, jobs), (&numbers, &frame), &file, &folder_of(out), how, 0)?;
     file.commit()?;
     Ok(Written { files: 1, bytes: frame.bytes, resumed: 0 })
+}
+
+/// Writes arrays of `from` into one new file without a name, in the folder `scratch`: to be sent elsewhere, to `out`.
+///
+/// # Errors
+/// Those of [`write`] for one file.
+pub fn write_unnamed(
+    from: &Container,
+    jobs: &[Job],
+    target: &Target,
+    (out, scratch): (&Path, &Path),
+    how: &How,
+) -> std::result::Result<(File, Written), WriteError> {
+    let frame = frame(from, jobs, &bodies(jobs, target)?, target)?;
+    let name = PathBuf::from(format!("{}, by way of {}", out.display(), scratch.display()));
+    let file = NewFile::unnamed(scratch, name)?;
+    let numbers: Vec<usize> = (0..jobs.len()).collect();
+    write_file((from, jobs), (&numbers, &frame), &file, scratch, how, 0)?;
+    Ok((file.into_file(), Written { files: 1, bytes: frame.bytes, resumed: 0 }))
+}
+
+/// What each array is in a file of this format.
+fn bodies(jobs: &[Job], target: &Target) -> Result<Vec<Body>> {
+    differ(jobs.iter().map(|job| job.name.as_str()))?;
+    jobs.iter().map(|job| body(target.format, &job.name, &job.content(), target.transposed)).collect()
+}
+
+/// One file of all of them.
+fn frame(from: &Container, jobs: &[Job], bodies: &[Body], target: &Target) -> Result<Frame> {
+    let entries: Vec<Entry> =
+        jobs.iter().zip(bodies).map(|(job, body)| Entry { name: &job.name, body }).collect();
+    Frame::new(target.format, &entries, from)
 }
 
 /// Writes a file that has no name yet; `done` bytes were written before. Returns how many are then.

@@ -99,6 +99,23 @@ impl Address {
         Some(Address { names: folders.to_vec(), ..self.clone() })
     }
 
+    /// The folder and the name of what is to be written here.
+    ///
+    /// # Errors
+    /// A server that takes nothing, and a bucket without a name after it.
+    pub(crate) fn to_write(&self) -> Result<(Address, &str)> {
+        if self.scheme != Scheme::S3 {
+            return Err(Error::new(format!("{self} as a place to write to"))
+                .rule("a web server is read, and takes no objects")
+                .accepts("s3://BUCKET/NAME, with AWS_ENDPOINT_URL for a server other than AWS; or a path"));
+        }
+        self.folder().zip(self.name()).ok_or_else(|| {
+            Error::new(format!("{self} has no name"))
+                .rule("what is written has a name of its own in its bucket")
+                .accepts(format!("{self}/NAME"))
+        })
+    }
+
     /// Another store beside this one; none where this has no name.
     pub(crate) fn beside(&self, name: &str) -> Option<Address> {
         let mut beside = self.folder()?;

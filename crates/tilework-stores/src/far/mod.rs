@@ -11,6 +11,7 @@ mod bounded;
 mod file;
 #[cfg(feature = "objects")]
 mod profile;
+mod send;
 #[cfg(feature = "objects")]
 mod server;
 mod stage;
@@ -32,6 +33,7 @@ use crate::zarr::place::{First, Object, Place};
 pub use address::is_address;
 pub(crate) use address::{Address, Scheme};
 pub(crate) use file::Folder;
+pub use send::Object as NewObject;
 pub(crate) use stage::{Unfinished, remove_all};
 
 /// How often a request is tried.
@@ -67,10 +69,26 @@ pub(crate) trait Server: Debug + Send + Sync {
     fn list(&self, most: usize) -> Answer<Vec<String>>;
 
     /// Puts an object, which is there whole or not at all.
-    fn put(&self, key: &str, bytes: &Arc<Vec<u8>>) -> Answer<()>;
+    fn put(&self, key: &str, body: &Arc<dyn Body>) -> Answer<()>;
 
     /// Removes an object; one that is not there is removed.
     fn remove(&self, key: &str) -> Answer<()>;
+}
+
+/// What an object is to be.
+#[cfg_attr(not(feature = "objects"), allow(dead_code, reason = "nothing else sends"))]
+pub(crate) trait Body: Send + Sync {
+    /// All its bytes.
+    fn all(&self) -> &[u8];
+
+    /// Called with how many of them the server has.
+    fn sent(&self, _: u64) {}
+}
+
+impl Body for Vec<u8> {
+    fn all(&self) -> &[u8] {
+        self
+    }
 }
 
 /// What is asked for of an object.
@@ -210,8 +228,12 @@ impl Objects {
 
     /// Puts an object, which is there whole or not at all.
     pub(crate) fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
-        let bytes = Arc::new(bytes);
-        self.tried(|| self.server.put(key, &bytes))
+        self.send(key, &(Arc::new(bytes) as Arc<dyn Body>))
+    }
+
+    /// The same of bytes that are elsewhere.
+    fn send(&self, key: &str, body: &Arc<dyn Body>) -> Result<()> {
+        self.tried(|| self.server.put(key, body))
     }
 
     /// Removes an object.

@@ -183,7 +183,7 @@ impl Server for View {
         Ok(keys.iter().filter_map(|key| key.strip_prefix(&prefix)).take(most).map(str::to_owned).collect())
     }
 
-    fn put(&self, key: &str, bytes: &Arc<Vec<u8>>) -> Answer<()> {
+    fn put(&self, key: &str, body: &Arc<dyn Body>) -> Answer<()> {
         self.asked("put", key)?;
         if let Some(left) = &mut lock(&self.shelf.faults).puts
             && key.contains("c/")
@@ -191,7 +191,8 @@ impl Server for View {
             *left -= 1; // at 0 it was refused
         }
         let number = self.shelf.asked.load(Ordering::Relaxed);
-        lock(&self.shelf.objects).insert(self.key(key), (number, Arc::clone(bytes)));
+        lock(&self.shelf.objects).insert(self.key(key), (number, Arc::new(body.all().to_vec())));
+        body.sent(body.all().len() as u64);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tilework::Result;
+use tilework_files::is_in_memory;
 
 use super::{Hold, Pass};
 
@@ -134,20 +135,6 @@ pub(super) fn of(pass: &Pass, assumed: &Assumed) -> Result<Price> {
         memory: pass.memory()?,
         seconds: work / count as f64 * rounds as f64,
     })
-}
-
-/// Whether files below a path are kept in memory.
-#[cfg(target_os = "linux")]
-fn is_in_memory(path: &Path) -> bool {
-    const OF_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6]; // tmpfs, ramfs
-    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
-    // The type of the field differs between machines; the numbers do not.
-    rustix::fs::statfs(there).is_ok_and(|disk| OF_MEMORY.contains(&(disk.f_type as u32)))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_in_memory(_: &Path) -> bool {
-    false
 }
 
 /// `bytes · all / whole`, rounded up.

@@ -11,7 +11,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{StreamExt, TryFutureExt, TryStreamExt};
 use object_store::http::HttpBuilder;
 use object_store::path::Path as Key;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload};
@@ -21,19 +21,19 @@ use tokio::runtime::Runtime;
 use super::address::{Address, Scheme};
 use super::bounded::Bounded;
 use super::profile::Profile;
-use super::{Answer, Failure, Got, Part, Server};
+use super::{Answer, Body, Failure, Got, Part, Server};
 
 use bucket::s3;
 use refused::{causes, refused, shown};
 use wait::{client, retry, runtime, wait};
 
-/// Objects of more bytes are put in parts.
+/// Room that an answer gets at once, whatever it says of its length.
 const LARGE: usize = 64 << 20;
 
 /// The least bytes of a part; as many parts as a server takes are 10,000.
-const PART: usize = 16 << 20;
+const PART: usize = 8 << 20;
 
-/// Parts that are under way at a time.
+/// Parts that are under way at a time. An object of no more bytes than these is put in one request.
 const PARTS: usize = 4;
 
 /// A store on a server.
@@ -176,22 +176,27 @@ impl Server for Remote {
         Ok(keys.filter_map(|key| key.as_ref().get(skip..).map(str::to_owned)).collect())
     }
 
-    fn put(&self, key: &str, bytes: &Arc<Vec<u8>>) -> Answer<()> {
-        let (store, at) = (Arc::clone(&self.store), self.key(key)?);
-        let bytes = Bytes::from_owner(Shared(Arc::clone(bytes)));
+    fn put(&self, key: &str, body: &Arc<dyn Body>) -> Answer<()> {
+        let (store, at, body) = (Arc::clone(&self.store), self.key(key)?, Arc::clone(body));
+        let bytes = Bytes::from_owner(Shared(Arc::clone(&body)));
         let put = self.ask(key, async move {
-            if bytes.len() <= LARGE {
-                return store.put(&at, PutPayload::from_bytes(bytes)).await.map(drop);
+            let len = bytes.len();
+            if len <= PART * PARTS {
+                store.put(&at, PutPayload::from_bytes(bytes)).await?;
+                body.sent(len as u64);
+                return Ok(());
             }
             let mut upload = store.put_multipart(&at).await?;
-            let step = PART.max(bytes.len().div_ceil(10_000));
+            let step = PART.max(len.div_ceil(10_000));
             let mut parts = Vec::new();
-            for start in (0..bytes.len()).step_by(step) {
-                let end = bytes.len().min(start + step);
-                parts.push(upload.put_part(PutPayload::from_bytes(bytes.slice(start..end))));
+            for start in (0..len).step_by(step) {
+                let end = len.min(start + step);
+                let part = upload.put_part(PutPayload::from_bytes(bytes.slice(start..end)));
+                parts.push(part.map_ok(move |()| end as u64));
             }
-            let all = futures_util::stream::iter(parts).buffered(PARTS).try_collect::<Vec<()>>().await;
-            match all {
+            let parts = futures_util::stream::iter(parts).buffered(PARTS);
+            let all = parts.map_ok(|end| body.sent(end)).try_collect::<Vec<()>>();
+            match all.await {
                 Ok(_) => upload.complete().await.map(drop),
                 Err(error) => {
                     let _ = upload.abort().await; // the first error is the one that says why
@@ -209,10 +214,10 @@ impl Server for Remote {
 }
 
 /// Bytes that a request holds as long as it is under way.
-struct Shared(Arc<Vec<u8>>);
+struct Shared(Arc<dyn Body>);
 
 impl AsRef<[u8]> for Shared {
     fn as_ref(&self) -> &[u8] {
-        &self.0
+        self.0.all()
     }
 }

@@ -183,3 +183,49 @@ fn checkpoints_of_a_server_are_cut_anew() -> Result<()> {
     let _ = std::fs::remove_dir_all(folder);
     Ok(())
 }
+
+#[test]
+fn a_file_is_sent_whole_or_not_at_all() -> Result<()> {
+    let (shelf, at) = shelf("file-sent");
+    let (folder, whole) = put_files(&shelf, "file-sent")?;
+    let object = |path: &Path| crate::NewObject::of(path);
+    assert!(object(Path::new("out.npz"))?.is_none());
+    for refused in ["https://host/out.npz", "s3://memory-file-sent"] {
+        assert!(object(Path::new(refused)).expect_err("no place").to_string().contains(refused));
+    }
+    let jobs: Vec<container::Job> = whole
+        .tensors()
+        .iter()
+        .map(|tensor| container::Job { name: tensor.name.clone(), tensor, change: container::Change::Keep })
+        .collect();
+    let how = container::How { pool: &Threads::all(), memory: None, check: true, progress: &|_| {} };
+    let target = container::Target { format: container::Format::Npz, folder: None, transposed: false };
+    let out = at("sent.npz");
+    let written = container::write_unnamed(&whole, &jobs, &target, (&out, &folder), &how);
+    let (file, written) = written.expect("a file");
+    let names = || std::fs::read_dir(&folder).expect("a folder").count();
+    let before = names();
+    let send = || -> Result<u64> {
+        let told = Arc::new(AtomicU64::new(0));
+        let telling = Arc::clone(&told);
+        let object = object(&out)?.expect("an address");
+        object.send(&file, Arc::new(move |sent| telling.store(sent, Ordering::Relaxed)))?;
+        Ok(told.load(Ordering::Relaxed))
+    };
+    // A server that is gone keeps what it had.
+    lock(&shelf.objects).insert("folder/sent.npz".to_owned(), (1, Arc::new(b"old".to_vec())));
+    shelf.set(Faults { puts: Some(0), ..Faults::default() });
+    assert!(send().expect_err("a server that is gone").to_string().contains("gone"));
+    assert_eq!(*lock(&shelf.objects)["folder/sent.npz"].1, b"old");
+    shelf.set(Faults { now_and_then: Some(2), ..Faults::default() });
+    for _ in 0..2 {
+        assert_eq!(send()?, written.bytes);
+    }
+    assert_eq!(
+        *lock(&shelf.objects)["folder/sent.npz"].1,
+        std::fs::read(folder.join("m.npz")).expect("read")
+    );
+    assert_eq!(names(), before);
+    let _ = std::fs::remove_dir_all(folder);
+    Ok(())
+}
