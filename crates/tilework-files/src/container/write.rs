@@ -171,7 +171,7 @@ pub fn write(
 /// Writes arrays of `from` into one new file without a name, in the folder `scratch`: to be sent elsewhere, to `out`.
 ///
 /// # Errors
-/// Those of [`write`] for one file.
+/// Those of [`write()`] for one file.
 pub fn write_unnamed(
     from: &Container,
     jobs: &[Job],
