@@ -48,9 +48,8 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                     Store::Stream => columns * rows * size / LINE,
                     Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
                 };
-            // Stores of several wide elements at once pay only where they are whole lines: else each touches two of them.
-            let splits = store == Store::Plain && size == LANE && !to.unsigned_abs().is_multiple_of(LINE);
-            let lines = if splits { lines * 3 / 2 } else { lines };
+            // Wide elements through the cache: one by one is quicker, wherever lines begin.
+            let lines = if store == Store::Plain && size == LANE { lines * 3 / 2 } else { lines };
             // Registers that are not full, or less than a quarter full; and within the cache it is instructions that count, and
             // these are more.
             let part = rows.min(columns) * size;
@@ -76,9 +75,13 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 let lines = |count: usize, step: isize| read(count, size, step);
                 (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
             };
-            // Within the nearer caches it is elements, wide ones a little more, and else it is lines that are waited for.
-            let (lines, each) =
-                if setting.fetches { (touched(from) + touched(to), 4) } else { (0, size.clamp(8, 11)) };
+            // Within the nearer caches it is elements, and else it is lines that are waited for. The widest are a register each.
+            let (lines, each) = match (setting.fetches, size) {
+                (true, LANE) => (touched(from) + touched(to), 1),
+                (true, _) => (touched(from) + touched(to), 4),
+                (false, LANE) => (0, 8),
+                (false, _) => (0, size.clamp(8, 11)),
+            };
             CALL + lines + rows * columns * each / 16 + rows * 2
         }
         Work::Line { size, from, to, .. } => {

@@ -143,6 +143,7 @@ mod exec;
 mod explain;
 #[cfg(target_os = "linux")]
 mod fault;
+mod fetch;
 #[cfg(all(test, unix))]
 mod guard_tests;
 mod kernels;

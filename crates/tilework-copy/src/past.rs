@@ -7,7 +7,7 @@
 use crate::bounds;
 use crate::exec::Buffers;
 use crate::kernels::vector::LINE;
-use crate::kernels::{InstructionSet, rows};
+use crate::kernels::{self, InstructionSet, rows};
 use crate::step::Outer;
 use tilework_core::InOrder;
 
@@ -20,11 +20,12 @@ pub(crate) fn pitch(bytes: usize) -> usize {
 }
 
 /// Lets blocks follow each other along their rows, so that these go on; unless the source goes on from block to block: then it is
-/// read in its order.
+/// read in its order, where a line that is written in two parts costs no more than that. On AMD's processors (Zen 4) it costs more:
+/// permutations of `f32` with odd sizes went from 0.33 to 0.53 of `memcpy` by going along rows, filters of `bf16` from 0.22 to 0.31.
 pub(crate) fn along_rows(outer: &mut [Outer], is_row: impl Fn(&Outer) -> bool) {
     let goes_on = |outer: &Outer| outer.turn.from.unsigned_abs() < PAGE && outer.turn.from != 0;
     let inner = outer.iter().rev().find(|outer| outer.turn.extent > 1);
-    if !inner.is_some_and(goes_on) {
+    if !(kernels::slow_last_cache() && inner.is_some_and(goes_on)) {
         outer.order_by_key(is_row);
     }
 }

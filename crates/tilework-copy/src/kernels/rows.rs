@@ -319,7 +319,8 @@ unsafe fn one<L: Lines>(source: *const u8, destination: *mut u8, length: usize, 
     }
 }
 
-/// Copies a row through the cache by stores of whole lines, but for the first one and the last one, which overlap them.
+/// Copies a row through the cache by stores of whole lines, but for the first one and the last one, which overlap them if the row
+/// does not begin or end with a line.
 ///
 /// # Safety
 /// As for [`go`]; one row of at least a line.
@@ -328,7 +329,9 @@ unsafe fn aligned<L: Lines>(source: *const u8, destination: *mut u8, length: usi
     let mut done = destination.addr().wrapping_neg() % LINE;
     // SAFETY: every line is within the row, by the caller's promise.
     unsafe {
-        L::load(source).store(destination);
+        if done > 0 {
+            L::load(source).store(destination);
+        }
         while done + TURN * LINE <= length {
             let lines: [L; TURN] = std::array::from_fn(|k| L::load(source.add(done + k * LINE)));
             for (k, line) in lines.into_iter().enumerate() {
@@ -340,7 +343,9 @@ unsafe fn aligned<L: Lines>(source: *const u8, destination: *mut u8, length: usi
             L::load(source.add(done)).store(destination.add(done));
             done += LINE;
         }
-        L::load(source.add(length - LINE)).store(destination.add(length - LINE));
+        if done < length {
+            L::load(source.add(length - LINE)).store(destination.add(length - LINE));
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::run::MOST;
 use crate::choose::{cut, sort, whole};
 use crate::exec::STAGE;
 use crate::explain;
+use crate::fetch;
 use crate::kernels::net::{self, Pass, PassFn};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
@@ -106,23 +107,23 @@ impl Blocks {
         self.width / self.taken()
     }
 
-    /// Lists the source lines of a block.
-    fn fetch_lines(&mut self) {
+    /// Lists the source lines of a block, of blocks that are in step with lines or not.
+    fn fetch_lines(&mut self, in_step: bool) {
         let taken = self.taken();
         let [rows, columns] = [&self.rows, &self.columns].map(|chain| chain.to.len().div_ceil(taken));
-        for row in &self.rows.from {
-            let Some(own) = &self.own else {
-                self.fetch.extend((0..columns).map(|column| row + (column * self.width) as isize));
-                continue;
-            };
-            for line in &own.from {
-                self.fetch.extend(self.columns.from.iter().map(|column| row + line + column));
+        self.fetch = match &self.own {
+            // What lies in a row in the source are the columns.
+            None => {
+                let length = self.columns.to.len() * self.entry();
+                fetch::lines(self.rows.from.iter().map(|&row| (row, length)), in_step)
             }
-        }
-        if self.own.is_some() {
-            self.fetch.sort_unstable();
-        }
-        self.fetch.dedup_by_key(|place| place.div_euclid(LINE as isize));
+            Some(own) => {
+                let (columns, width) = (&self.columns.from, self.width);
+                let lines = self.rows.from.iter().flat_map(|row| own.from.iter().map(move |line| row + line));
+                let spans = lines.flat_map(|line| columns.iter().map(move |column| (line + column, width)));
+                fetch::lines(spans, in_step)
+            }
+        };
         // The first of two passes is called for each line of the second.
         let groups = if self.first.is_some() { 1 << self.passes[1].count } else { 1 };
         self.fetches = self.fetch.len().div_ceil(rows * columns).next_multiple_of(groups);
@@ -270,9 +271,8 @@ fn finish(
     let zero = vec![0];
     let to = blocks.own.as_ref().map_or(&zero, |own| &own.to);
     let whole_line = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
-    blocks.is_whole =
-        to.iter().chain(&blocks.columns.to).all(whole_line) && whole_line(&(blocks.rows.bytes as isize));
     let bytes = blocks.rows.bytes * row_piece;
+    blocks.is_whole = to.iter().chain(&blocks.columns.to).all(whole_line) && whole_line(&(bytes as isize));
     if setting.streams && bytes >= STAGED {
         blocks.staged = staged(&blocks, bytes);
     }
@@ -294,7 +294,7 @@ pub(crate) fn fetching(mut step: Step) -> Step {
         && let Some(blocks) = Arc::get_mut(blocks)
         && blocks.fetch.is_empty()
     {
-        blocks.fetch_lines();
+        blocks.fetch_lines(fetch::in_step(&step.starts, step.outer.iter().map(|outer| &outer.turn)));
     }
     step
 }

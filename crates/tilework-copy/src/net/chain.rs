@@ -1,6 +1,7 @@
 //! Loops that go on where another ends: what lies in a row on one side, and where it is on the other.
 
 use super::network::{Side, forward};
+use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn, Turns};
 
 /// Loops that go on where the one before ends, on a side; while they are collected.
@@ -45,6 +46,11 @@ impl<'a> Growing<'a> {
             let step = self.side.step(&turn).unsigned_abs();
             let pieces = step.saturating_mul(turn.extent).div_ceil(wanted).min(turn.extent);
             piece = turn.extent.div_ceil(pieces);
+            // Whole lines, if all pieces can be.
+            let lines = LINE >> step.trailing_zeros().min(LINE.trailing_zeros());
+            if turn.extent.is_multiple_of(lines) && lines <= 2 * piece {
+                piece = piece.next_multiple_of(lines);
+            }
             while ((turn.extent - 1) % piece + 1) * step < least && piece < turn.extent {
                 piece += 1;
             }

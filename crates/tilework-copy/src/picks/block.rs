@@ -10,6 +10,7 @@ use crate::choose::{sort, whole};
 use crate::cost::cost;
 use crate::exec::STAGE;
 use crate::explain;
+use crate::fetch;
 use crate::kernels::picks::{Kernels, Table, picks as kernels};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn, Turns};
@@ -182,7 +183,10 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting, limit: f64) -> Resu
     let is_whole = rows.iter().all(|row| lines(&row.0) && row.1.is_multiple_of(LINE))
         && outer.iter().all(|turn| lines(&turn.to))
         && starts.iter().all(|start| lines(&start.1));
-    let mut fetch = if setting.fetches { fetched(&runs) } else { Vec::new() };
+    let mut fetch = Vec::new();
+    if setting.fetches {
+        fetch = fetch::lines(runs.iter().map(|run| (run.from, run.length)), fetch::in_step(&starts, &outer));
+    }
     let whole_windows = is_whole && kernels.stream.is_some();
     let staged = if streams && !whole_windows && rows.iter().all(|row| row.1 >= STAGED) {
         staged(&rows, &mut runs)
@@ -332,15 +336,4 @@ fn staged(rows: &[(isize, usize)], runs: &mut [Run]) -> Option<Staged> {
     let first = staged[0].bytes;
     let each = staged.iter().all(|row| row.bytes == first).then_some(first as isize);
     Some(Staged { rows: staged, bytes: at, each })
-}
-
-/// The lines that runs are read from, wherever lines begin; as places in bytes.
-fn fetched(runs: &[Run]) -> Vec<isize> {
-    let line = LINE as isize;
-    let lines = |run: &Run| run.from.div_euclid(line)..=(run.from + run.length as isize - 1).div_euclid(line);
-    let mut fetched: Vec<_> = runs.iter().flat_map(lines).collect();
-    fetched.sort_unstable();
-    fetched.dedup();
-    fetched.iter_mut().for_each(|at| *at *= LINE as isize);
-    fetched
 }
