@@ -11,6 +11,7 @@
 use super::{Zip, ZipFn};
 use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -40,7 +41,7 @@ pub(super) struct Shape {
     /// Whole blocks with streaming stores: the destination is a multiple of `bytes`, and the stride if it is the
     /// destination's.
     pub stream: ZipFn,
-    /// `stream` takes any count of at least a block and any alignment.
+    /// `stream` takes whole blocks of any alignment.
     pub any_alignment: bool,
 }
 
@@ -117,8 +118,12 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
         return unsafe { (shape.plain)(zip) };
     }
     if shape.any_alignment {
-        // SAFETY: the caller's.
-        return unsafe { (shape.stream)(zip) };
+        let whole = zip.count / block * block;
+        // SAFETY: the caller's: whole blocks, and less than one.
+        return unsafe {
+            (shape.stream)(&shape.part(zip, 0, whole));
+            end(zip, shape, whole..zip.count);
+        };
     }
     let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;
     let start =
@@ -129,19 +134,49 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     };
     let line = LINE / shape.size;
     let whole = (zip.count - start) / line * line;
-    // SAFETY: head, whole blocks and tail lie within the rows (`count` is at least a block beyond `start`), and the
-    // blocks begin on lines. Head and tail may overlap what is streamed: they write the same bytes.
+    // SAFETY: head, whole blocks and tail are the rows (`count` is at least a block beyond `start`), and the blocks begin on
+    // lines. Head and tail are less than a line of elements.
     unsafe {
-        if start > 0 {
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, 0, start.max(block)) });
-        }
+        end(zip, shape, 0..start);
         if whole > 0 {
             (shape.stream)(&shape.part(zip, start, whole));
         }
-        if start + whole < zip.count {
-            (shape.plain)(&Zip { ahead: 0, ..shape.part(zip, zip.count - line, line) });
+        end(zip, shape, start + whole..zip.count);
+    }
+}
+
+/// The elements before the first whole block, or behind the last one, and nothing else: a line that went past the cache, and is
+/// then written through it, comes from memory again.
+///
+/// # Safety
+///
+/// As for [`ZipFn`]; there are two blocks and a line of elements, and these are less than a line of them.
+unsafe fn end(zip: &Zip, shape: &Shape, elements: Range<usize>) {
+    if elements.is_empty() {
+        return;
+    }
+    let mut buffer = MaybeUninit::<Ends>::uninit();
+    let buffer = buffer.as_mut_ptr().cast::<u8>();
+    let count = (LINE / shape.size).max(shape.block());
+    let (step, first) = (shape.destination_step(), elements.start.min(zip.count - count));
+    let (rows, pitch) =
+        if shape.direction == Direction::Together { (1, zip.stride) } else { (shape.ways, LINE as isize) };
+    let part = shape.part(zip, first, count);
+    // SAFETY: these `count` elements are among those of the rows; each row of the buffer has room for them: a line for each way.
+    // What is written are the elements that were asked for, which are among them.
+    unsafe {
+        (shape.plain)(&Zip { destination: buffer, stride: pitch, ahead: 0, ..part });
+        for row in 0..rows {
+            let from = buffer.wrapping_offset(row as isize * pitch).add((elements.start - first) * step);
+            let to = zip.destination.offset(row as isize * zip.stride).add(elements.start * step);
+            drain(from, to, elements.len() * step, true);
         }
     }
+}
+
+#[repr(align(64))]
+struct Ends {
+    _bytes: [u8; LINE * WAYS],
 }
 
 /// Any count, put together in a buffer and streamed from there.

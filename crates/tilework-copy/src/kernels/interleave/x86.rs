@@ -133,15 +133,12 @@ unsafe fn apart_512<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
 ///
 /// # Safety
 ///
-/// As for [`super::ZipFn`], with a count of at least a block.
+/// As for [`super::ZipFn`], with a count of whole blocks.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn stream_512<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
-    // SAFETY: the caller's; the last block is at most the whole row.
-    unsafe {
-        if aligned::deinterleave::<SIZE, WAYS, true>(zip) < zip.count {
-            last_512::<SIZE, WAYS>(zip)
-        }
-    }
+    // SAFETY: the caller's.
+    let done = unsafe { aligned::deinterleave::<SIZE, WAYS, true>(zip) };
+    debug_assert_eq!(done, zip.count);
 }
 
 /// Deinterleaves the last block of a row.
