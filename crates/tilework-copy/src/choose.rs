@@ -12,6 +12,8 @@
 //! Where these loops are short, such a kernel moves a few bytes a call, and touches each line many times: for the other ways, see
 //! [`crate::ways`].
 
+use std::ops::Range;
+
 use smallvec::{SmallVec, smallvec};
 use tilework_core::InOrder;
 
@@ -27,6 +29,9 @@ const SHORT: usize = 64;
 
 /// Bytes that a unit should move: large against the cost of finding its place, small against a share of the work.
 const UNIT: usize = 16 << 10;
+
+/// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
+const ADJOINING: Range<usize> = 257..1024;
 
 /// An element that fills this many bytes or more has a kernel call of its own.
 const REPEATED: usize = 64;
@@ -187,9 +192,14 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         true if rows.extent * size >= 256 => Store::Stage,
         true => Store::Plain,
     };
+    // Short rows that adjoin in the source are read whole: all of a block lies in a row, and no line is part of two blocks.
+    let whole_row = columns.extent * size;
+    let adjoin = rows.from == whole_row as isize && ADJOINING.contains(&whole_row);
     let (row_bytes, column_bytes) = match store {
+        Store::Stream if adjoin => ((UNIT / whole_row * size).clamp(LINE, 128), whole_row),
         Store::Stage => (512, 128),
-        Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
+        // What is read, what is fetched, and the buffer are in the nearest cache together.
+        Store::StageWhole => (rows.extent * size, (UNIT / 2 / rows.extent).max(LINE)),
         Store::Stream => ((32 * size).clamp(128, 256), 256),
         Store::Plain if !setting.fetches => (2048, 2048),
         Store::Plain => (256, 256),
