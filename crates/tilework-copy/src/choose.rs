@@ -198,8 +198,8 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let (row_bytes, column_bytes) = match store {
         Store::Stream if adjoin => ((UNIT / whole_row * size).clamp(LINE, 128), whole_row),
         Store::Stage => (512, 128),
-        // What is read, what is fetched, and the buffer are in the nearest cache together.
-        Store::StageWhole => (rows.extent * size, (UNIT / 2 / rows.extent).max(LINE)),
+        Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (rows.extent * size, whole_row),
+        Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
         Store::Stream => ((32 * size).clamp(128, 256), 256),
         Store::Plain if !setting.fetches => (2048, 2048),
         Store::Plain => (256, 256),
