@@ -116,13 +116,16 @@ impl NewFile {
     }
 
     /// A file that never has a name, in this folder; messages call it `path`.
-    pub(crate) fn unnamed(folder: &Path, path: PathBuf) -> Result<NewFile> {
+    ///
+    /// # Errors
+    /// A folder that is not there or may not be written.
+    pub fn unnamed(folder: &Path, path: PathBuf) -> Result<NewFile> {
         let file = scratch(folder).map_err(|error| failed(&path.display().to_string(), &error))?;
         Ok(NewFile { file, path, temporary: None, old: None, is_hasty: false })
     }
 
     /// The file itself, which gets no name.
-    pub(crate) fn into_file(self) -> File {
+    pub fn into_file(self) -> File {
         self.file
     }
 

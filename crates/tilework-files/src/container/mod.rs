@@ -34,13 +34,16 @@ pub use array::{Blocks, Content, Placed};
 pub use body::{Body, body};
 pub use compare::{Compared, Different, Place, Tolerance, compare};
 pub use data::Data;
+pub use folder_out::{Begin, Elsewhere};
 pub use held::{Far, Fetch, Files};
 pub use note::as_noted;
 pub use pattern::{Pattern, Rename};
 pub use repack::Mix;
 pub use safetensors::{Head, safetensors_head};
-pub use sharded::several;
-pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write, write_unnamed};
+pub use sharded::{several, steps};
+pub use write::{
+    Change, How, Job, Moved, Target, WriteError, Written, write, write_elsewhere, write_unnamed,
+};
 
 use held::Held;
 

@@ -12,7 +12,7 @@ use tilework_copy::{MappedMut, Pool};
 use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head};
 
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
-use crate::far::is_address;
+use crate::far::Address;
 use crate::gather::Gather;
 use crate::job::missing;
 use crate::orbax;
@@ -119,10 +119,8 @@ impl Reshard {
     pub fn open(&self) -> Result<Open<'_>> {
         let mesh =
             self.mesh.as_deref().map(Mesh::parse).transpose().map_err(|error| error.field("--mesh"))?;
-        if is_address(&self.to) {
-            return Err(Error::new(format!("{} for a checkpoint", self.to.display()))
-                .rule("checkpoints are written into folders of this machine")
-                .accepts("a folder here, which is copied to a bucket then (aws s3 sync), or a mounted one (mount-s3, rclone mount)"));
+        if let Some(to) = Address::of(&self.to)? {
+            to.to_write()?;
         }
         crate::stage::apart(&self.from, &self.to)?;
         let from = Checkpoint::open_for(&self.from, &self.to)?;
@@ -372,8 +370,7 @@ impl Open<'_> {
             map.forget();
         }
         drop(map);
-        file.commit_hastily()?;
-        stage.done(&name, head.file_bytes, sum.finalize())?;
+        stage.keep(&name, file, (head.file_bytes, sum.finalize()))?;
         Ok(true)
     }
 

@@ -255,7 +255,7 @@ impl NewArray {
 
     /// Writes what makes the chunks an array.
     pub(crate) fn put_metadata(&self) -> Result<()> {
-        self.stage.put(&format!("{}zarr.json", self.path), self.meta.to_text()?.into_bytes())
+        self.stage.put_last(&format!("{}zarr.json", self.path), self.meta.to_text()?.into_bytes())
     }
 
     fn bare(stage: Arc<Stage>, path: &str, meta: Meta) -> Result<NewArray> {
@@ -322,8 +322,7 @@ impl NewArray {
         }
         let sum = sum.finalize();
         drop(map);
-        file.commit_hastily()?;
-        self.stage.done(key, all, sum)
+        self.stage.keep(key, file, (all, sum))
     }
 
     /// The bytes of a piece as they are stored.
