@@ -1,6 +1,6 @@
 //! New stores: one array, or a group with the arrays of a container.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,13 +8,14 @@ use serde_json::{Map, Value, json};
 use tilework::{Error, Result};
 use tilework_files::container::{Change, Container, Format, How, Job, WriteError, Written};
 
+use super::json;
 use super::meta::{Meta, Node};
 use super::new::{Compression, NewArray, Spec};
 use super::one::{BETWEEN, One};
 use super::open::within;
 use super::place::at;
 use super::stored::Stored;
-use super::walk::{check_path, node};
+use super::walk::{check_path, key, node};
 use crate::job::Rechunk;
 use crate::open::scratch_of;
 use crate::stage::{Job as Begun, Stage, apart};
@@ -74,6 +75,7 @@ pub fn write(
         }
     }
     let groups = groups(&paths)?;
+    let groups = attributes_of(from, jobs, groups)?;
     let stored: Vec<Stored> = jobs
         .iter()
         .map(|job| Stored::of(job, store, (own(from, job)?.as_ref(), is_alone.then_some(from)), how.memory))
@@ -83,12 +85,21 @@ pub fn write(
     let (before, what) = (stamp(from)?, what(jobs, &stored)?);
     let stage = Arc::new(Stage::of_job_alone(out, &Begun { source, stamp: &before, what: &what })?);
     if !is_alone {
-        let attributes = attributes(from)?;
-        for group in groups {
-            let attributes = if group.is_empty() { attributes.clone() } else { Map::new() };
-            let key = if group.is_empty() { "zarr.json".to_owned() } else { format!("{group}/zarr.json") };
-            let group = json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
-            stage.put(&key, format!("{group:#}\n").into_bytes())?;
+        let of_group = |attributes: &Map<String, Value>| json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
+        for (group, attributes) in &groups {
+            let mut value = of_group(attributes);
+            // As xarray and zarr-python write and read it: all metadata at once.
+            if group.is_empty() && is_consolidated(from)? {
+                let below = groups.iter().filter(|(group, _)| !group.is_empty());
+                let mut all: Map<String, Value> =
+                    below.map(|(group, attributes)| (group.clone(), of_group(attributes))).collect();
+                for (job, stored) in jobs.iter().zip(&stored) {
+                    all.insert(job.name.clone(), stored.spec.meta().to_json()?);
+                }
+                value["consolidated_metadata"] =
+                    json!({"kind": "inline", "must_understand": false, "metadata": all});
+            }
+            stage.put_last(&key(group, "zarr.json"), format!("{value:#}\n").into_bytes())?;
         }
     }
     let scratch = &scratch_of(out);
@@ -123,12 +134,57 @@ pub(super) fn own(from: &Container, job: &Job) -> Result<Option<Meta>> {
     })
 }
 
-/// What is said of a container as a whole: of a store as it is, and else as texts.
-fn attributes(from: &Container) -> Result<Map<String, Value>> {
-    Ok(match node_of(from, "")? {
-        Some(Node::Group(attributes)) => attributes,
-        _ => from.texts().into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect(),
-    })
+/// The attributes of new groups: of the root what is said of a container as a whole, of a store as it is, and else as texts. Below,
+/// what a store says of the group that an array comes from; and where all arrays stay what they are called, so do groups without any.
+fn attributes_of(
+    from: &Container,
+    jobs: &[Job],
+    groups: BTreeSet<String>,
+) -> Result<BTreeMap<String, Map<String, Value>>> {
+    let mut all: BTreeMap<String, Map<String, Value>> =
+        groups.into_iter().map(|group| (group, Map::new())).collect();
+    let Some(Node::Group(root)) = node_of(from, "")? else {
+        let texts = from.texts().into_iter().map(|(key, value)| (key.to_owned(), json!(value)));
+        all.insert(String::new(), texts.collect());
+        return Ok(all);
+    };
+    let found: BTreeMap<String, Map<String, Value>> =
+        super::open::found(Path::new(from.name()))?.groups.into_iter().collect();
+    if jobs.len() == from.tensors().len() && jobs.iter().all(|job| job.name == job.tensor.name) {
+        all.extend(found);
+    } else {
+        for job in jobs {
+            let (old, new) = (above(&job.tensor.name), above(&job.name));
+            for (old, new) in old.into_iter().zip(new) {
+                if let (Some(attributes), Some(of)) = (found.get(old), all.get_mut(new)) {
+                    // Of several groups that become one, the first counts.
+                    attributes.iter().for_each(|(key, value)| {
+                        of.entry(key).or_insert_with(|| value.clone());
+                    });
+                }
+            }
+        }
+    }
+    all.insert(String::new(), root);
+    Ok(all)
+}
+
+/// Whether the root of a store says what is in all of it.
+fn is_consolidated(from: &Container) -> Result<bool> {
+    if from.format() != Format::Zarr {
+        return Ok(false);
+    }
+    let place = at(Path::new(from.name()))?;
+    let of_v3 = place.text("zarr.json")?.map(|bytes| json::read(&bytes)).transpose()?;
+    match of_v3 {
+        Some(root) => Ok(root.get("consolidated_metadata").is_some_and(Value::is_object)),
+        None => place.has(".zmetadata"),
+    }
+}
+
+/// The groups that an array of this path is in, below the root.
+fn above(path: &str) -> Vec<&str> {
+    path.match_indices('/').map(|(end, _)| &path[..end]).collect()
 }
 
 /// What is at a path of a store, if it is one.
@@ -187,8 +243,7 @@ pub(super) fn is_alone(from: &Container) -> bool {
 fn groups(paths: &BTreeSet<&str>) -> Result<BTreeSet<String>> {
     let mut groups = BTreeSet::from([String::new()]);
     for path in paths {
-        for (end, _) in path.match_indices('/') {
-            let group = &path[..end];
+        for group in above(path) {
             if paths.contains(group) {
                 return Err(Error::new(format!("an array {path:?} in an array {group:?}"))
                     .rule("in a store a path is an array or a group")
