@@ -19,9 +19,12 @@ use crate::{element_of, little_endian, source};
 /// What the comment of a member with a note begins with; the layout follows.
 pub(crate) const COMMENT: &str = "tilework.layout=";
 
+/// The parts of a file that are to be fetched next, by what is there.
+type Step = fn(&[u8]) -> Vec<Range<u64>>;
+
 /// Where the parts of a file are that [`read`] reads, step by step: each says where the next is, of what was read before. What is
 /// wrong is no step, and said when all is read.
-pub(crate) const STEPS: [fn(&[u8]) -> Vec<Range<u64>>; 6] = [
+pub(crate) const STEPS: [Step; 6] = [
     |bytes| vec![zip::tail(bytes.len() as u64)],
     |bytes| vec![zip::record(bytes)],
     |bytes| vec![zip::list_range(bytes)],
