@@ -40,9 +40,10 @@ pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
         let open = job.open()?;
         let (how, cluster) = Cluster::of(&asked.how)?;
         let fit = |bounds: Bounds| open.at_a_time(&bounds).map(|_| bounds);
+        let fit_far = |bounds| fit(bounds).map(|bounds| (bounds, 0.0)); // whatever there are, each reads the same
         // A file that is sent stands here before, so no more of them at a time than there are threads.
         let waits = !is_sent && (is_address(&job.to) || open.from().is_far());
-        let bounds = if waits { far_bounds(&how, fit)? } else { bounds(&how).and_then(fit)? };
+        let bounds = if waits { far_bounds(&how, fit_far)? } else { bounds(&how).and_then(fit)? };
         Ok((open.written().clone(), bounds, cluster))
     };
     match planned() {
