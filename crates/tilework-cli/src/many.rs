@@ -148,6 +148,10 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
     }
     wish.was_of_use(kept.len() < jobs.len() || jobs.is_empty(), &kept)?;
     refuse_unfit(&jobs, &target)?;
+    // A file in a store would be a part of it.
+    if container.format() == Format::Zarr {
+        stores::apart(Path::new(&convert.input), out)?;
+    }
     // Before anything is fetched.
     let is_sent = target.format != Format::Zarr && stores::is_address(out);
     let object = if is_sent { stores::NewObject::of(out)? } else { None };

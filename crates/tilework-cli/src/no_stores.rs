@@ -37,6 +37,11 @@ impl NewObject {
     }
 }
 
+/// There is no store that something could be within.
+pub fn apart(_: &Path, _: &Path) -> Result<()> {
+    Ok(())
+}
+
 /// A folder on a server, which nobody writes.
 pub fn new_folder(_: &Path, _: &str) -> Result<Box<dyn Elsewhere>> {
     Err(lacks("files and stores that a server has", "objects"))

@@ -261,7 +261,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// One that is.
-pub(crate) fn apart(from: &Path, to: &Path) -> Result<()> {
+pub fn apart(from: &Path, to: &Path) -> Result<()> {
     let within = || {
         Err(Error::new(format!("{} within {}, or the other way round", to.display(), from.display()))
             .rule("what is written is apart from what is read")

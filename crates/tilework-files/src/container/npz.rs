@@ -62,9 +62,7 @@ fn head_bound(packed: &[u8], way: Way) -> Option<u64> {
 pub(crate) fn read(bytes: &[u8], file: usize, known: Option<Element>) -> Result<Inside> {
     let members = members(bytes)?;
     if let Some(pickle) = members.iter().find(|member| member.name.ends_with("data.pkl")) {
-        return Err(Error::new(format!("a checkpoint of PyTorch, with {}", shown(&pickle.name)))
-            .rule("a pickle runs code when it is loaded, and is never loaded")
-            .accepts("the same tensors as safetensors, which safetensors.torch.save_file writes"));
+        return Err(super::pickle(format!("a checkpoint of PyTorch, with {}", shown(&pickle.name))));
     }
     let mut tensors = Vec::with_capacity(members.len());
     for member in members {

@@ -126,7 +126,7 @@ pub(crate) fn open(path: &Path, files: &Files) -> Result<Container> {
     }
     let (mut shards, mut tensors, mut metadata) = (Vec::new(), Vec::new(), metadata);
     for shard in names {
-        let held = files.open(&folder.join(shard))?;
+        let held = files.open(&folder.join(shard)).map_err(|error| within(&name, &error))?;
         held.need_header(Format::Safetensors)?;
         let inside = held.read(|bytes| safetensors::read(bytes, shards.len()))?;
         // Libraries say in every shard what they wrote it for.

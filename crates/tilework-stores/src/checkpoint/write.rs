@@ -20,6 +20,7 @@ use crate::region::Region;
 use crate::stage::{Job as Begun, Stage};
 use crate::store::Space;
 use crate::transfer::Transfers;
+use crate::zarr;
 
 /// Which tensors are cut how: those whose names a pattern matches, or all that it fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,7 +203,7 @@ impl Reshard {
             }
             let arrays = open.arrays()?;
             orbax::check(&arrays)?;
-            arrays.iter().try_for_each(|array| array.spec().map(drop))?;
+            arrays.iter().try_for_each(|array| zarr::fits(&self.to, &array.spec()?))?;
         }
         open.count()?;
         Ok(open)

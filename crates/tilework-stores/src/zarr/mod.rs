@@ -27,6 +27,7 @@ pub(crate) mod walk;
 mod write;
 
 pub(crate) use json::LONGEST;
+pub(crate) use new::fits;
 pub use new::written;
 pub use new::{Compression, NewArray, Spec};
 pub(crate) use open::open_one;

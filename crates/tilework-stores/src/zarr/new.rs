@@ -8,6 +8,7 @@ use tilework::dialect::Axes;
 use tilework::zarr::Array as Grid3;
 use tilework::{Element, Error, Result, System};
 use tilework_copy::MappedMut;
+use tilework_files::{fits_on_disk, folder_of};
 
 use super::codec::{self, Codec};
 use super::meta::{Index, Keys, Level, Meta};
@@ -227,6 +228,21 @@ pub fn written(spec: &Spec, out: &Path) -> Result<(Shards, Cost)> {
     let (bytes, chunk) = (shards.largest()?.bytes(), meta.layout_of(meta.array.chunks())?.bytes());
     let cost = cost(bytes, chunk, &meta.codecs, !is_address(out));
     Ok((shards.with_fill(meta.fill), cost))
+}
+
+/// Whether an array may have room on the disk that `out` is on, before anything is made: metadata may say any size.
+///
+/// # Errors
+/// A disk that is smaller.
+pub(crate) fn fits(out: &Path, spec: &Spec) -> Result<()> {
+    if is_address(out) {
+        return Ok(());
+    }
+    let meta = spec.meta();
+    let count = Grid::regular(&meta.dims, meta.whole())?.count();
+    // What a codec makes of a piece has a byte at least.
+    let each = if meta.codecs.is_empty() { meta.layout_of(meta.whole())?.bytes() } else { 1 };
+    fits_on_disk(&folder_of(out), u128::from(each) * u128::from(count), &out.display().to_string())
 }
 
 /// What writing a piece takes.

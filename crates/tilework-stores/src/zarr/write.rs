@@ -10,7 +10,7 @@ use tilework_files::container::{Change, Container, Format, How, Job, WriteError,
 
 use super::json;
 use super::meta::{Meta, Node};
-use super::new::{Compression, NewArray, Spec};
+use super::new::{Compression, NewArray, Spec, fits};
 use super::one::{BETWEEN, One};
 use super::open::within;
 use super::place::at;
@@ -34,6 +34,7 @@ pub struct Store {
 /// # Errors
 /// A store that exists, sizes that no array has, and what the system refuses.
 pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
+    fits(out, spec)?;
     NewArray::new(Arc::new(Stage::new(out)?), "", spec.meta())
 }
 
@@ -43,6 +44,7 @@ pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
 /// # Errors
 /// Those of [`create`], and an unfinished store of another array, or of a source that has changed since.
 pub(crate) fn go_on(out: &Path, spec: &Spec, job: &Rechunk, stamp: &Stamp) -> Result<NewArray> {
+    fits(out, spec)?;
     let meta = spec.meta();
     let only = job.only.as_ref().map_or_else(String::new, |only| format!("--only {only}\n"));
     let what = format!("{only}{}", meta.to_text()?);
@@ -82,6 +84,7 @@ pub fn write(
         .collect::<Result<_>>()?;
     let source = Path::new(from.name());
     apart(source, out)?;
+    stored.iter().try_for_each(|stored| fits(out, &stored.spec))?;
     let (before, what) = (stamp(from)?, what(jobs, &stored)?);
     let stage = Arc::new(Stage::of_job_alone(out, &Begun { source, stamp: &before, what: &what })?);
     if !is_alone {
