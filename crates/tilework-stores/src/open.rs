@@ -12,6 +12,9 @@ use crate::zarr;
 /// What a file of an index is called.
 const INDEX: &str = ".safetensors.index.json";
 
+/// How many names of a folder are shown that is none of these.
+const SHOWN: usize = 5;
+
 /// What a folder has that is a checkpoint of JAX.
 const STEP: &str = "/_CHECKPOINT_METADATA";
 
@@ -113,7 +116,22 @@ pub(crate) fn at(path: &Path) -> Result<At> {
             return Ok(At::Files(found));
         }
     }
-    Err(nothing(path))
+    // They are in order, so names that begin with the same folder are neighbours.
+    let mut inner: Vec<&str> = names.iter().filter_map(|name| name.split('/').next()).collect();
+    inner.dedup();
+    Err(match inner.first() {
+        None => nothing(path),
+        Some(first) => {
+            let more = if inner.len() > SHOWN { ", …" } else { "" };
+            let found = format!(
+                "{address} is no file, store or checkpoint: it has {}",
+                inner[..inner.len().min(SHOWN)].join(", ")
+            );
+            Error::new(found + more)
+                .rule("a folder is read where it has arrays itself, and not those of folders in it")
+                .accepts(format!("one of these, such as {address}/{first}"))
+        }
+    })
 }
 
 fn nothing(path: &Path) -> Error {

@@ -146,7 +146,7 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
         Some(texts) => tree::texts(&texts).map_err(|error| named(TEXTS, error))?,
         None => Vec::new(),
     };
-    Ok(Found { place, arrays, groups: Vec::new(), texts, others, kind: Some(kind) })
+    Ok(Found { place, arrays, root: None, groups: Vec::new(), texts, others, kind: Some(kind) })
 }
 
 /// A value of the tree that has no array.

@@ -18,6 +18,7 @@ pub(crate) mod meta;
 mod new;
 mod one;
 pub(crate) mod open;
+mod own;
 pub(crate) mod place;
 mod read;
 mod shard;

@@ -9,7 +9,7 @@ use tilework::{Error, Result};
 use tilework_files::container::{Container, Content, Gathered, Placed, as_noted};
 
 use super::json;
-use super::meta::Node;
+use super::meta::{Meta, Node};
 use super::place::{Place, at};
 use super::read::Array;
 use super::walk::{key, node, walk};
@@ -24,6 +24,8 @@ pub(super) const NOTE: &str = "tilework.layout";
 pub(crate) struct Found {
     pub(crate) place: Arc<dyn Place>,
     pub(crate) arrays: Vec<Entry>,
+    /// The attributes of the root, where it is a group of Zarr.
+    pub(crate) root: Option<Map<String, Value>>,
     /// The groups below the root by their paths, and their attributes.
     pub(crate) groups: Vec<(String, Map<String, Value>)>,
     pub(crate) texts: Vec<(String, String)>,
@@ -54,6 +56,14 @@ impl Entry {
         match &self.node {
             Node::Array(meta) => meta.dims.iter().fold(1, |all, &size| all.saturating_mul(size.into())),
             _ => 0,
+        }
+    }
+
+    /// Its name, where it is and what is said of it; nothing of what is not read.
+    pub(super) fn into_meta(self) -> Option<(String, (String, Meta))> {
+        match self.node {
+            Node::Array(meta) => Some((self.name, (self.path, *meta))),
+            _ => None,
         }
     }
 
@@ -158,6 +168,7 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
     }
     let alone = path.file_stem().map_or_else(|| "array".into(), |stem| stem.to_string_lossy()).into_owned();
     let mut found = Vec::new();
+    let is_group = matches!(top, Some(Node::Group(_)));
     let attributes = match top {
         None => return Err(none(&*place)),
         Some(Node::Group(attributes)) => {
@@ -188,8 +199,9 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
         Value::String(text) => text,
         other => other.to_string(),
     };
-    let metadata = attributes.into_iter().filter(|(key, _)| key != NOTE);
+    let metadata = attributes.clone().into_iter().filter(|(key, _)| key != NOTE);
     Ok(Found {
+        root: is_group.then(|| attributes.clone()),
         arrays,
         groups,
         texts: metadata.map(|(key, value)| (key, text(value))).collect(),

@@ -1,6 +1,6 @@
 //! New stores: one array, or a group with the arrays of a container.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,14 +8,13 @@ use serde_json::{Map, Value, json};
 use tilework::{Error, Result};
 use tilework_files::container::{Change, Container, Format, How, Job, WriteError, Written};
 
-use super::json;
-use super::meta::{Meta, Node};
 use super::new::{Compression, NewArray, Spec, fits};
 use super::one::{BETWEEN, One};
 use super::open::within;
+use super::own::{Groups, Own, above};
 use super::place::at;
 use super::stored::Stored;
-use super::walk::{check_path, key, node};
+use super::walk::{check_path, key};
 use crate::job::Rechunk;
 use crate::open::scratch_of;
 use crate::stage::{Job as Begun, Stage, apart};
@@ -68,7 +67,8 @@ pub fn write(
     out: &Path,
     how: &How,
 ) -> std::result::Result<Written, WriteError> {
-    let is_alone = is_alone(from) && jobs.len() == 1;
+    let own = Own::of(from)?;
+    let is_alone = own.is_alone && jobs.len() == 1;
     let mut paths = BTreeSet::new();
     for job in jobs.iter().filter(|_| !is_alone) {
         check_path(&job.name)?;
@@ -76,11 +76,10 @@ pub fn write(
             return Err(Error::new(format!("two arrays called {:?}", job.name)).rule("names differ").into());
         }
     }
-    let groups = groups(&paths)?;
-    let groups = attributes_of(from, jobs, groups)?;
+    let groups = own.attributes_of(from, jobs, groups(&paths)?);
     let stored: Vec<Stored> = jobs
         .iter()
-        .map(|job| Stored::of(job, store, (own(from, job)?.as_ref(), is_alone.then_some(from)), how.memory))
+        .map(|job| Stored::of(job, store, (own.meta(job), is_alone.then_some(from)), how.memory))
         .collect::<Result<_>>()?;
     let source = Path::new(from.name());
     apart(source, out)?;
@@ -92,7 +91,7 @@ pub fn write(
         for (group, attributes) in &groups {
             let mut value = of_group(attributes);
             // As xarray and zarr-python write and read it: all metadata at once.
-            if group.is_empty() && is_consolidated(from)? {
+            if group.is_empty() && own.is_consolidated {
                 let below = groups.iter().filter(|(group, _)| !group.is_empty());
                 let mut all: Map<String, Value> =
                     below.map(|(group, attributes)| (group.clone(), of_group(attributes))).collect();
@@ -112,7 +111,7 @@ pub fn write(
         let path = if is_alone { "" } else { &job.name };
         let array = NewArray::new(Arc::clone(&stage), path, stored.spec.meta()).map_err(named)?;
         let bytes = array.shards().element_bytes().try_into().unwrap_or(u64::MAX);
-        let one = One { from, job, stored, array, stage: &stage, path, scratch, how, done, bytes };
+        let one = One { from, own: &own, job, stored, array, stage: &stage, path, scratch, how, done, bytes };
         let kept = one.write().map_err(|error| match error {
             WriteError::Bad(error) => WriteError::Bad(named(error)),
             WriteError::Differs(error) => WriteError::Differs(named(error)),
@@ -126,76 +125,6 @@ pub fn write(
     let bytes = stage.stored_bytes(BETWEEN);
     stage.finish()?;
     Ok(Written { files: 1, bytes, resumed })
-}
-
-/// What a store says of the array of a job; nothing of other files.
-pub(super) fn own(from: &Container, job: &Job) -> Result<Option<Meta>> {
-    let path = if is_alone(from) { "" } else { &job.tensor.name };
-    Ok(match node_of(from, path)? {
-        Some(Node::Array(meta)) => Some(*meta),
-        _ => None,
-    })
-}
-
-/// The attributes of new groups: of the root what is said of a container as a whole, of a store as it is, and else as texts. Below,
-/// what a store says of the group that an array comes from; and where all arrays stay what they are called, so do groups without any.
-fn attributes_of(
-    from: &Container,
-    jobs: &[Job],
-    groups: BTreeSet<String>,
-) -> Result<BTreeMap<String, Map<String, Value>>> {
-    let mut all: BTreeMap<String, Map<String, Value>> =
-        groups.into_iter().map(|group| (group, Map::new())).collect();
-    let Some(Node::Group(root)) = node_of(from, "")? else {
-        let texts = from.texts().into_iter().map(|(key, value)| (key.to_owned(), json!(value)));
-        all.insert(String::new(), texts.collect());
-        return Ok(all);
-    };
-    let found: BTreeMap<String, Map<String, Value>> =
-        super::open::found(Path::new(from.name()))?.groups.into_iter().collect();
-    if jobs.len() == from.tensors().len() && jobs.iter().all(|job| job.name == job.tensor.name) {
-        all.extend(found);
-    } else {
-        for job in jobs {
-            let (old, new) = (above(&job.tensor.name), above(&job.name));
-            for (old, new) in old.into_iter().zip(new) {
-                if let (Some(attributes), Some(of)) = (found.get(old), all.get_mut(new)) {
-                    // Of several groups that become one, the first counts.
-                    attributes.iter().for_each(|(key, value)| {
-                        of.entry(key).or_insert_with(|| value.clone());
-                    });
-                }
-            }
-        }
-    }
-    all.insert(String::new(), root);
-    Ok(all)
-}
-
-/// Whether the root of a store says what is in all of it.
-fn is_consolidated(from: &Container) -> Result<bool> {
-    if from.format() != Format::Zarr {
-        return Ok(false);
-    }
-    let place = at(Path::new(from.name()))?;
-    let of_v3 = place.text("zarr.json")?.map(|bytes| json::read(&bytes)).transpose()?;
-    match of_v3 {
-        Some(root) => Ok(root.get("consolidated_metadata").is_some_and(Value::is_object)),
-        None => place.has(".zmetadata"),
-    }
-}
-
-/// The groups that an array of this path is in, below the root.
-fn above(path: &str) -> Vec<&str> {
-    path.match_indices('/').map(|(end, _)| &path[..end]).collect()
-}
-
-/// What is at a path of a store, if it is one.
-fn node_of(from: &Container, path: &str) -> Result<Option<Node>> {
-    match from.format() {
-        Format::Zarr => node(&*at(Path::new(from.name()))?, path),
-        _ => Ok(None),
-    }
 }
 
 /// The names, lengths and times of the files of a container.
@@ -227,24 +156,12 @@ fn what(jobs: &[Job], stored: &[Stored]) -> Result<String> {
     Ok(text)
 }
 
-/// Whether a container is one array, and not a group of one.
-pub(super) fn is_alone(from: &Container) -> bool {
-    match from.format() {
-        Format::Npy => from.files() == 1 && from.tensors().len() == 1 && !Path::new(from.name()).is_dir(),
-        Format::Zarr => {
-            let root = at(Path::new(from.name())).and_then(|place| node(&*place, ""));
-            matches!(root, Ok(Some(Node::Array(_) | Node::Unread(..))))
-        }
-        _ => false,
-    }
-}
-
 /// The groups that these arrays are in, the root first.
 ///
 /// # Errors
 /// An array within another.
-fn groups(paths: &BTreeSet<&str>) -> Result<BTreeSet<String>> {
-    let mut groups = BTreeSet::from([String::new()]);
+fn groups(paths: &BTreeSet<&str>) -> Result<Groups> {
+    let mut groups = Groups::from([(String::new(), Map::new())]);
     for path in paths {
         for group in above(path) {
             if paths.contains(group) {
@@ -252,7 +169,7 @@ fn groups(paths: &BTreeSet<&str>) -> Result<BTreeSet<String>> {
                     .rule("in a store a path is an array or a group")
                     .accepts("--rename OLD=NEW"));
             }
-            groups.insert(group.to_owned());
+            groups.insert(group.to_owned(), Map::new());
         }
     }
     Ok(groups)

@@ -105,6 +105,10 @@ fn a_folder_of_checkpoints_says_which_there_are() {
     };
     let said = error("run");
     assert!(said.contains("a folder of 2 checkpoints") && said.contains("run/10"), "{said}");
+    put("models/a/x.txt", b"");
+    put("models/b.txt", b"");
+    let said = error("models");
+    assert!(said.contains("it has a, b.txt") && said.contains("models/a"), "{said}");
     // A step whose tree says nothing, one of several items, and one that was cut off.
     assert!(error("run/9").contains("default/_METADATA"), "{}", error("run/9"));
     put("run/9/state/manifest.ocdbt", b"");
