@@ -99,13 +99,6 @@ pub struct PlanOnlyArgs {
     pub save_plan: Option<PathBuf>,
 }
 
-impl PlanOnlyArgs {
-    /// Whether nothing is done.
-    pub fn is_only(&self) -> bool {
-        self.dry_run || self.save_plan.is_some()
-    }
-}
-
 #[derive(clap::Args)]
 pub struct ReshardArgs {
     /// The checkpoint to read

@@ -49,7 +49,8 @@ pub fn reshard(asked: &ReshardArgs, output: &mut Output) -> Result<(), Stop> {
     match planned() {
         Ok((written, bounds, cluster)) => {
             let scratch = scratch_of(&job.to);
-            if is_sent && cluster.is_none() && !asked.plan.is_only() && is_in_memory(&scratch) {
+            let is_only = asked.plan.dry_run || asked.plan.save_plan.is_some();
+            if is_sent && cluster.is_none() && !is_only && is_in_memory(&scratch) {
                 let at_a_time = written.files.min(bounds.threads as u64);
                 let bytes = written.largest.saturating_mul(at_a_time);
                 note_memory(bytes, "are written in", &scratch, output);

@@ -4,8 +4,6 @@
 //! gets the name when all are there. A journal in it has the checksum of each file that is complete. A run that was killed
 //! leaves it, and the next run of the same job (the same sources, unchanged, to the same files) reads what is there, keeps the
 //! files whose bytes have the checksums of the journal, and writes the others.
-//!
-//! A folder elsewhere, as in a bucket, gets each file under its name as soon as it is there, the index last ([`send`]).
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -36,7 +34,7 @@ const JOURNAL_BYTES: u64 = 256 << 20;
 const CHUNK: usize = 16 << 20;
 
 /// What is written: all arrays, with how each is stored.
-type What<'a, 'b> = (&'a Container, &'a [Job<'b>], &'a [Body]);
+pub(super) type What<'a, 'b> = (&'a Container, &'a [Job<'b>], &'a [Body]);
 
 /// Writes a new folder.
 ///
@@ -87,77 +85,8 @@ pub(crate) fn write(
     Ok(written)
 }
 
-/// A new folder that is not on this machine, such as one of a bucket.
-pub trait Elsewhere {
-    /// Whether an earlier run of the same job has sent a file of this name.
-    ///
-    /// # Errors
-    /// What the server answers.
-    fn has(&self, name: &str) -> Result<bool>;
-
-    /// Sends all of a file, which is there whole or not at all; `progress` is called with how many of its bytes are.
-    ///
-    /// # Errors
-    /// What the server answers.
-    fn send(&self, name: &str, file: &File, progress: &(dyn Fn(u64) + Sync)) -> Result<()>;
-
-    /// Makes it a folder that is complete, with a last file if there is one.
-    ///
-    /// # Errors
-    /// What the server answers.
-    fn finish(&self, last: Option<(String, String)>) -> Result<()>;
-}
-
-/// What begins a folder elsewhere, or goes on with it, where what is said of the job is the same.
-pub type Begin<'a> = &'a dyn Fn(&str) -> Result<Box<dyn Elsewhere>>;
-
-/// Writes the files of a new folder elsewhere, called `out`: each is made in the folder `scratch`, without a name, and sent.
-///
-/// # Errors
-/// A folder that exists, what one file can be refused for, and what the server answers.
-pub(crate) fn send(
-    (from, jobs, bodies): What,
-    (format, limit): (Format, u64),
-    (out, scratch, begin): (&Path, &Path, Begin),
-    how: &How,
-) -> std::result::Result<Written, WriteError> {
-    let files = plan((from, jobs, bodies), format, limit)?;
-    let elsewhere = begin(&fingerprint(from, jobs, &files))?;
-    let mut written = Written { files: files.len(), ..Written::default() };
-    let mut done = 0;
-    for file in &files {
-        let bytes: u64 = file.jobs.iter().map(|&job| jobs[job].written()).sum();
-        written.bytes += file.frame.bytes;
-        if elsewhere.has(&file.name)? {
-            written.resumed += 1;
-        } else {
-            // Half of the way is writing it, and half sending it.
-            let half = |part: u64, all: u64| {
-                (how.progress)(
-                    done + (u128::from(bytes) * u128::from(part) / u128::from(2 * all.max(1))) as u64,
-                );
-            };
-            let here = How { progress: &|at| half(at, bytes), ..*how };
-            let name = format!("{}/{}, by way of {}", out.display(), file.name, scratch.display());
-            let new = NewFile::unnamed(scratch, name.into())?;
-            write_file((from, jobs), (&file.jobs, &file.frame), &new, scratch, &here, 0)?;
-            let all = file.frame.bytes;
-            elsewhere.send(&file.name, &new.into_file(), &|sent| half(all + sent, all))?;
-        }
-        done += bytes;
-        (how.progress)(done);
-    }
-    let last = list(format, jobs, bodies, &files);
-    if let Some((_, text)) = &last {
-        written.bytes += text.len() as u64;
-        written.files += 1;
-    }
-    elsewhere.finish(last)?;
-    Ok(written)
-}
-
 /// Which array goes into which file.
-fn plan((from, jobs, bodies): What, format: Format, limit: u64) -> Result<Vec<Planned>> {
+pub(super) fn plan((from, jobs, bodies): What, format: Format, limit: u64) -> Result<Vec<Planned>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     match format {
         Format::Npy => groups.extend((0..jobs.len()).map(|job| vec![job])),
@@ -195,7 +124,12 @@ fn plan((from, jobs, bodies): What, format: Format, limit: u64) -> Result<Vec<Pl
 }
 
 /// The file that says what is in which file, or how it lies, where there is something to say.
-fn list(format: Format, jobs: &[Job], bodies: &[Body], files: &[Planned]) -> Option<(String, String)> {
+pub(super) fn list(
+    format: Format,
+    jobs: &[Job],
+    bodies: &[Body],
+    files: &[Planned],
+) -> Option<(String, String)> {
     let object = |lines: Vec<String>, indent: &str| match lines.is_empty() {
         true => "{}".to_owned(),
         false => format!("{{\n{indent}  {}\n{indent}}}", lines.join(&format!(",\n{indent}  "))),
@@ -225,7 +159,7 @@ fn list(format: Format, jobs: &[Job], bodies: &[Body], files: &[Planned]) -> Opt
 }
 
 /// What tells this job from others: the sources as they are, and what is made of them.
-fn fingerprint(from: &Container, jobs: &[Job], files: &[Planned]) -> String {
+pub(super) fn fingerprint(from: &Container, jobs: &[Job], files: &[Planned]) -> String {
     let mut text = format!("tilework {}\n", env!("CARGO_PKG_VERSION"));
     from.files.iter().for_each(|held| text.push_str(&format!("{} {:?}\n", held.name, held.stamp)));
     // What stands in chunks may have changed in any of them, so such a job is never the same again.

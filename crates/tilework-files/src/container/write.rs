@@ -12,7 +12,7 @@ use tilework_copy::{Mapped, MappedMut, Pool, Relayout};
 
 use super::array::{Blocks, Content, Placed};
 use super::body::{Body, body};
-use super::folder_out::Begin;
+use super::elsewhere::{Begin, send};
 use super::frame::{Entry, Frame, differ};
 use super::json::shown;
 use super::repack::Repack;
@@ -201,7 +201,7 @@ pub fn write_elsewhere(
     how: &How,
 ) -> std::result::Result<Written, WriteError> {
     let bodies = bodies(jobs, target)?;
-    folder_out::send((from, jobs, &bodies), (target.format, limit), to, how)
+    send((from, jobs, &bodies), (target.format, limit), to, how)
 }
 
 /// What each array is in a file of this format.
