@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs import MIB, Job, metadata, spec
+from places import copy_objects
 
 Work = Callable[[], object]
 
@@ -25,6 +26,8 @@ class Contender:
     arrays: int = 1
     # What it will take by its own plan: the words of the command that says so.
     plan: Callable[..., list[str]] | None = None
+    # Whether it is measured with stores in a bucket as well.
+    is_far: bool = False
 
 
 def words(job: Job, origin: str, target: str) -> list[str]:
@@ -148,17 +151,19 @@ def with_zarrs(job: Job, origin: str, target: str) -> Work:
 
 
 def with_copy(_: Job, origin: str, target: str) -> Work:
+    if origin.startswith("s3://"):
+        return lambda: copy_objects(origin, target)
     return lambda: shutil.copytree(origin, target)
 
 
 COPY = "plain copy of the files"
 
 ARRAYS = [
-    Contender(COPY, "", with_copy),
-    Contender("tilework rechunk", "tilework", with_tilework, arrays=2, plan=planned),
-    Contender("tilework convert", "tilework", with_tilework_convert),
+    Contender(COPY, "", with_copy, is_far=True),
+    Contender("tilework rechunk", "tilework", with_tilework, arrays=2, plan=planned, is_far=True),
+    Contender("tilework convert", "tilework", with_tilework_convert, is_far=True),
     Contender("tilework rechunk, 2 Dask workers", "distributed", with_tilework_on_dask, arrays=2),
-    Contender("TensorStore", "tensorstore", with_tensorstore),
+    Contender("TensorStore", "tensorstore", with_tensorstore, is_far=True),
     Contender("zarr-python, a loop", "zarr", with_zarr_python),
     Contender("dask p2p, 2 workers", "distributed", with_dask, arrays=2),
     Contender("Cubed, 2 processes", "cubed", with_cubed, arrays=2),

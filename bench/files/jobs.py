@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,27 +90,34 @@ def metadata(job: Job, chunks: Sizes, codecs: list[dict]) -> dict:
 
 
 def spec(path: str, made: dict | None = None) -> dict:
-    found = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path}}
+    kvstore = {"driver": "file", "path": path}
+    if path.startswith("s3://"):
+        bucket, _, name = path.removeprefix("s3://").partition("/")
+        kvstore = {
+            "driver": "s3", "bucket": bucket, "path": f"{name}/", "endpoint": os.environ["AWS_ENDPOINT_URL"],
+            "aws_region": os.environ["AWS_REGION"], "aws_credentials": {"type": "environment"},
+        }  # fmt: skip
+    found = {"driver": "zarr3", "kvstore": kvstore}
     return found | ({"metadata": made} if made else {})
 
 
-def make(job: Job, path: Path) -> None:
+def make(job: Job, path: str) -> None:
     """The source of a job."""
     import tensorstore
 
     plain = [{"name": "bytes", "configuration": {"endian": "little"}}]
     codecs = plain + ([{"name": "zstd", "configuration": {"level": 1}}] if job.compressed else [])
-    array = tensorstore.open(spec(str(path), metadata(job, job.source, codecs)), create=True).result()
+    array = tensorstore.open(spec(path, metadata(job, job.source, codecs)), create=True).result()
     for first, behind in parts(job.side, job.source):
         array[first[0] : behind[0], first[1] : behind[1]].write(numbers(first, behind)).result()
 
 
-def is_right(job: Job, target: Path) -> bool:
+def is_right(job: Job, target: str) -> bool:
     """Whether the target holds what the source held, chunk by chunk."""
     import numpy as np
     import tensorstore
 
-    array = tensorstore.open(spec(str(target))).result()
+    array = tensorstore.open(spec(target)).result()
     if array.shape != (job.side, job.side):
         return False
     return all(

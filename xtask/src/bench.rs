@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds what is measured, prepares the rivals, and runs the measuring program.
 
+use crate::objects::MOTO;
 use crate::{Outcome, python, relayout, shell};
 
 /// The rival for reading shapes, pinned: figures are only comparable with a version beside them.
@@ -65,12 +66,16 @@ fn package(options: &[&str]) -> Outcome {
 const ZARRS: [&str; 3] = ["zarrs_tools", "--version", "0.8.1"];
 
 /// Stores and weights against the tools that people use for them. The options are those of `bench/files/bench.py`,
-/// `--with-torch` and `--with-zarrs`, which compiles for some minutes.
+/// `--with-torch`, `--with-zarrs`, which compiles for some minutes, and `--with-bucket`, which measures stores in a bucket.
 fn files(options: &[&str]) -> Outcome {
     let name = "bench-files-venv";
     let found = python::environment(name, &FILES)?;
     if options.contains(&"--with-torch") {
         python::environment(name, &[python::TORCH])?;
+    }
+    let is_far = options.contains(&"--with-bucket");
+    if is_far {
+        python::environment(name, &[MOTO])?;
     }
     let tools = shell::target().join("zarrs-tools");
     if options.contains(&"--with-zarrs") {
@@ -78,8 +83,12 @@ fn files(options: &[&str]) -> Outcome {
             shell::cargo().args(["install", "--locked", "--quiet", "--root"]).arg(&tools).args(ZARRS),
         )?;
     }
-    python::install(&found, "dist")?;
-    let options = options.iter().filter(|word| !word.starts_with("--with-"));
+    match is_far {
+        true => python::install_with(&found, "dist", &["--features", "objects"])?,
+        false => python::install(&found, "dist")?,
+    }
+    let far = is_far.then_some(&"--bucket");
+    let options = options.iter().filter(|word| !word.starts_with("--with-")).chain(far);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths([tools.join("bin")].into_iter().chain(std::env::split_paths(&path)))
         .map_err(|error| error.to_string())?;

@@ -2,15 +2,12 @@
 
 use crate::{Outcome, python, shell};
 
+/// A server of S3.
+pub const MOTO: &str = "moto[s3,server]==5.2.5";
+
 /// The server, what is compared with, and what makes the package.
-const PACKAGES: [&str; 6] = [
-    python::MATURIN,
-    "moto[s3,server]==5.2.5",
-    "numpy==2.4.6",
-    "ml_dtypes==0.6.0",
-    "zarr==3.1.6",
-    "pytest==9.2.0",
-];
+const PACKAGES: [&str; 6] =
+    [python::MATURIN, MOTO, "numpy==2.4.6", "ml_dtypes==0.6.0", "zarr==3.1.6", "pytest==9.2.0"];
 
 /// With options of pytest.
 pub fn run(options: &[&str]) -> Outcome {

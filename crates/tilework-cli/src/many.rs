@@ -11,7 +11,8 @@ use tilework::words::short_bytes;
 use tilework::{Element, Error, System};
 use tilework_copy::Threads;
 use tilework_files::container::{
-    Change, Container, Content, Format, How, Job, Rename, Target, Written, write, write_unnamed,
+    Change, Container, Content, Format, How, Job, Rename, Target, Written, write, write_elsewhere,
+    write_unnamed,
 };
 use tilework_files::is_in_memory;
 
@@ -88,13 +89,6 @@ fn target(convert: &ConvertArgs) -> tilework::Result<Target> {
             .accepts("a name that ends in .zarr, or --format zarr"));
     }
     let is_folder = name.ends_with(std::path::is_separator) || convert.shard_size.is_some();
-    if is_folder && stores::is_address(path) {
-        return Err(Error::new(format!("{name} as a folder of shards"))
-            .rule("single files and Zarr stores are written to buckets")
-            .accepts(
-                "the name of one file, without --shard-size; or a folder here that is copied there then",
-            ));
-    }
     if is_folder || path.is_dir() {
         let format = given.unwrap_or(Format::Safetensors);
         return Ok(Target { format, folder: Some(convert.shard_size.unwrap_or(SHARD)), transposed });
@@ -154,8 +148,13 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
     }
     wish.was_of_use(kept.len() < jobs.len() || jobs.is_empty(), &kept)?;
     refuse_unfit(&jobs, &target)?;
+    // A file in a store would be a part of it.
+    if container.format() == Format::Zarr {
+        stores::apart(Path::new(&convert.input), out)?;
+    }
     // Before anything is fetched.
-    let object = if target.format == Format::Zarr { None } else { stores::NewObject::of(out)? };
+    let is_sent = target.format != Format::Zarr && stores::is_address(out);
+    let object = if is_sent { stores::NewObject::of(out)? } else { None };
     if let Some(lists) = without_a_type(&jobs, target.format) {
         output.note(&lists).map_err(Failure::Stop)?;
     }
@@ -163,8 +162,9 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
     let pool = convert.threads.map_or_else(Threads::all, |threads| Threads::new(threads.into()));
     let bytes = |content: &Content| content.stored_bytes(target.format, "").unwrap_or(0);
     let total = jobs.iter().map(|job| bytes(&job.content())).fold(0, u64::saturating_add);
-    if object.is_some() && is_in_memory(&scratch) {
-        note_memory(total, "are written in", &scratch, output);
+    if is_sent && is_in_memory(&scratch) {
+        let at_a_time = target.folder.map_or(total, |limit| total.min(limit));
+        note_memory(at_a_time, "are written in", &scratch, output);
     }
     let progress = Progress::new(total, output.look.ascii);
     let how = How {
@@ -173,10 +173,14 @@ pub fn run(convert: &ConvertArgs, args: &Args, output: &mut Output) -> Result<Do
         check: convert.check,
         progress: &|done| progress.update(done),
     };
-    let written = match (target.format, &object) {
-        (Format::Zarr, _) => stores::write(&container, &jobs, convert.compress.as_deref(), out, &how),
-        (_, None) => write(&container, &jobs, &target, out, &how),
-        (_, Some(object)) => {
+    let written = match (target.format, &object, target.folder) {
+        (Format::Zarr, ..) => stores::write(&container, &jobs, convert.compress.as_deref(), out, &how),
+        (_, None, _) => write(&container, &jobs, &target, out, &how),
+        (_, Some(_), Some(limit)) => {
+            let begin = |job: &str| stores::new_folder(out, job);
+            write_elsewhere(&container, &jobs, (&target, limit), (out, &scratch, &begin), &how)
+        }
+        (_, Some(object), None) => {
             write_unnamed(&container, &jobs, &target, (out, &scratch), &how).and_then(|(file, written)| {
                 progress.finish();
                 send(object, &file, written.bytes, output.look.ascii)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tilework::{Element, Result};
-use tilework_files::container::{Container, Content, Format, How, Job, WriteError, Written};
+use tilework_files::container::{Container, Content, Elsewhere, Format, How, Job, WriteError, Written};
 
 use crate::lacks;
 
@@ -35,6 +35,16 @@ impl NewObject {
     pub fn send(&self, _: &File, _: Arc<dyn Fn(u64) + Send + Sync>) -> Result<()> {
         match *self {}
     }
+}
+
+/// There is no store that something could be within.
+pub fn apart(_: &Path, _: &Path) -> Result<()> {
+    Ok(())
+}
+
+/// A folder on a server, which nobody writes.
+pub fn new_folder(_: &Path, _: &str) -> Result<Box<dyn Elsewhere>> {
+    Err(lacks("files and stores that a server has", "objects"))
 }
 
 /// Nothing is fetched.

@@ -5,7 +5,8 @@ use std::path::Path;
 use tilework_files::container::{Container, Content, Format, How, Job, WriteError, Written};
 use tilework_stores::zarr::{self, Compression, Store};
 
-pub use tilework_stores::{NewObject, is_address, open, scratch_of};
+pub use tilework_stores::stage::apart;
+pub use tilework_stores::{NewObject, is_address, new_folder, open, scratch_of};
 
 /// Writes a new store.
 pub fn write(

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use tilework::{Error, Result};
 
 use crate::rights::Rights;
-use crate::room::{Lack, lack, lack_of_limit};
+use crate::room::{self, Lack, lack, lack_of_limit};
 use crate::source::failed;
 use crate::temporary::{self, Temporary};
 
@@ -116,13 +116,16 @@ impl NewFile {
     }
 
     /// A file that never has a name, in this folder; messages call it `path`.
-    pub(crate) fn unnamed(folder: &Path, path: PathBuf) -> Result<NewFile> {
+    ///
+    /// # Errors
+    /// A folder that is not there or may not be written.
+    pub fn unnamed(folder: &Path, path: PathBuf) -> Result<NewFile> {
         let file = scratch(folder).map_err(|error| failed(&path.display().to_string(), &error))?;
         Ok(NewFile { file, path, temporary: None, old: None, is_hasty: false })
     }
 
     /// The file itself, which gets no name.
-    pub(crate) fn into_file(self) -> File {
+    pub fn into_file(self) -> File {
         self.file
     }
 
@@ -222,6 +225,19 @@ pub(crate) fn fits(file: &File, len: u64, name: &str) -> Result<()> {
 /// Whether a file with holes can be so long, whatever room there is.
 pub(crate) fn fits_with_holes(len: u64, name: &str) -> Result<()> {
     refused(lack_of_limit(len), len, name)
+}
+
+/// Whether a disk of this size can hold what takes `len` bytes at least in this folder, if all else on it went.
+///
+/// # Errors
+/// A smaller disk.
+pub fn fits_on_disk(folder: &Path, len: u128, name: &str) -> Result<()> {
+    match room::whole(folder).filter(|&whole| len > u128::from(whole)) {
+        None => Ok(()),
+        Some(whole) => Err(Error::new(format!("{name} takes {len} bytes"))
+            .rule(format!("the disk of {} has {whole} bytes in all", folder.display()))
+            .accepts("a larger disk; or another array, if its sizes are wrong")),
+    }
 }
 
 fn refused(lack: Option<Lack>, len: u64, name: &str) -> Result<()> {

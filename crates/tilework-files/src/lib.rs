@@ -73,7 +73,7 @@ mod window;
 mod write;
 
 pub use check::{check, check_sample};
-pub use destination::{Destination, NewFile, folder_of, unfinished};
+pub use destination::{Destination, NewFile, fits_on_disk, folder_of, unfinished};
 pub use element::{descr_of, element_of, little_endian, numpy_reads, reverse};
 pub use memory::available_memory;
 pub use room::is_in_memory;

@@ -58,6 +58,18 @@ fn free(file: &File) -> Option<u64> {
     (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+/// The bytes of the disk that a folder is on.
+#[cfg(unix)]
+pub(crate) fn whole(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    (disk.f_blocks > 0).then(|| disk.f_blocks.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn whole(_: &Path) -> Option<u64> {
+    None
+}
+
 #[cfg(not(unix))]
 fn limit() -> Option<u64> {
     None

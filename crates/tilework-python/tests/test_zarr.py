@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,35 @@ def test_a_group_goes_to_weights_and_back_with_names_of_dimensions(tmp_path: Pat
     tw.convert(tmp_path / "x.zarr", tmp_path / "x.npz")
     with np.load(tmp_path / "x.npz") as found:
         np.testing.assert_array_equal(found["t"], data["t"])
+
+
+@pytest.mark.parametrize(("version", "consolidated"), [(2, True), (3, True), (3, False)])
+def test_a_tree_of_groups_is_the_same_tree(tmp_path: Path, version: int, consolidated: bool) -> None:
+    xarray = pytest.importorskip("xarray")
+    warm = xarray.Dataset(
+        {"t": (("time", "lat"), numbers(np.float32, (24, 32)), {"units": "K"})},
+        coords={"time": np.arange(24), "lat": np.linspace(-90, 90, 32)},
+        attrs={"model": "A", "version": 3},
+    )
+    tree = xarray.DataTree.from_dict(
+        {
+            "/": xarray.Dataset(attrs={"title": "all"}),
+            "/model": xarray.Dataset(attrs={"kind": "simulation"}),
+            "/model/run": warm,
+            "/model/masked": warm.assign(t=warm["t"].where(warm["t"] > 0)),
+            "/later": xarray.Dataset(attrs={"why": "nothing is there yet"}),
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # version 3 has no word for what xarray consolidates
+        tree.to_zarr(tmp_path / "in.zarr", zarr_format=version, consolidated=consolidated)
+    tw.convert(tmp_path / "in.zarr", tmp_path / "out.zarr", compress="zstd")
+    with (
+        xarray.open_datatree(tmp_path / "in.zarr", engine="zarr", consolidated=consolidated) as wanted,
+        xarray.open_datatree(tmp_path / "out.zarr", engine="zarr", consolidated=consolidated) as found,
+    ):
+        xarray.testing.assert_identical(found.load(), wanted.load())
+        assert sorted(node.path for node in found.subtree) == ["/", "/later", "/model", "/model/masked", "/model/run"]
 
 
 @pytest.mark.parametrize("location", ["start", "end"])

@@ -39,7 +39,7 @@ mod transfer;
 pub mod zarr;
 
 pub use cut::Cut;
-pub use far::{NewObject, is_address};
+pub use far::{NewObject, is_address, new_folder};
 pub use grid::Grid;
 pub use memory::Memory;
 pub use open::{open, scratch_of};

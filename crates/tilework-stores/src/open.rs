@@ -12,6 +12,12 @@ use crate::zarr;
 /// What a file of an index is called.
 const INDEX: &str = ".safetensors.index.json";
 
+/// How many names of a folder are shown that is none of these.
+const SHOWN: usize = 5;
+
+/// What a folder has that is a checkpoint of JAX.
+const STEP: &str = "/_CHECKPOINT_METADATA";
+
 /// The ends of the names of files that hold arrays; the first that a folder has is what the folder is.
 const ENDS: [&str; 5] = [INDEX, ".safetensors", ".npz", ".gguf", ".npy"];
 
@@ -93,21 +99,43 @@ pub(crate) fn at(path: &Path) -> Result<At> {
         return Ok(At::Files(vec![path.to_owned()]));
     }
     let names = Folder::new(address.clone())?.names()?;
+    let is_step = |name: &&str| name.ends_with(STEP) && name.matches('/').count() == 1;
+    let steps: Vec<PathBuf> = (names.iter().map(String::as_str).filter(is_step))
+        .map(|name| PathBuf::from(format!("{address}/{}", &name[..name.len() - STEP.len()])))
+        .collect();
+    if let Some(error) = container::steps(&address.to_string(), steps.iter()) {
+        return Err(error);
+    }
     for end in ENDS {
         let found: Vec<PathBuf> = names
             .iter()
-            .filter(|name| name.ends_with(end) && !name.starts_with('.'))
+            .filter(|name| name.ends_with(end) && !name.starts_with('.') && !name.contains('/'))
             .map(|name| PathBuf::from(format!("{address}/{name}")))
             .collect();
         if !found.is_empty() {
             return Ok(At::Files(found));
         }
     }
-    Err(nothing(path))
+    // They are in order, so names that begin with the same folder are neighbours.
+    let mut inner: Vec<&str> = names.iter().filter_map(|name| name.split('/').next()).collect();
+    inner.dedup();
+    Err(match inner.first() {
+        None => nothing(path),
+        Some(first) => {
+            let more = if inner.len() > SHOWN { ", …" } else { "" };
+            let found = format!(
+                "{address} is no file, store or checkpoint: it has {}",
+                inner[..inner.len().min(SHOWN)].join(", ")
+            );
+            Error::new(found + more)
+                .rule("a folder is read where it has arrays itself, and not those of folders in it")
+                .accepts(format!("one of these, such as {address}/{first}"))
+        }
+    })
 }
 
 fn nothing(path: &Path) -> Error {
     Error::new(format!("{} is no Zarr store, and no file of arrays", path.display()))
-        .rule("a store is found by its zarr.json, .zarray or .zgroup, and a file by its whole address")
+        .rule("a store is found by its zarr.json, .zarray or .zgroup, a checkpoint of JAX by its _METADATA, and a file by its whole address")
         .accepts("such as s3://BUCKET/model.safetensors, an index of shards, .npz, .npy, .gguf, or a folder of a bucket that has one of these")
 }

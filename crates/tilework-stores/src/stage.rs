@@ -108,7 +108,7 @@ impl Stage {
     /// # Errors
     /// Those of [`Stage::new`], and another process that does it, as far as files can be locked.
     pub(crate) fn of_job_alone(out: &Path, job: &Job) -> Result<Stage> {
-        let objects = |objects| Unfinished::of_job_alone(objects, job);
+        let objects = |objects| Unfinished::of_job_alone(objects, &job.text());
         Stage::made(out, || Beside::of_job_alone(out, job), objects)
     }
 
@@ -139,15 +139,43 @@ impl Stage {
         matches!(self.0, Kind::Folder(_))
     }
 
-    /// A new file for a key, in a folder that is made if need be.
+    /// A new file for a key, in a folder that is made if need be; of objects one without a name in the folder of the system for what is
+    /// needed for a while.
     ///
     /// # Errors
-    /// What the system refuses, and a store of objects.
-    pub fn file(&self, key: &str) -> Result<NewFile> {
+    /// What the system refuses.
+    pub(crate) fn file(&self, key: &str) -> Result<NewFile> {
         match &self.0 {
             Kind::Folder(beside) => beside.file(key),
             Kind::Objects(unfinished) => {
-                Err(Error::new(format!("{} has no files", unfinished.place().name())))
+                let (scratch, place) = (std::env::temp_dir(), unfinished.place().name());
+                let name = format!("{place}/{key}, by way of {}", scratch.display());
+                NewFile::unnamed(&scratch, name.into())
+            }
+        }
+    }
+
+    /// Puts a file that is complete under its key, and notes that it is.
+    ///
+    /// # Errors
+    /// What the system refuses, and what the server answers.
+    pub(crate) fn keep(&self, key: &str, file: NewFile, (len, sum): (u64, u32)) -> Result<()> {
+        match &self.0 {
+            Kind::Folder(beside) => {
+                file.commit_hastily()?;
+                beside.done(key, len, sum)
+            }
+            Kind::Objects(unfinished) => unfinished.send(key, &file.into_file(), Arc::new(|_| {})),
+        }
+    }
+
+    /// Writes what says what all else is: of objects when that is there.
+    pub(crate) fn put_last(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
+        match &self.0 {
+            Kind::Folder(beside) => beside.put(key, &bytes),
+            Kind::Objects(unfinished) => {
+                unfinished.put_last(key, bytes);
+                Ok(())
             }
         }
     }
@@ -233,7 +261,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// One that is.
-pub(crate) fn apart(from: &Path, to: &Path) -> Result<()> {
+pub fn apart(from: &Path, to: &Path) -> Result<()> {
     let within = || {
         Err(Error::new(format!("{} within {}, or the other way round", to.display(), from.display()))
             .rule("what is written is apart from what is read")

@@ -238,7 +238,8 @@ fn end(sizes: &[u64], pieces: &[u64]) -> Result<End> {
 
 #[test]
 fn terabytes_are_planned_without_listing_their_pieces() -> Result<()> {
-    // f32[time, y, x]: images of one time become series of all times.
+    // f32[time, y, x]: images of one time become series of all times. DESIGN.md says what that costs.
+    let mut rows: Vec<Vec<String>> = vec![Vec::new(); 5];
     for (sizes, workers, memory) in
         [([1 << 16, 2048, 2048], 64, 4_u64 << 30), ([1 << 20, 4096, 6144], 1000, 8 << 30)]
     {
@@ -251,11 +252,35 @@ fn terabytes_are_planned_without_listing_their_pieces() -> Result<()> {
         assert_eq!((two.passes.len(), price.read, price.written), (2, 2 * bytes, 2 * bytes));
         assert!(one.read > 50 * bytes && one.seconds > 10.0 * price.seconds);
         assert!(price.memory <= memory.into());
-        println!(
-            "{} TB: one pass {one:?}\n two {price:?}\n  {:?}",
-            bytes as f64 / 1e12,
-            two.passes[0].to.grid
-        );
+        let tera = |bytes: u128| match bytes as f64 / 1e12 {
+            tera @ ..10.0 => format!("{tera:.1} TB"),
+            tera @ ..1000.0 => format!("{tera:.0} TB"),
+            tera => format!("{:.0} PB", tera / 1e3),
+        };
+        let millions = |count: u128| match count as f64 / 1e6 {
+            count @ ..1.0 => format!("{count:.2} M"),
+            count => format!("{count:.0} M"),
+        };
+        let time = |seconds: f64| match seconds {
+            ..7200.0 => format!("{:.0} min", seconds / 60.0),
+            ..172_800.0 => format!("{:.0} h", seconds / 3600.0),
+            _ => format!("{:.0} days", seconds / 86_400.0),
+        };
+        let between = &two.passes[0].to.grid;
+        let piece: u64 = 4 * between.cuts().iter().map(|cut| cut.largest()).product::<u64>();
+        let cells = [
+            format!("{}, in {}", tera(one.read), time(one.seconds)),
+            format!("{} each", tera(price.read)),
+            format!("{}, {}", millions(price.gets), millions(price.puts)),
+            time(price.seconds),
+            format!("{} of {} MiB", millions(between.count().into()), piece >> 20),
+        ];
+        rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+    }
+    let said = include_str!("../../../DESIGN.md");
+    for row in rows {
+        let row = format!("| {} |", row.join(" | "));
+        assert!(said.contains(&row), "DESIGN.md has no row that ends in {row}");
     }
     Ok(())
 }

@@ -418,6 +418,64 @@ fn a_store_keeps_what_it_says_of_its_arrays_in_another_one() -> Result<()> {
 }
 
 #[test]
+fn groups_below_the_root_keep_what_they_say() -> Result<()> {
+    use tilework_copy::Threads;
+    use tilework_files::container::{Change, How, Job as Move};
+    let folder = Folder::new();
+    let put = |name: &str, text: &str| {
+        let path = folder.at(name);
+        fs::create_dir_all(path.parent().expect("a folder"))
+            .and_then(|()| fs::write(path, text))
+            .expect("a file");
+    };
+    let array = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f4", "order": "C", "compressor": null, "fill_value": 1, "filters": null}"#;
+    for (group, attributes) in [
+        ("", r#"{"title": "all"}"#),
+        ("a/", r#"{"kind": "model"}"#),
+        ("a/b/", r#"{"run": 1}"#),
+        ("c/", r#"{"later": null}"#),
+    ] {
+        put(&format!("in.zarr/{group}.zgroup"), r#"{"zarr_format": 2}"#);
+        put(&format!("in.zarr/{group}.zattrs"), attributes);
+    }
+    put("in.zarr/a/b/t/.zarray", array);
+    put("in.zarr/a/u/.zarray", array);
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(folder.at(name)).expect(name)).expect("JSON")
+    };
+    let write = |out: &str, names: &[(&str, &str)]| {
+        let from = zarr::open(&folder.at("in.zarr")).expect("a store");
+        let named = |name: &str| from.tensors().iter().find(|tensor| tensor.name == name).expect("an array");
+        let jobs: Vec<Move> = (names.iter())
+            .map(|(name, new)| Move { name: (*new).to_owned(), tensor: named(name), change: Change::Keep })
+            .collect();
+        let how = How { pool: &Threads::all(), memory: None, check: true, progress: &|_| {} };
+        let store = zarr::Store { compression: zarr::Compression::None };
+        zarr::write(&from, &jobs, store, &folder.at(out), &how).expect("a new store");
+        let of = |group: &str| read(&format!("{out}/{group}zarr.json"))["attributes"].to_string();
+        let has = |group: &str| folder.at(&format!("{out}/{group}zarr.json")).exists();
+        let attributes = ["", "a/", "a/b/", "c/"].map(|group| has(group).then(|| of(group)));
+        attributes.map(Option::unwrap_or_default)
+    };
+    let all = [r#"{"title":"all"}"#, r#"{"kind":"model"}"#, r#"{"run":1}"#, r#"{"later":null}"#];
+    assert_eq!(write("all.zarr", &[("a/b/t", "a/b/t"), ("a/u", "a/u")]), all);
+    assert!(read("all.zarr/zarr.json").get("consolidated_metadata").is_none());
+    // Of some arrays the groups that they are in; under other names those that they come from.
+    assert_eq!(write("one.zarr", &[("a/u", "a/u")]), [all[0], all[1], "", ""]);
+    assert_eq!(write("named.zarr", &[("a/b/t", "a/c/t"), ("a/u", "c/u")]), [all[0], all[1], "", all[1]]);
+    assert_eq!(read("named.zarr/a/c/zarr.json")["attributes"].to_string(), all[2]);
+    // What a root says of all that is in its store, it says again.
+    put("in.zarr/.zmetadata", "{}");
+    assert_eq!(write("said.zarr", &[("a/b/t", "a/b/t"), ("a/u", "a/u")]), all);
+    let said = &read("said.zarr/zarr.json")["consolidated_metadata"]["metadata"];
+    for path in ["a", "a/b", "c", "a/b/t", "a/u"] {
+        assert_eq!(said[path], read(&format!("said.zarr/{path}/zarr.json")), "{path}");
+    }
+    assert_eq!(said.as_object().map(serde_json::Map::len), Some(5));
+    Ok(())
+}
+
+#[test]
 fn a_chunk_may_be_all_of_a_dimension() -> Result<()> {
     let folder = Folder::new();
     square(&folder.at("in.npy"), 0);

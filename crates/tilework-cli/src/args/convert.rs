@@ -46,11 +46,12 @@ of dimensions; any other is stored as a list, with a note in the attributes of t
 major dimensions into chunks of up to 16 MiB; arrays of a store keep their chunks in a new store, and become row-major elsewhere.
 
 IN may be in a bucket, s3://BUCKET/PATH, or on a web server, https://HOST/PATH: of a file the arrays that are converted are fetched, into \
-a file without a name beside OUT. A Zarr store or a single file is written to a bucket as well, the file by way of TMPDIR. `tilework rechunk --help` says where credentials come \
-from.
+a file without a name beside OUT. OUT may be in a bucket as well: a Zarr store, a file, or a folder of them, s3://BUCKET/OUT/; files \
+are written by way of TMPDIR, one at a time. `tilework rechunk --help` says where credentials come from.
 
 A folder is complete or absent, too. If a run is killed, .OUT.tilework-unfinished is left beside it, and the same command goes on \
-there: it keeps the files whose checksums are right. A folder that exists is not replaced, unless it is empty.
+there: it keeps the files whose checksums are right. A folder that exists is not replaced, unless it is empty. In a bucket the index \
+of shards or zarr.json comes last, and an object .tilework-unfinished goes then.
 
 Examples:
   tilework convert samples/model.safetensors tiled.safetensors --to 'T(8,128)(2,1)' --convert bf16 --check

@@ -18,8 +18,9 @@ XLA does it, and the last devices have less, or nothing; JAX refuses such arrays
 A run that is killed leaves .DST.tilework-unfinished, and the same command goes on there: files whose checksums are right \
 stay. DST has its name when all of it is there. A SRC that has changed meanwhile is refused.
 
-SRC may be in a bucket, s3://BUCKET/PATH, or on a web server, https://HOST/PATH: its tensors are fetched into files without names \
-beside DST. `tilework rechunk --help` says where credentials come from.
+SRC may be in a bucket, s3://BUCKET/PATH, or on a web server, https://HOST/PATH: tensors of files are fetched into files without names \
+beside DST, or in TMPDIR. DST may be in a bucket as well: files are written by way of TMPDIR, and an object .tilework-unfinished goes \
+when all of it is there. `tilework rechunk --help` says where credentials come from.
 
 Examples:
   tilework reshard samples/model.safetensors parts/ --mesh x=2,y=4 --spec \"P('x', 'y')\"

@@ -7,8 +7,8 @@ use super::named;
 pub const LS_EXAMPLES: &str = "\
 A FILE is safetensors, an index of its shards, npz, GGUF, npy, a Zarr store, a checkpoint of JAX (Orbax), or a folder with one of \
 these in it. Files are mapped, and nothing but headers is read. Pickles are never loaded. Each may be in a bucket, \
-s3://BUCKET/PATH, or on a web server, https://HOST/PATH: its header is fetched, of npz all of it. `tilework rechunk --help` says where \
-credentials come from.
+s3://BUCKET/PATH, or on a web server, https://HOST/PATH: its headers are fetched. `tilework rechunk --help` says where credentials \
+come from.
 
 Examples:
   tilework ls samples/model.safetensors

@@ -38,16 +38,22 @@ fn bounds_with(how: &HowArgs, least: usize) -> tilework::Result<Bounds> {
     Bounds::new(how.memory, threads).map_err(|error| error.field("--memory"))
 }
 
-/// What fits the bounds of as many tasks as wait for a server at a time; of fewer, where the memory of each is too small for that.
-fn far_bounds<T>(how: &HowArgs, fit: impl Fn(Bounds) -> tilework::Result<T>) -> tilework::Result<T> {
-    let mut least = FAR;
-    loop {
+/// What fits the bounds of as many tasks as wait for a server at a time; of fewer, where the memory of each is too small for that, or
+/// where that takes fewer seconds: a task with more memory reads less. `fit` says how many.
+fn far_bounds<T>(how: &HowArgs, fit: impl Fn(Bounds) -> tilework::Result<(T, f64)>) -> tilework::Result<T> {
+    let mut best: Option<(T, f64)> = None;
+    let mut failed = None;
+    for least in [FAR, FAR / 2, FAR / 4, 1] {
         match bounds_with(how, least).and_then(&fit) {
-            Err(error) if error.kind() == ErrorKind::Limit && least > 1 => {
-                least = if least > FAR / 4 { least / 2 } else { 1 };
-            }
-            found => return found,
+            Ok(found) if best.as_ref().is_none_or(|best| found.1 < best.1) => best = Some(found),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Limit => failed = Some(error),
+            Err(error) => return Err(error),
         }
+    }
+    match (best, failed) {
+        (Some((found, _)), _) => Ok(found),
+        (None, failed) => Err(failed.unwrap_or_else(|| Error::new("no bounds for tasks"))), // there was one
     }
 }
 
@@ -120,4 +126,30 @@ fn all(
     }
     open.finish()?;
     Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_tasks_at_a_time_as_are_fastest_and_have_the_memory() {
+        let how = HowArgs { memory: Some(1 << 30), threads: None, scheduler: None };
+        let least = std::thread::available_parallelism().map_or(1, usize::from);
+        let of = |seconds: fn(usize) -> tilework::Result<f64>| {
+            far_bounds(&how, |bounds| Ok((bounds.threads, seconds(bounds.threads)?)))
+        };
+        let lacks = || Error::new("memory").of_kind(ErrorKind::Limit);
+        assert_eq!(of(|_| Ok(1.0)).ok(), Some(FAR.max(least)));
+        assert_eq!(of(|threads| Ok(threads as f64)).ok(), Some(least));
+        if least < FAR / 4 {
+            assert_eq!(of(|threads| Ok(if threads == FAR / 4 { 1.0 } else { 2.0 })).ok(), Some(FAR / 4));
+            let few = |threads| {
+                if threads > FAR / 4 { Err(Error::new("").of_kind(ErrorKind::Limit)) } else { Ok(1.0) }
+            };
+            assert_eq!(of(few).ok(), Some(FAR / 4));
+        }
+        assert!(far_bounds(&how, |_| Err::<((), f64), Error>(lacks())).is_err());
+        assert!(far_bounds(&how, |_| Err::<((), f64), Error>(Error::new("another"))).is_err());
+    }
 }

@@ -43,7 +43,10 @@ pub fn rechunk(asked: &RechunkArgs, args: &Args, output: &mut Output) -> Result<
         let (job, bounds) = far_bounds(&how, |bounds| {
             let under_way = bounds.threads as f64;
             let assumed = Assumed { under_way, ..Assumed::objects(workers.unwrap_or(1)) };
-            Ok((job.planned(bounds.memory, assumed)?, bounds))
+            let job = job.planned(bounds.memory, assumed)?;
+            let seconds =
+                job.plan.as_ref().map_or(Ok(0.0), |plan| plan.price().map(|price| price.seconds))?;
+            Ok(((job, bounds), seconds))
         })?;
         Ok((job, bounds, cluster))
     };

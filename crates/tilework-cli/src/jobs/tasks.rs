@@ -18,7 +18,7 @@ fn bounds_of(job: &Job, how: &HowArgs) -> tilework::Result<Bounds> {
         _ => return bounds(how),
     };
     let has_room = |bounds: Bounds| match bounds.memory >= needed {
-        true => Ok(bounds),
+        true => Ok((bounds, 0.0)),
         false => Err(Error::new("less than a task was planned with").of_kind(ErrorKind::Limit)),
     };
     far_bounds(how, has_room).or_else(|_| bounds(how))

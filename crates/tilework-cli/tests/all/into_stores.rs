@@ -125,3 +125,37 @@ fn chunks_are_no_list_of_places_and_tiles_are() {
         assert_eq!(said.contains("as lists of their places"), is_list, "{layout}: {said}");
     }
 }
+
+#[test]
+fn metadata_of_more_than_a_disk_is_refused_before_anything_is_made() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    fs::create_dir(at("huge.zarr")).expect("a folder");
+    let text = r#"{"zarr_format": 3, "node_type": "array", "shape": [1000000000000000000], "data_type": "uint8", "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1000000]}}, "chunk_key_encoding": {"name": "default"},
+        "codecs": [{"name": "bytes"}]}"#;
+    fs::write(at("huge.zarr/zarr.json"), text).expect("metadata");
+    let (from, to) = (at("huge.zarr"), at("new.zarr"));
+    let expected = "takes 1000000000000000000 bytes";
+    refused(&["convert", &from, &to], expected);
+    refused(&["rechunk", &from, &to, "--chunks", "10"], expected);
+    refused(&["reshard", &from, &to, "--orbax", "--spec", "{maximal device=0}"], expected);
+    // A codec may make next to nothing of a chunk, and a file of each.
+    refused(&["rechunk", &from, &to, "--chunks", "1", "--compress", "zstd"], expected);
+    assert_eq!(folder.names(), ["huge.zarr"]);
+}
+
+#[test]
+fn nothing_is_written_into_the_store_that_is_read() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    done(&["convert", MODEL, &at("m.zarr")]);
+    let from = at("m.zarr");
+    for to in ["m.zarr/x.npz", "m.zarr/x/", "m.zarr/x.zarr", "m.zarr/head.bias/x.safetensors"] {
+        refused(&["convert", &from, &at(to)], "what is written is apart from what is read");
+    }
+    refused(&["reshard", &from, &at("m.zarr/x"), "--spec", "{maximal device=0}"], "is apart from");
+    refused(&["rechunk", &from, &at("m.zarr/x"), "--only", "head.bias", "--chunks", "1"], "is apart from");
+    done(&["convert", &from, &at("m.zarr.npz")]);
+    done(&["diff", &from, MODEL]);
+}

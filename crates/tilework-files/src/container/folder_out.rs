@@ -34,7 +34,7 @@ const JOURNAL_BYTES: u64 = 256 << 20;
 const CHUNK: usize = 16 << 20;
 
 /// What is written: all arrays, with how each is stored.
-type What<'a, 'b> = (&'a Container, &'a [Job<'b>], &'a [Body]);
+pub(super) type What<'a, 'b> = (&'a Container, &'a [Job<'b>], &'a [Body]);
 
 /// Writes a new folder.
 ///
@@ -86,7 +86,7 @@ pub(crate) fn write(
 }
 
 /// Which array goes into which file.
-fn plan((from, jobs, bodies): What, format: Format, limit: u64) -> Result<Vec<Planned>> {
+pub(super) fn plan((from, jobs, bodies): What, format: Format, limit: u64) -> Result<Vec<Planned>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     match format {
         Format::Npy => groups.extend((0..jobs.len()).map(|job| vec![job])),
@@ -124,7 +124,12 @@ fn plan((from, jobs, bodies): What, format: Format, limit: u64) -> Result<Vec<Pl
 }
 
 /// The file that says what is in which file, or how it lies, where there is something to say.
-fn list(format: Format, jobs: &[Job], bodies: &[Body], files: &[Planned]) -> Option<(String, String)> {
+pub(super) fn list(
+    format: Format,
+    jobs: &[Job],
+    bodies: &[Body],
+    files: &[Planned],
+) -> Option<(String, String)> {
     let object = |lines: Vec<String>, indent: &str| match lines.is_empty() {
         true => "{}".to_owned(),
         false => format!("{{\n{indent}  {}\n{indent}}}", lines.join(&format!(",\n{indent}  "))),
@@ -154,7 +159,7 @@ fn list(format: Format, jobs: &[Job], bodies: &[Body], files: &[Planned]) -> Opt
 }
 
 /// What tells this job from others: the sources as they are, and what is made of them.
-fn fingerprint(from: &Container, jobs: &[Job], files: &[Planned]) -> String {
+pub(super) fn fingerprint(from: &Container, jobs: &[Job], files: &[Planned]) -> String {
     let mut text = format!("tilework {}\n", env!("CARGO_PKG_VERSION"));
     from.files.iter().for_each(|held| text.push_str(&format!("{} {:?}\n", held.name, held.stamp)));
     // What stands in chunks may have changed in any of them, so such a job is never the same again.

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use tilework::{Error, Result};
 use tilework_copy::Mapped;
 
-use super::{Container, Content, Format, Inside, Stored, Tensor, gguf, safetensors};
+use super::{Container, Content, Format, Inside, Stored, Tensor, gguf, npz, safetensors};
 use crate::source::{Array, failed, within};
 use crate::{destination, npy, room};
 
@@ -36,11 +36,12 @@ pub trait Far: Debug + Send + Sync {
     /// Which version of it this is, if the server has a word for that.
     fn version(&self) -> &str;
 
-    /// Gives these bytes, which are within, to `put`: part by part with the place of each, in any order, from several threads.
+    /// Gives the bytes of these ranges, which are within, to `put`: part by part with the place of each, in any order, from several
+    /// threads.
     ///
     /// # Errors
     /// Those of `put`, and what the server answers.
-    fn read(&self, range: Range<u64>, put: &(dyn Fn(u64, &[u8]) -> Result<()> + Sync)) -> Result<()>;
+    fn read(&self, ranges: &[Range<u64>], put: &(dyn Fn(u64, &[u8]) -> Result<()> + Sync)) -> Result<()>;
 }
 
 /// What opens a file of a server; none where there is no such file.
@@ -143,17 +144,15 @@ impl Fetched {
         let bytes = missing.iter().map(|range| range.end - range.start).sum();
         destination::fits(&there.file, bytes, &format!("what is fetched into {}", self.folder))
             .map_err(|error| error.accepts(ROOM))?;
-        for range in missing {
-            let file = Mutex::new(&there.file);
-            self.far.read(range.clone(), &|at, bytes| {
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes));
-                written.map_err(|error| failed(&self.folder, &error))?;
-                progress(bytes.len() as u64);
-                Ok(())
-            })?;
-            there.add(range);
-        }
+        let file = Mutex::new(&there.file);
+        self.far.read(&missing, &|at, bytes| {
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            let written = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes));
+            written.map_err(|error| failed(&self.folder, &error))?;
+            progress(bytes.len() as u64);
+            Ok(())
+        })?;
+        missing.into_iter().for_each(|range| there.add(range));
         Ok(())
     }
 }
@@ -202,8 +201,16 @@ impl Held {
 
     /// Fetches a part.
     fn need(&self, range: Range<u64>) -> Result<()> {
-        let range = range.start..range.end.min(self.stamp.0);
-        self.fetched.as_ref().map_or(Ok(()), |fetched| fetched.need(&[range], &|_| {}))
+        self.need_parts(vec![range])
+    }
+
+    /// Fetches several parts, as far as they are within.
+    fn need_parts(&self, mut ranges: Vec<Range<u64>>) -> Result<()> {
+        let Some(fetched) = &self.fetched else { return Ok(()) };
+        ranges.iter_mut().for_each(|range| range.end = range.end.min(self.stamp.0));
+        ranges.retain(|range| range.start < range.end);
+        ranges.sort_by_key(|range| range.start);
+        fetched.need(&near(ranges), &|_| {})
     }
 
     pub(crate) fn need_all(&self) -> Result<()> {
@@ -216,7 +223,7 @@ impl Held {
         Ok(&self.bytes()[..self.bytes().len().min(START as usize)])
     }
 
-    /// Fetches the header of this format, and of one whose headers are between the arrays, all.
+    /// Fetches the header of this format, or the headers, where each array has one.
     pub(crate) fn need_header(&self, format: Format) -> Result<()> {
         if self.fetched.is_none() {
             return Ok(());
@@ -234,7 +241,8 @@ impl Held {
                 }
                 Ok(())
             }
-            Format::Npz | Format::Zarr => self.need_all(),
+            Format::Npz => npz::STEPS.iter().try_for_each(|step| self.need_parts(step(self.bytes()))),
+            Format::Zarr => Ok(()), // no file
         }
     }
 
@@ -276,6 +284,20 @@ impl Held {
     pub(crate) fn forget(&self) {
         self.map.iter().for_each(Mapped::forget);
     }
+}
+
+/// Those of these ranges, which are in order, that are near each other as one.
+fn near(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    let mut all: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match all.last_mut() {
+            Some(before) if range.start <= before.end.saturating_add(NEAR) => {
+                before.end = before.end.max(range.end);
+            }
+            _ => all.push(range),
+        }
+    }
+    all
 }
 
 fn map(file: &File, len: u64) -> io::Result<Option<Mapped>> {
@@ -353,15 +375,10 @@ impl Container {
         let mut files: Vec<(usize, Vec<Range<u64>>)> = Vec::new();
         for (file, range) in all {
             match files.last_mut() {
-                Some((last, ranges)) if *last == file => match ranges.last_mut() {
-                    Some(before) if range.start <= before.end.saturating_add(NEAR) => {
-                        before.end = before.end.max(range.end);
-                    }
-                    _ => ranges.push(range),
-                },
+                Some((last, ranges)) if *last == file => ranges.push(range),
                 _ => files.push((file, vec![range])),
             }
         }
-        files
+        files.into_iter().map(|(file, ranges)| (file, near(ranges))).collect()
     }
 }

@@ -7,6 +7,7 @@ mod array;
 mod body;
 mod compare;
 mod data;
+mod elsewhere;
 mod folder;
 mod folder_out;
 mod frame;
@@ -34,13 +35,16 @@ pub use array::{Blocks, Content, Placed};
 pub use body::{Body, body};
 pub use compare::{Compared, Different, Place, Tolerance, compare};
 pub use data::Data;
+pub use elsewhere::{Begin, Elsewhere};
 pub use held::{Far, Fetch, Files};
 pub use note::as_noted;
 pub use pattern::{Pattern, Rename};
 pub use repack::Mix;
 pub use safetensors::{Head, safetensors_head};
-pub use sharded::several;
-pub use write::{Change, How, Job, Moved, Target, WriteError, Written, write, write_unnamed};
+pub use sharded::{several, steps};
+pub use write::{
+    Change, How, Job, Moved, Target, WriteError, Written, write, write_elsewhere, write_unnamed,
+};
 
 use held::Held;
 
@@ -243,7 +247,11 @@ impl Container {
             return sharded::open(path, files);
         }
         let held = files.open(path)?;
-        let format = format_of(held.start()?, path).ok_or_else(|| {
+        let start = held.start()?;
+        let format = format_of(start, path).ok_or_else(|| {
+            if let [0x80, 2..=5, ..] = start {
+                return pickle(format!("{name} is a pickle"));
+            }
             Error::new(format!("{name} is no file of named arrays"))
                 .rule("a file is recognised by its first bytes, or by its name")
                 .accepts("safetensors, an index of its shards, npz, GGUF, or npy")
@@ -387,6 +395,13 @@ impl Container {
         let keys = self.metadata.iter().map(|(key, _)| key.as_str());
         keys.filter(|key| !kept.contains(key) && *key != gguf::ALIGNMENT).collect()
     }
+}
+
+/// Why a pickle is not opened.
+fn pickle(found: String) -> Error {
+    Error::new(found)
+        .rule("a pickle runs code when it is loaded, and is never loaded")
+        .accepts("the same tensors as safetensors, which safetensors.torch.save_file writes")
 }
 
 /// Whether a folder is a store of arrays in chunks: the metadata of Zarr are in it, or those of a checkpoint of JAX (Orbax) or of a

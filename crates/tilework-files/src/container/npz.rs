@@ -4,13 +4,14 @@
 //! layout is the comment of the member, which readers of zip files pass over.
 
 use std::io::Read;
+use std::ops::Range;
 
 use flate2::read::DeflateDecoder;
 use tilework::{Element, Error, Result};
 
 use super::array::{Content, Placed};
 use super::json::shown;
-use super::zip::{Member, Way, members};
+use super::zip::{self, Member, Way, members};
 use super::{Inside, Packed, Stored, Tensor, note};
 use crate::npy::{Header, data_offset};
 use crate::{element_of, little_endian, source};
@@ -18,13 +19,50 @@ use crate::{element_of, little_endian, source};
 /// What the comment of a member with a note begins with; the layout follows.
 pub(crate) const COMMENT: &str = "tilework.layout=";
 
+/// The parts of a file that are to be fetched next, by what is there.
+type Step = fn(&[u8]) -> Vec<Range<u64>>;
+
+/// Where the parts of a file are that [`read`] reads, step by step: each says where the next is, of what was read before. What is
+/// wrong is no step, and said when all is read.
+pub(crate) const STEPS: [Step; 6] = [
+    |bytes| vec![zip::tail(bytes.len() as u64)],
+    |bytes| vec![zip::record(bytes)],
+    |bytes| vec![zip::list_range(bytes)],
+    |bytes| zip::starts(bytes, HEAD + EXTRA),
+    |bytes| heads(bytes, |_, _| Some(HEAD)),
+    |bytes| heads(bytes, head_bound),
+];
+
+/// Bytes of a member in which the header of its array is, most often.
+const HEAD: u64 = 4 << 10;
+
+/// Bytes of the extra field of a member, most often.
+const EXTRA: u64 = 64;
+
+/// The beginnings of all members, as long as `bound` says.
+fn heads(bytes: &[u8], bound: impl Fn(&[u8], Way) -> Option<u64>) -> Vec<Range<u64>> {
+    let of = |member: &Member| {
+        let packed = &bytes[member.at as usize..][..member.packed as usize]; // the list is checked
+        Some(member.at..member.at + bound(packed, member.way)?.min(member.packed))
+    };
+    members(bytes).unwrap_or_default().iter().filter_map(of).collect()
+}
+
+/// The bytes of a member in which its header is, by the first of them; none where these are no header.
+fn head_bound(packed: &[u8], way: Way) -> Option<u64> {
+    let mut start = Vec::new();
+    let first = &packed[..packed.len().min(HEAD as usize)];
+    stream(first, way).take(12).read_to_end(&mut start).ok()?;
+    let end = data_offset(&start).ok()?;
+    // What does not get smaller is a little larger with its frame.
+    Some(if way == Way::Plain { end } else { HEAD.max(end + end / 64 + 64) })
+}
+
 /// Reads the list and the headers of an npz file; `file` is its number in the container.
 pub(crate) fn read(bytes: &[u8], file: usize, known: Option<Element>) -> Result<Inside> {
     let members = members(bytes)?;
     if let Some(pickle) = members.iter().find(|member| member.name.ends_with("data.pkl")) {
-        return Err(Error::new(format!("a checkpoint of PyTorch, with {}", shown(&pickle.name)))
-            .rule("a pickle runs code when it is loaded, and is never loaded")
-            .accepts("the same tensors as safetensors, which safetensors.torch.save_file writes"));
+        return Err(super::pickle(format!("a checkpoint of PyTorch, with {}", shown(&pickle.name))));
     }
     let mut tensors = Vec::with_capacity(members.len());
     for member in members {
@@ -62,7 +100,10 @@ fn tensor(bytes: &[u8], file: usize, member: &Member, known: Option<Element>) ->
             .accepts("stored or deflated members, as numpy.savez and numpy.savez_compressed write them");
         return Ok(unread("packed", why));
     }
-    let head = head(packed, member.way)?;
+    // Of a file of a server no more is there than its header takes.
+    let bound = head_bound(packed, member.way).and_then(|bound| usize::try_from(bound).ok());
+    let bounded = bound.map(|bound| head(&packed[..packed.len().min(bound)], member.way));
+    let head = bounded.and_then(Result::ok).map_or_else(|| head(packed, member.way), Ok)?;
     let header = Header::read(&head)?;
     let rest = member.bytes.checked_sub(header.data_offset).ok_or_else(|| {
         Error::new(format!("{} bytes, and a header of {}", member.bytes, header.data_offset))
@@ -75,10 +116,7 @@ fn tensor(bytes: &[u8], file: usize, member: &Member, known: Option<Element>) ->
 
 /// The first bytes of a member, as far as the header of the npy file in it goes. Its length is limited, whatever it says.
 fn head(packed: &[u8], way: Way) -> Result<Vec<u8>> {
-    let mut stream: Box<dyn Read> = match way {
-        Way::Deflated => Box::new(DeflateDecoder::new(packed)),
-        _ => Box::new(packed),
-    };
+    let mut stream = stream(packed, way);
     let broken =
         |error: std::io::Error| Error::new(format!("deflated bytes that cannot be unpacked: {error}"));
     let mut head = Vec::new();
@@ -86,6 +124,14 @@ fn head(packed: &[u8], way: Way) -> Result<Vec<u8>> {
     let end = data_offset(&head)?;
     stream.take(end.saturating_sub(head.len() as u64)).read_to_end(&mut head).map_err(broken)?;
     Ok(head)
+}
+
+/// The unpacked bytes of a member.
+fn stream(packed: &[u8], way: Way) -> Box<dyn Read + '_> {
+    match way {
+        Way::Deflated => Box::new(DeflateDecoder::new(packed)),
+        _ => Box::new(packed),
+    }
 }
 
 /// What an npy file of this header holds in the `bytes` bytes behind it.

@@ -63,20 +63,19 @@ pub fn several(folder: &str, count: usize, first: &Path) -> Error {
         .accepts(format!("one of them, such as {}{whole}", first.display()))
 }
 
+/// What is said of a folder with these checkpoints of JAX, if there is one.
+pub fn steps<'a>(folder: &str, steps: impl Iterator<Item = &'a PathBuf> + Clone) -> Option<Error> {
+    let (count, last) = (steps.clone().count(), steps.max_by_key(|path| (path.as_os_str().len(), *path))?);
+    let found = format!("{folder} is a folder of {count} checkpoint{}", if count == 1 { "" } else { "s" });
+    let accepts = format!("one of them, such as {}", last.display());
+    Some(Error::new(found).rule("each step is a checkpoint by itself").accepts(accepts))
+}
+
 /// What is said of a folder of checkpoints that are opened one by one, or not at all.
 fn other_checkpoint(name: &str, found: &[PathBuf]) -> Option<Error> {
-    let steps: Vec<&PathBuf> =
-        found.iter().filter(|path| path.join("_CHECKPOINT_METADATA").is_file()).collect();
-    if let Some(last) = steps.iter().max_by_key(|path| (path.as_os_str().len(), path.as_os_str())) {
-        let count = steps.len();
-        return Some(
-            Error::new(format!(
-                "{name} is a folder of {count} checkpoint{}",
-                if count == 1 { "" } else { "s" }
-            ))
-            .rule("each step is a checkpoint by itself")
-            .accepts(format!("one of them, such as {}", last.display())),
-        );
+    let of_steps = steps(name, found.iter().filter(|path| path.join("_CHECKPOINT_METADATA").is_file()));
+    if of_steps.is_some() {
+        return of_steps;
     }
     let is_named = |ending: &str| {
         found.iter().any(|path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(ending)))
@@ -127,7 +126,7 @@ pub(crate) fn open(path: &Path, files: &Files) -> Result<Container> {
     }
     let (mut shards, mut tensors, mut metadata) = (Vec::new(), Vec::new(), metadata);
     for shard in names {
-        let held = files.open(&folder.join(shard))?;
+        let held = files.open(&folder.join(shard)).map_err(|error| within(&name, &error))?;
         held.need_header(Format::Safetensors)?;
         let inside = held.read(|bytes| safetensors::read(bytes, shards.len()))?;
         // Libraries say in every shard what they wrote it for.

@@ -12,6 +12,7 @@ use tilework_copy::{Mapped, MappedMut, Pool, Relayout};
 
 use super::array::{Blocks, Content, Placed};
 use super::body::{Body, body};
+use super::elsewhere::{Begin, send};
 use super::frame::{Entry, Frame, differ};
 use super::json::shown;
 use super::repack::Repack;
@@ -185,6 +186,22 @@ pub fn write_unnamed(
     let numbers: Vec<usize> = (0..jobs.len()).collect();
     write_file((from, jobs), (&numbers, &frame), &file, scratch, how, 0)?;
     Ok((file.into_file(), Written { files: 1, bytes: frame.bytes, resumed: 0 }))
+}
+
+/// Writes arrays of `from` into a new folder that is not on this machine, called `out`: each file is made in the folder `scratch`, and
+/// then sent.
+///
+/// # Errors
+/// Those of [`write()`] for a folder, and what the server answers.
+pub fn write_elsewhere(
+    from: &Container,
+    jobs: &[Job],
+    (target, limit): (&Target, u64),
+    to: (&Path, &Path, Begin),
+    how: &How,
+) -> std::result::Result<Written, WriteError> {
+    let bodies = bodies(jobs, target)?;
+    send((from, jobs, &bodies), (target.format, limit), to, how)
 }
 
 /// What each array is in a file of this format.

@@ -9,6 +9,7 @@
 //! members, and sizes that no compression reaches.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use tilework::{Error, Result};
 
@@ -30,6 +31,18 @@ pub(crate) struct Member {
     /// The bytes when they are unpacked.
     pub(crate) bytes: u64,
     /// Where its local header begins.
+    start: u64,
+}
+
+/// A member as the list describes it.
+struct Listed<'a> {
+    name: &'a [u8],
+    comment: String,
+    flags: u16,
+    method: u16,
+    crc: u32,
+    packed: u64,
+    bytes: u64,
     start: u64,
 }
 
@@ -78,6 +91,43 @@ fn bad(found: impl Into<String>) -> Error {
     Error::new(found).field("zip")
 }
 
+/// A list at the end has 22 bytes behind it, and a comment of up to 65535.
+const TAIL: u64 = 22 + u16::MAX as u64;
+
+/// The bytes of a record that is found by the one behind it.
+const RECORD: u64 = 56;
+
+/// Before the name and the extra field of a local header.
+const LOCAL_BYTES: u64 = 30;
+
+/// Where the end of a file of `len` bytes is, which says where all else is.
+pub(crate) fn tail(len: u64) -> Range<u64> {
+    len.saturating_sub(TAIL)..len
+}
+
+/// Where the record is that the end names, in large files; nothing in others.
+pub(crate) fn record(file: &[u8]) -> Range<u64> {
+    let place = end(file).ok().and_then(|end| locator(file, end));
+    place.map_or(0..0, |place| place..place.saturating_add(RECORD))
+}
+
+/// Where the list is, by an end that was read.
+pub(crate) fn list_range(file: &[u8]) -> Range<u64> {
+    list(file).map_or(0..0, |(start, end, _)| start as u64..end as u64)
+}
+
+/// Where the members begin that a list names, and how long their names are; `more` bytes behind their headers.
+pub(crate) fn starts(file: &[u8], more: u64) -> Vec<Range<u64>> {
+    let Ok((start, end, _)) = list(file) else { return Vec::new() };
+    let mut fields = Fields(&file[start..end]);
+    let mut starts = Vec::new();
+    while let Some(Some(listed)) = listed(&mut fields) {
+        let bytes = LOCAL_BYTES + listed.name.len() as u64 + more;
+        starts.push(listed.start..listed.start.saturating_add(bytes));
+    }
+    starts
+}
+
 /// The members of a zip file, in the order of its list.
 pub(crate) fn members(file: &[u8]) -> Result<Vec<Member>> {
     let (start, end, count) = list(file)?;
@@ -110,21 +160,25 @@ pub(crate) fn members(file: &[u8]) -> Result<Vec<Member>> {
     Ok(members)
 }
 
-/// Where the list of members begins and ends, and how many they are.
-fn list(file: &[u8]) -> Result<(usize, usize, u64)> {
-    // The end has 22 bytes and a comment of up to 65535.
-    let first = file.len().saturating_sub(22 + usize::from(u16::MAX));
+/// Where the end begins.
+fn end(file: &[u8]) -> Result<usize> {
+    let first = tail(file.len() as u64).start as usize;
     let is_end = |&at: &usize| {
         let comment =
             file.get(at + 20..at + 22).and_then(|bytes| bytes.try_into().ok()).map(u16::from_le_bytes);
         file[at..].starts_with(END)
             && comment.is_some_and(|length| at + 22 + usize::from(length) == file.len())
     };
-    let end = (first..file.len().saturating_sub(21)).rev().find(is_end).ok_or_else(|| {
+    (first..file.len().saturating_sub(21)).rev().find(is_end).ok_or_else(|| {
         bad(format!("a file of {} bytes without the list of members", file.len()))
             .rule("the list is at the end of a zip file")
             .accepts("a file that is complete")
-    })?;
+    })
+}
+
+/// Where the list of members begins and ends, and how many they are.
+fn list(file: &[u8]) -> Result<(usize, usize, u64)> {
+    let end = end(file)?;
     let short = || bad("an end that is cut off");
     let mut fields = Fields(&file[end + 4..]);
     let mut read = || -> Option<(u16, u16, u16, u16, u32, u32)> {
@@ -150,18 +204,23 @@ fn list(file: &[u8]) -> Result<(usize, usize, u64)> {
 
 /// The count of members, the size and place of the list, and where the record begins that says them.
 fn zip64(file: &[u8], end: usize) -> Option<(u64, u64, u64, usize)> {
-    let mut locator = Fields(file.get(end.checked_sub(20)?..end)?.strip_prefix(LOCATOR)?);
-    locator.u32()?;
-    let place = usize::try_from(locator.u64()?).ok().filter(|&place| place < end)?;
+    let place = usize::try_from(locator(file, end)?).ok()?;
     let mut record = Fields(file.get(place..end)?.strip_prefix(END_64)?);
     record.take(8 + 2 + 2 + 4 + 4 + 8)?;
     Some((record.u64()?, record.u64()?, record.u64()?, place))
 }
 
-/// The next member of the list, which begins at byte `list` of the file; none where the list is cut off.
-fn member(fields: &mut Fields, file: &[u8], list: u64) -> Option<Result<Member>> {
+/// Where the record of zip64 begins, which is before the end.
+fn locator(file: &[u8], end: usize) -> Option<u64> {
+    let mut locator = Fields(file.get(end.checked_sub(20)?..end)?.strip_prefix(LOCATOR)?);
+    locator.u32()?;
+    locator.u64().filter(|&place| place < end as u64)
+}
+
+/// What the list says of its next member; none where the list is cut off, and nothing where there is something else in it.
+fn listed<'a>(fields: &mut Fields<'a>) -> Option<Option<Listed<'a>>> {
     if fields.take(4)? != CENTRAL {
-        return Some(Err(bad("something else in the list of members").rule("each begins with PK\\x01\\x02")));
+        return Some(None);
     }
     fields.take(4)?;
     let (flags, method) = (fields.u16()?, fields.u16()?);
@@ -182,6 +241,15 @@ fn member(fields: &mut Fields, file: &[u8], list: u64) -> Option<Result<Member>>
     // In the order in which the extra field has those that do not fit.
     let bytes = wide(bytes)?;
     let (packed, start) = (wide(packed)?, wide(start)?);
+    Some(Some(Listed { name, comment, flags, method, crc, packed, bytes, start }))
+}
+
+/// The next member of the list, which begins at byte `list` of the file; none where the list is cut off.
+fn member(fields: &mut Fields, file: &[u8], list: u64) -> Option<Result<Member>> {
+    let Some(listed) = listed(fields)? else {
+        return Some(Err(bad("something else in the list of members").rule("each begins with PK\\x01\\x02")));
+    };
+    let Listed { name, comment, flags, method, crc, packed, bytes, start } = listed;
     let printed = shown(&String::from_utf8_lossy(name));
     let Ok(text) = std::str::from_utf8(name) else {
         return Some(Err(bad(format!("the member {printed}")).rule("names are UTF-8")));

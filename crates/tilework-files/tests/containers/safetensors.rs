@@ -222,6 +222,9 @@ fn what_is_no_container_says_what_would_be() {
     let folder = Folder::new();
     assert!(error(&folder.0).contains("a folder with no container in it"));
     assert!(error(&folder.write("x.bin", b"what?")).contains("is no file of named arrays"));
+    for pickle in [&b"\x80\x04\x95\x1e"[..], b"\x80\x02\x8a\nl\xfc\x9cF"] {
+        assert!(error(&folder.write("x.bin", pickle)).contains("x.bin is a pickle"));
+    }
     assert!(error(&folder.0.join("gone")).contains("No such file"));
     folder.write("a.safetensors", b"");
     folder.write("b.safetensors", b"");

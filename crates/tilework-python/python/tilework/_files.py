@@ -78,8 +78,8 @@ class Difference:
 def ls(path: _Path, *, only: str | Iterable[str] = ()) -> list[FileArray]:
     """The arrays in a file: safetensors, an index of shards, GGUF, npz, npy, a Zarr store, a checkpoint of JAX, or a folder.
 
-    Each may be in a bucket, `s3://bucket/model.safetensors`, or on a web server, `https://host/a.zarr`: its header is fetched, of npz
-    all of it.
+    Each may be in a bucket, `s3://bucket/model.safetensors`, or on a web server, `https://host/a.zarr`: its headers are
+    fetched.
 
     Only headers are read, and pickles are never loaded. `only` are patterns of names, such as `layers.*.weight`.
 
@@ -131,6 +131,7 @@ def convert(
     """Moves arrays of a file into other layouts, types, names and formats, into another file or folder.
 
     The arguments are the options of `tilework convert`, and the answer is that of `--json`. The new file is complete or absent.
+    Both may be in a bucket: `s3://bucket/model.npz`, or `s3://bucket/model/` for shards with an index.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

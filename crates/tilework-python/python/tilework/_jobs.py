@@ -193,8 +193,8 @@ def reshard(
     `compress` is what compresses the chunks of the latter, such as `zstd`, which Orbax writes.
 
     `mesh` has the axes and their sizes, `spec` a sharding as JAX or XLA write it, or several for patterns of names. Objects of JAX
-    are taken by what they print. `src` may be in a bucket, `s3://bucket/model.safetensors.index.json`, or on a web server; `dst` is a
-    folder of this machine.
+    are taken by what they print. `src` may be in a bucket, `s3://bucket/model.safetensors.index.json`, or on a web server; `dst` may
+    be in a bucket.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -197,6 +197,11 @@ impl Checkpoint {
         self.files.iter().map(Container::files).sum::<usize>().max(1)
     }
 
+    /// Whether its arrays are in a store that a server has, and so are read chunk by chunk over a network.
+    pub fn is_far(&self) -> bool {
+        self.store.as_ref().is_some_and(|place| place.is_far())
+    }
+
     /// The names, lengths and times of its files, as they are now.
     ///
     /// # Errors

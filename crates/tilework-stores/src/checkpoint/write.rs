@@ -12,7 +12,7 @@ use tilework_copy::{MappedMut, Pool};
 use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head};
 
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
-use crate::far::is_address;
+use crate::far::Address;
 use crate::gather::Gather;
 use crate::job::missing;
 use crate::orbax;
@@ -20,6 +20,7 @@ use crate::region::Region;
 use crate::stage::{Job as Begun, Stage};
 use crate::store::Space;
 use crate::transfer::Transfers;
+use crate::zarr;
 
 /// Which tensors are cut how: those whose names a pattern matches, or all that it fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,10 +120,8 @@ impl Reshard {
     pub fn open(&self) -> Result<Open<'_>> {
         let mesh =
             self.mesh.as_deref().map(Mesh::parse).transpose().map_err(|error| error.field("--mesh"))?;
-        if is_address(&self.to) {
-            return Err(Error::new(format!("{} for a checkpoint", self.to.display()))
-                .rule("checkpoints are written into folders of this machine")
-                .accepts("a folder here, which is copied to a bucket then (aws s3 sync), or a mounted one (mount-s3, rclone mount)"));
+        if let Some(to) = Address::of(&self.to)? {
+            to.to_write()?;
         }
         crate::stage::apart(&self.from, &self.to)?;
         let from = Checkpoint::open_for(&self.from, &self.to)?;
@@ -204,7 +203,7 @@ impl Reshard {
             }
             let arrays = open.arrays()?;
             orbax::check(&arrays)?;
-            arrays.iter().try_for_each(|array| array.spec().map(drop))?;
+            arrays.iter().try_for_each(|array| zarr::fits(&self.to, &array.spec()?))?;
         }
         open.count()?;
         Ok(open)
@@ -372,8 +371,7 @@ impl Open<'_> {
             map.forget();
         }
         drop(map);
-        file.commit_hastily()?;
-        stage.done(&name, head.file_bytes, sum.finalize())?;
+        stage.keep(&name, file, (head.file_bytes, sum.finalize()))?;
         Ok(true)
     }
 

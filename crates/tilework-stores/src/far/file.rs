@@ -8,6 +8,7 @@ use tilework::{Error, Result};
 use tilework_copy::{Pool, Threads};
 use tilework_files::container;
 
+use super::stage::MARK;
 use super::{AT_A_TIME, Address, Far, Objects, Scheme, open};
 use crate::zarr::place::{Object, Place};
 
@@ -43,13 +44,20 @@ impl Folder {
         })
     }
 
-    /// The names of its files, in order; none where nobody can list them.
+    /// The names of all files in it and below it, in order; none where nobody can list them.
+    ///
+    /// # Errors
+    /// A server that does not answer, and files that a run has not written all of.
     pub(crate) fn names(&self) -> Result<Vec<String>> {
         if self.address.scheme != Scheme::S3 {
             return Ok(Vec::new());
         }
         let mut names = self.objects.list(NAMES)?;
-        names.retain(|name| !name.contains('/'));
+        if names.iter().any(|name| name == MARK) {
+            return Err(Error::new(format!("{} is not there yet", self.address))
+                .rule("a run that makes it goes on, or was stopped: its mark is there")
+                .accepts("its end, or the same command again, which goes on there"));
+        }
         names.sort();
         Ok(names)
     }
@@ -64,20 +72,30 @@ impl container::Far for Far {
         self.version.as_deref().unwrap_or_default()
     }
 
-    fn read(&self, range: Range<u64>, put: &(dyn Fn(u64, &[u8]) -> Result<()> + Sync)) -> Result<()> {
+    fn read(&self, ranges: &[Range<u64>], put: &(dyn Fn(u64, &[u8]) -> Result<()> + Sync)) -> Result<()> {
         // One file at a time has requests under way: they are what takes memory.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let parts = (range.end - range.start).div_ceil(PART);
+        // How many parts there are up to the end of each range.
+        let mut parts = 0;
+        let ends: Vec<usize> = ranges
+            .iter()
+            .map(|range| {
+                let count = (range.end - range.start).div_ceil(PART);
+                parts += usize::try_from(count).unwrap_or(usize::MAX - parts).min(usize::MAX - parts);
+                parts
+            })
+            .collect();
         let failed: OnceLock<Error> = OnceLock::new();
-        let part = |number: u64| -> Result<()> {
-            let start = range.start + number * PART;
+        let part = |number: usize| -> Result<()> {
+            let at = ends.partition_point(|&end| end <= number);
+            let (range, before) = (&ranges[at], if at == 0 { 0 } else { ends[at - 1] });
+            let start = range.start + (number - before) as u64 * PART;
             put(start, &self.span(&(start..range.end.min(start + PART)))?)
         };
-        let pool = Threads::new(AT_A_TIME.min(usize::try_from(parts).unwrap_or(AT_A_TIME)).max(1));
-        pool.run(usize::try_from(parts).unwrap_or(usize::MAX), &|number| {
+        Threads::new(AT_A_TIME.min(parts).max(1)).run(parts, &|number| {
             if failed.get().is_none()
-                && let Err(error) = part(number as u64)
+                && let Err(error) = part(number)
             {
                 let _ = failed.set(error); // or another was the first
             }

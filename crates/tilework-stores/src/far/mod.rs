@@ -9,6 +9,7 @@ mod address;
 #[cfg(feature = "objects")]
 mod bounded;
 mod file;
+mod folder;
 #[cfg(feature = "objects")]
 mod profile;
 mod send;
@@ -33,6 +34,7 @@ use crate::zarr::place::{First, Object, Place};
 pub use address::is_address;
 pub(crate) use address::{Address, Scheme};
 pub(crate) use file::Folder;
+pub use folder::new_folder;
 pub use send::Object as NewObject;
 pub(crate) use stage::{Unfinished, remove_all};
 
@@ -278,7 +280,7 @@ impl Place for Objects {
     /// Of the metadata alone: listing every chunk would be a request for a thousand of them, in every process.
     fn stamp(&self, key: &str) -> Result<Option<Stamp>> {
         let mut stamp = Stamp::default();
-        for name in ["zarr.json", ".zarray"] {
+        for name in ["zarr.json", ".zarray", "manifest.ocdbt", "_METADATA"] {
             let key = if key.is_empty() { name.to_owned() } else { format!("{key}/{name}") };
             if let Some((len, version)) = self.tried(|| self.server.head(&key))? {
                 stamp.add(name, len, &version.unwrap_or_default());

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use tilework::{Error, Result};
+use tilework::Result;
 use tilework_copy::Mapped;
 
 use super::{Address, Body, Objects};
 
 /// Called with how many bytes of a file the server has.
-type Progress = Arc<dyn Fn(u64) + Send + Sync>;
+pub(super) type Progress = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// An object that is to be written.
 #[derive(Debug)]
@@ -36,9 +36,15 @@ impl Object {
     /// # Errors
     /// What the server answers; then the old object stays.
     pub fn send(&self, file: &File, progress: Progress) -> Result<()> {
-        let map =
-            Mapped::read(file).map_err(|error| Error::new(format!("the file for {}: {error}", self.name)))?;
-        self.objects.send(&self.name, &(Arc::new(Sent { map, progress }) as Arc<dyn Body>))
+        self.objects.send_file(&self.name, file, progress)
+    }
+}
+
+impl Objects {
+    /// Puts all of a file that nobody changes meanwhile.
+    pub(super) fn send_file(&self, key: &str, file: &File, progress: Progress) -> Result<()> {
+        let map = Mapped::read(file).map_err(|error| self.about(key, format!("the file for it: {error}")))?;
+        self.send(key, &(Arc::new(Sent { map, progress }) as Arc<dyn Body>))
     }
 }
 

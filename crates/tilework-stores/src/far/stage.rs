@@ -1,15 +1,17 @@
 //! A new store among objects, which nobody can rename.
 //!
-//! Its pieces get their own keys at once, each whole or not at all. What says what they are, `zarr.json`, comes last: until then
+//! Its pieces get their own keys at once, each whole or not at all. What says what they are, such as `zarr.json`, comes last: until then
 //! nobody takes them for a store. Before the first piece a mark says whose they are, so a run that goes on where another was
 //! killed takes what is there for its own: a store puts an object only when all of it has come, with the checksum that was signed.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tilework::{Error, Result};
 use tilework_copy::{Pool, Threads};
 
+use super::send::Progress;
 use super::{AT_A_TIME, Objects};
 use crate::stage::Job;
 use crate::zarr::place::Place;
@@ -62,15 +64,15 @@ impl Unfinished {
         }
     }
 
-    /// The same for a job that begins again where another was begun.
-    pub(crate) fn of_job_alone(objects: Objects, job: &Job) -> Result<Unfinished> {
+    /// The same for a job, as its mark says it, that begins again where another was begun.
+    pub(crate) fn of_job_alone(objects: Objects, job: &str) -> Result<Unfinished> {
         match left(&objects)? {
-            Left::Unfinished(found) if found == job.text().as_bytes() => Ok(Unfinished::of(objects)),
+            Left::Unfinished(found) if found == job.as_bytes() => Ok(Unfinished::of(objects)),
             Left::Unfinished(_) => {
                 remove_all(&objects)?;
-                Unfinished::marked(objects, &job.text())
+                Unfinished::marked(objects, job)
             }
-            Left::Nothing => Unfinished::marked(objects, &job.text()),
+            Left::Nothing => Unfinished::marked(objects, job),
         }
     }
 
@@ -88,12 +90,18 @@ impl Unfinished {
         self.objects.clone()
     }
 
-    /// Puts what stands under a key; metadata when all else is there.
+    /// Puts what says what all else is, when that is there.
+    pub(crate) fn put_last(&self, key: &str, bytes: Vec<u8>) {
+        self.metadata.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), bytes);
+    }
+
+    /// Puts all of a file that nobody changes meanwhile.
+    pub(crate) fn send(&self, key: &str, file: &File, progress: Progress) -> Result<()> {
+        self.objects.send_file(key, file, progress)
+    }
+
+    /// Puts what stands under a key.
     pub(crate) fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
-        if key == "zarr.json" || key.ends_with("/zarr.json") {
-            self.metadata.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), bytes);
-            return Ok(());
-        }
         let len = bytes.len() as u64;
         self.objects.put(key, bytes)?;
         self.put.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), len);

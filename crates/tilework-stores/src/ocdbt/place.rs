@@ -209,6 +209,10 @@ impl Place for Database {
         }
     }
 
+    fn is_far(&self) -> bool {
+        self.place.is_far()
+    }
+
     fn stamp(&self, _: &str) -> Result<Option<Stamp>> {
         self.place.stamp("") // any key may be in any file
     }

@@ -18,10 +18,12 @@ mod tree;
 mod write;
 
 pub(crate) use tree::Leaf;
+#[cfg(test)]
+pub(crate) use tree::base64;
 pub(crate) use tree::to_base64;
 pub(crate) use write::{New, check, finish};
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tilework::{Error, ErrorKind, Result};
@@ -30,8 +32,8 @@ use crate::ocdbt::{self, Database};
 use crate::zarr::json;
 use crate::zarr::meta::Node;
 use crate::zarr::open::{Entry, Found, within};
-use crate::zarr::place::{Folder, Place};
-use crate::zarr::walk::{node, walk};
+use crate::zarr::place::{Place, at};
+use crate::zarr::walk::{key, node, nodes, walk};
 
 /// The file with the tree.
 const TREE: &str = "_METADATA";
@@ -45,39 +47,42 @@ const SAVED: &str = "_CHECKPOINT_METADATA";
 /// The file with values that are texts.
 const TEXTS: &str = "_strings.json";
 
-/// Whether a folder is a checkpoint, or one item of one.
-pub(crate) fn is_checkpoint(path: &Path) -> bool {
-    is_item(path) || path.join(SAVED).is_file()
+/// Whether a place is a checkpoint, or one item of one.
+///
+/// # Errors
+/// A server that does not answer.
+pub(crate) fn is_checkpoint(place: &dyn Place) -> Result<bool> {
+    Ok(is_item(place, "")? || place.has(SAVED)?)
 }
 
-/// Whether arrays are in the folder itself.
-fn is_item(path: &Path) -> bool {
-    path.join(ocdbt::MANIFEST).is_file() || path.join(TREE).is_file()
+/// Whether arrays are in a folder itself.
+fn is_item(place: &dyn Place, folder: &str) -> Result<bool> {
+    Ok(place.has(&key(folder, ocdbt::MANIFEST))? || place.has(&key(folder, TREE))?)
 }
 
-/// The folder that has the arrays: this one, or its only item.
-fn item(path: &Path) -> Result<PathBuf> {
-    if is_item(path) {
-        return Ok(path.to_owned());
+/// The place that has the arrays: this one, or its only item.
+fn item(path: &Path) -> Result<Arc<dyn Place>> {
+    let whole = at(path)?;
+    if is_item(&*whole, "")? {
+        return Ok(whole);
     }
-    let fail = |error: std::io::Error| Error::new(format!("{}: {error}", path.display()));
+    let Some(folders) = whole.folders("")? else {
+        return Err(Error::new(format!("{} is a checkpoint with items", whole.name()))
+            .rule("this server cannot be listed, so nobody knows what they are called")
+            .accepts(format!("the address of one, such as {}/default", whole.name())));
+    };
     let mut items = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(fail)? {
-        let inner = entry.map_err(fail)?.path();
-        if inner.is_dir() && is_item(&inner) {
-            items.push(inner);
+    for name in folders {
+        if is_item(&*whole, &name)? {
+            items.push(format!("{}/{name}", whole.name()));
         }
     }
-    items.sort();
     match &items[..] {
-        [only] => Ok(only.clone()),
-        [] => Ok(path.to_owned()),
-        several => {
-            let names = several.iter().map(|item| item.display().to_string()).collect::<Vec<String>>();
-            Err(Error::new(format!("{} has several items", path.display()))
-                .rule("each item of a checkpoint is a tree of its own")
-                .accepts(format!("one of them: {}", names.join(", "))))
-        }
+        [only] => at(Path::new(only)),
+        [] => Ok(whole),
+        several => Err(Error::new(format!("{} has several items", path.display()))
+            .rule("each item of a checkpoint is a tree of its own")
+            .accepts(format!("one of them: {}", several.join(", ")))),
     }
 }
 
@@ -86,7 +91,7 @@ fn item(path: &Path) -> Result<PathBuf> {
 /// # Errors
 /// Several items, metadata that cannot be right, and a database that cannot be.
 pub(crate) fn found(path: &Path) -> Result<Found> {
-    let folder: Arc<dyn Place> = Arc::new(Folder(item(path)?));
+    let folder = item(path)?;
     let place: Arc<dyn Place> = match Database::open(&folder)? {
         Some(database) => Arc::new(database),
         None => Arc::clone(&folder),
@@ -102,11 +107,10 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
     match read(TREE)? {
         Some(tree) => {
             let tree = tree::read(&tree).map_err(|error| named(TREE, error))?;
-            for (name, leaf) in tree.arrays {
-                let node = match node(&*place, &name)? {
-                    Some(node) => node,
-                    None => unread(&name),
-                };
+            let names: Vec<&str> = tree.arrays.iter().map(|(name, _)| name.as_str()).collect();
+            let nodes = nodes(&*place, &names)?;
+            for ((name, leaf), node) in tree.arrays.into_iter().zip(nodes) {
+                let node = node.unwrap_or_else(|| unread(&name));
                 let mut entry = Entry::new(name.clone(), name, node);
                 entry.leaf = Some(leaf);
                 arrays.push(entry);
@@ -123,6 +127,7 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
                 Some(Node::Group(_)) | None => {
                     let mut all = Vec::new();
                     walk(&*place, "", true, &mut all)?;
+                    all.retain(|(_, node)| !matches!(node, Node::Group(_)));
                     arrays.extend(all.into_iter().map(|(path, node)| Entry::new(path.clone(), path, node)));
                 }
             }
@@ -141,7 +146,7 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
         Some(texts) => tree::texts(&texts).map_err(|error| named(TEXTS, error))?,
         None => Vec::new(),
     };
-    Ok(Found { place, arrays, texts, others, kind: Some(kind) })
+    Ok(Found { place, arrays, root: None, groups: Vec::new(), texts, others, kind: Some(kind) })
 }
 
 /// A value of the tree that has no array.

@@ -132,7 +132,7 @@ pub(super) fn texts(value: &Value) -> Result<Vec<(String, String)>> {
 }
 
 /// The bytes of a text in base64.
-fn base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),

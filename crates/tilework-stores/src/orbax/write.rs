@@ -117,7 +117,7 @@ pub(crate) fn finish(
     texts: &[(String, String)],
     stage: &Stage,
 ) -> Result<()> {
-    let write = |name: &str, value: &Value| stage.put(name, format!("{value}\n").into_bytes());
+    let write = |name: &str, value: &Value| stage.put_last(name, format!("{value}\n").into_bytes());
     let (mut tree, mut shardings, mut chunks) = (others.clone(), Map::new(), Vec::new());
     for array in arrays {
         let keys = array.keys();

@@ -18,6 +18,7 @@ pub(crate) mod meta;
 mod new;
 mod one;
 pub(crate) mod open;
+mod own;
 pub(crate) mod place;
 mod read;
 mod shard;
@@ -27,6 +28,7 @@ pub(crate) mod walk;
 mod write;
 
 pub(crate) use json::LONGEST;
+pub(crate) use new::fits;
 pub use new::written;
 pub use new::{Compression, NewArray, Spec};
 pub(crate) use open::open_one;

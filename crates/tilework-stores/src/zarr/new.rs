@@ -8,6 +8,7 @@ use tilework::dialect::Axes;
 use tilework::zarr::Array as Grid3;
 use tilework::{Element, Error, Result, System};
 use tilework_copy::MappedMut;
+use tilework_files::{fits_on_disk, folder_of};
 
 use super::codec::{self, Codec};
 use super::meta::{Index, Keys, Level, Meta};
@@ -229,6 +230,21 @@ pub fn written(spec: &Spec, out: &Path) -> Result<(Shards, Cost)> {
     Ok((shards.with_fill(meta.fill), cost))
 }
 
+/// Whether an array may have room on the disk that `out` is on, before anything is made: metadata may say any size.
+///
+/// # Errors
+/// A disk that is smaller.
+pub(crate) fn fits(out: &Path, spec: &Spec) -> Result<()> {
+    if is_address(out) {
+        return Ok(());
+    }
+    let meta = spec.meta();
+    let count = Grid::regular(&meta.dims, meta.whole())?.count();
+    // What a codec makes of a piece has a byte at least.
+    let each = if meta.codecs.is_empty() { meta.layout_of(meta.whole())?.bytes() } else { 1 };
+    fits_on_disk(&folder_of(out), u128::from(each) * u128::from(count), &out.display().to_string())
+}
+
 /// What writing a piece takes.
 fn cost(bytes: u64, chunk_bytes: u64, codecs: &[Codec], has_files: bool) -> Cost {
     let memory = match codecs.is_empty() {
@@ -255,7 +271,7 @@ impl NewArray {
 
     /// Writes what makes the chunks an array.
     pub(crate) fn put_metadata(&self) -> Result<()> {
-        self.stage.put(&format!("{}zarr.json", self.path), self.meta.to_text()?.into_bytes())
+        self.stage.put_last(&format!("{}zarr.json", self.path), self.meta.to_text()?.into_bytes())
     }
 
     fn bare(stage: Arc<Stage>, path: &str, meta: Meta) -> Result<NewArray> {
@@ -322,8 +338,7 @@ impl NewArray {
         }
         let sum = sum.finalize();
         drop(map);
-        file.commit_hastily()?;
-        self.stage.done(key, all, sum)
+        self.stage.keep(key, file, (all, sum))
     }
 
     /// The bytes of a piece as they are stored.

@@ -16,10 +16,9 @@ use tilework_files::{Array as Bytes, scratch_file};
 
 use super::new::{NewArray, Spec};
 use super::open::NOTE;
-use super::place::at;
+use super::own::Own;
 use super::read::Array;
 use super::stored::Stored;
-use super::write::{is_alone, own};
 use crate::gather::{Gather, fill};
 use crate::grid::Grid;
 use crate::plan::{Assumed, Between, End, Pass, Plan, Wanted};
@@ -36,6 +35,7 @@ pub(super) const BETWEEN: &str = "__between";
 /// An array that is written.
 pub(super) struct One<'a> {
     pub(super) from: &'a Container,
+    pub(super) own: &'a Own,
     pub(super) job: &'a Job<'a>,
     pub(super) stored: &'a Stored,
     pub(super) array: NewArray,
@@ -100,11 +100,8 @@ impl One<'_> {
 
     /// The array as a store has it.
     fn chunks(&self) -> Result<Option<Chunks>> {
-        let Some(meta) = own(self.from, self.job)? else { return Ok(None) };
-        let path = if is_alone(self.from) { "" } else { &self.job.tensor.name };
-        let place = at(Path::new(self.from.name()))?;
-        let is_list = meta.attributes.contains_key(NOTE);
-        Ok(Some(Chunks { array: Array::new(place, path, meta)?, is_list }))
+        let found = self.own.array(self.job)?;
+        Ok(found.map(|array| Chunks { is_list: array.attributes().contains_key(NOTE), array }))
     }
 
     /// All places of the new layout, one after the other.

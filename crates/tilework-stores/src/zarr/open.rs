@@ -9,7 +9,7 @@ use tilework::{Error, Result};
 use tilework_files::container::{Container, Content, Gathered, Placed, as_noted};
 
 use super::json;
-use super::meta::Node;
+use super::meta::{Meta, Node};
 use super::place::{Place, at};
 use super::read::Array;
 use super::walk::{key, node, walk};
@@ -24,6 +24,10 @@ pub(super) const NOTE: &str = "tilework.layout";
 pub(crate) struct Found {
     pub(crate) place: Arc<dyn Place>,
     pub(crate) arrays: Vec<Entry>,
+    /// The attributes of the root, where it is a group of Zarr.
+    pub(crate) root: Option<Map<String, Value>>,
+    /// The groups below the root by their paths, and their attributes.
+    pub(crate) groups: Vec<(String, Map<String, Value>)>,
     pub(crate) texts: Vec<(String, String)>,
     /// Of the tree of a checkpoint, the entries that are no arrays.
     pub(crate) others: Map<String, Value>,
@@ -52,6 +56,14 @@ impl Entry {
         match &self.node {
             Node::Array(meta) => meta.dims.iter().fold(1, |all, &size| all.saturating_mul(size.into())),
             _ => 0,
+        }
+    }
+
+    /// Its name, where it is and what is said of it; nothing of what is not read.
+    pub(super) fn into_meta(self) -> Option<(String, (String, Meta))> {
+        match self.node {
+            Node::Array(meta) => Some((self.name, (self.path, *meta))),
+            _ => None,
         }
     }
 
@@ -113,10 +125,7 @@ pub fn open_array(path: &Path) -> Result<Array> {
 /// # Errors
 /// Those of [`open`], no such array or several, and one that is not read.
 pub(crate) fn open_one(path: &Path, only: Option<&str>) -> Result<Array> {
-    if only.is_none()
-        && !orbax::is_checkpoint(path)
-        && !matches!(node(&*at(path)?, "")?, Some(Node::Group(_)))
-    {
+    if only.is_none() && matches!(node(&*at(path)?, "")?, Some(Node::Array(_) | Node::Unread(..))) {
         return open_array(path);
     }
     let Found { place, mut arrays, .. } = found(path)?;
@@ -135,14 +144,15 @@ pub fn is_store(path: &Path) -> Result<bool> {
     if !is_address(path) {
         return Ok(tilework_files::container::is_store(path));
     }
-    Ok(node(&*at(path)?, "")?.is_some())
+    let place = at(path)?;
+    Ok(node(&*place, "")?.is_some() || orbax::is_checkpoint(&*place)?)
 }
 
 fn none(place: &dyn Place) -> Error {
     if place.is_far() {
         return Error::new(format!("{} is no Zarr store", place.name()))
             .rule("zarr.json, or .zarray or .zgroup, says what an address is")
-            .accepts("the address of a store that zarr, TensorStore or xarray wrote");
+            .accepts("the address of a store that zarr, TensorStore, xarray or Orbax wrote");
     }
     Error::new(format!("{} is no Zarr store", place.name()))
         .rule("zarr.json, or .zarray or .zgroup, says what a folder is")
@@ -151,13 +161,15 @@ fn none(place: &dyn Place) -> Error {
 
 /// The arrays of a store.
 pub(crate) fn found(path: &Path) -> Result<Found> {
-    if orbax::is_checkpoint(path) {
+    let place = at(path)?;
+    let top = node(&*place, "")?;
+    if top.is_none() && orbax::is_checkpoint(&*place)? {
         return orbax::found(path);
     }
-    let place = at(path)?;
     let alone = path.file_stem().map_or_else(|| "array".into(), |stem| stem.to_string_lossy()).into_owned();
     let mut found = Vec::new();
-    let attributes = match node(&*place, "")? {
+    let is_group = matches!(top, Some(Node::Group(_)));
+    let attributes = match top {
         None => return Err(none(&*place)),
         Some(Node::Group(attributes)) => {
             walk(&*place, "", false, &mut found)?;
@@ -173,17 +185,25 @@ pub(crate) fn found(path: &Path) -> Result<Found> {
             Map::new()
         }
     };
-    let entry = |(path, node): (String, Node)| {
-        let name = if path.is_empty() { alone.clone() } else { path.clone() };
-        Entry::new(name, path, node)
-    };
+    let (mut arrays, mut groups) = (Vec::with_capacity(found.len()), Vec::new());
+    for (path, node) in found {
+        match node {
+            Node::Group(attributes) => groups.push((path, attributes)),
+            node => {
+                let name = if path.is_empty() { alone.clone() } else { path.clone() };
+                arrays.push(Entry::new(name, path, node));
+            }
+        }
+    }
     let text = |value: Value| match value {
         Value::String(text) => text,
         other => other.to_string(),
     };
-    let metadata = attributes.into_iter().filter(|(key, _)| key != NOTE);
+    let metadata = attributes.clone().into_iter().filter(|(key, _)| key != NOTE);
     Ok(Found {
-        arrays: found.into_iter().map(entry).collect(),
+        root: is_group.then(|| attributes.clone()),
+        arrays,
+        groups,
         texts: metadata.map(|(key, value)| (key, text(value))).collect(),
         place,
         others: Map::new(),

@@ -50,6 +50,11 @@ pub(crate) trait Place: Debug + Send + Sync {
         self.open(key)
     }
 
+    /// Whether something stands under a key.
+    fn has(&self, key: &str) -> Result<bool> {
+        Ok(self.open(key)?.is_some())
+    }
+
     /// Whether every request waits for somebody far away, so that it is better to ask for much at a time, and several at once.
     fn is_far(&self) -> bool {
         false
@@ -180,6 +185,10 @@ impl Place for Folder {
             0 => Object::Empty,
             _ => Object::Mapped(Arc::new(Mapped::read(&file).map_err(fail)?), name),
         }))
+    }
+
+    fn has(&self, key: &str) -> Result<bool> {
+        Ok(self.path(key).is_file())
     }
 
     fn folders(&self, key: &str) -> Result<Option<Vec<String>>> {

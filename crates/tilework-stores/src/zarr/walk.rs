@@ -1,12 +1,16 @@
 //! What is in a store: the metadata under its paths.
 
+use std::sync::OnceLock;
+
 use serde_json::{Map, Value};
 use tilework::{Error, ErrorKind, Result};
+use tilework_copy::{Pool, Threads};
 
 use super::json::{self, Object};
 use super::meta::{self, Node};
 use super::open::within;
 use super::place::Place;
+use crate::far::AT_A_TIME;
 
 /// The deepest groups that are looked into.
 const DEEPEST: usize = 32;
@@ -37,8 +41,18 @@ pub(crate) fn node(place: &dyn Place, path: &str) -> Result<Option<Node>> {
     Ok(None)
 }
 
+/// What is at each of several paths; of a place that is far away, several are asked for at once.
+pub(crate) fn nodes(place: &dyn Place, paths: &[&str]) -> Result<Vec<Option<Node>>> {
+    let found: Vec<OnceLock<Result<Option<Node>>>> = paths.iter().map(|_| OnceLock::new()).collect();
+    let threads = if place.is_far() { AT_A_TIME.min(paths.len()).max(1) } else { 1 };
+    Threads::new(threads).run(paths.len(), &|at| {
+        let _ = found[at].set(node(place, paths[at])); // each once
+    });
+    found.into_iter().map(|one| one.into_inner().unwrap_or(Ok(None))).collect()
+}
+
 /// A name below a path.
-pub(super) fn key(path: &str, name: &str) -> String {
+pub(crate) fn key(path: &str, name: &str) -> String {
     match (path, name) {
         ("", name) => name.to_owned(),
         (path, "") => path.to_owned(),
@@ -46,7 +60,8 @@ pub(super) fn key(path: &str, name: &str) -> String {
     }
 }
 
-/// Adds the arrays of a group, in the order of their names; also those in folders that are no groups, where `looks_on`.
+/// Adds the arrays and the groups in a group, in the order of their names; also those in folders that are no groups, where
+/// `looks_on`.
 pub(crate) fn walk(
     place: &dyn Place,
     path: &str,
@@ -72,23 +87,28 @@ fn walk_below(
             .rule("this store cannot be listed, so the group has to say what is in it")
             .accepts("a path of an array, or zarr.consolidate_metadata first"));
     };
-    for name in folders {
-        let path = key(path, &name);
-        match node(place, &path)? {
+    let paths: Vec<String> = folders.iter().map(|name| key(path, name)).collect();
+    let nodes = nodes(place, &paths.iter().map(String::as_str).collect::<Vec<&str>>())?;
+    for (path, node) in paths.into_iter().zip(nodes) {
+        match node {
             None if !looks_on || left == 0 => {}
             Some(Node::Group(_)) if left == 0 => {
                 return Err(Error::new(format!("{}/{path} is a group", place.name()))
                     .of_kind(ErrorKind::Limit)
                     .rule(format!("groups are looked into {DEEPEST} deep")));
             }
-            None | Some(Node::Group(_)) => walk_below(place, &path, looks_on, left - 1, found)?,
+            None => walk_below(place, &path, looks_on, left - 1, found)?,
+            Some(Node::Group(attributes)) => {
+                found.push((path.clone(), Node::Group(attributes)));
+                walk_below(place, &path, looks_on, left - 1, found)?;
+            }
             Some(node) => found.push((path, node)),
         }
     }
     Ok(())
 }
 
-/// Adds the arrays of a group whose metadata are all in one place. Returns whether they are.
+/// Adds the arrays and groups of a group whose metadata are all in one place. Returns whether they are.
 fn consolidated(place: &dyn Place, path: &str, found: &mut Vec<(String, Node)>) -> Result<bool> {
     let read = |name: &str| -> Result<Option<Value>> {
         place.text(&key(path, name))?.map(|bytes| json::read(&bytes)).transpose()
@@ -105,15 +125,16 @@ fn consolidated(place: &dyn Place, path: &str, found: &mut Vec<(String, Node)>) 
         let (name, node) = if is_v3 {
             (name.as_str(), meta::read(value))
         } else {
-            let Some(name) = name.strip_suffix("/.zarray") else { continue };
-            let attributes = all.get(&format!("{name}/.zattrs")).and_then(Value::as_object).cloned();
-            (name, meta::read_v2(value, attributes.unwrap_or_default()))
+            let of = |name: &str| all.get(&format!("{name}/.zattrs")).and_then(Value::as_object).cloned();
+            match (name.strip_suffix("/.zarray"), name.strip_suffix("/.zgroup")) {
+                (Some(name), _) => (name, meta::read_v2(value, of(name).unwrap_or_default())),
+                (_, Some(name)) => (name, Ok(Node::Group(of(name).unwrap_or_default()))),
+                _ => continue,
+            }
         };
         check_path(name)?;
-        match node.map_err(|error| within(&format!("{}/{name}", place.name()), &error))? {
-            Node::Group(_) => {}
-            node => found.push((key(path, name), node)),
-        }
+        let node = node.map_err(|error| within(&format!("{}/{name}", place.name()), &error))?;
+        found.push((key(path, name), node));
     }
     Ok(true)
 }

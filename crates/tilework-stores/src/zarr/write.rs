@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use tilework::{Error, Result};
 use tilework_files::container::{Change, Container, Format, How, Job, WriteError, Written};
 
-use super::meta::{Meta, Node};
-use super::new::{Compression, NewArray, Spec};
+use super::new::{Compression, NewArray, Spec, fits};
 use super::one::{BETWEEN, One};
 use super::open::within;
+use super::own::{Groups, Own, above};
 use super::place::at;
 use super::stored::Stored;
-use super::walk::{check_path, node};
+use super::walk::{check_path, key};
 use crate::job::Rechunk;
 use crate::open::scratch_of;
 use crate::stage::{Job as Begun, Stage, apart};
@@ -33,6 +33,7 @@ pub struct Store {
 /// # Errors
 /// A store that exists, sizes that no array has, and what the system refuses.
 pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
+    fits(out, spec)?;
     NewArray::new(Arc::new(Stage::new(out)?), "", spec.meta())
 }
 
@@ -42,6 +43,7 @@ pub fn create(out: &Path, spec: &Spec) -> Result<NewArray> {
 /// # Errors
 /// Those of [`create`], and an unfinished store of another array, or of a source that has changed since.
 pub(crate) fn go_on(out: &Path, spec: &Spec, job: &Rechunk, stamp: &Stamp) -> Result<NewArray> {
+    fits(out, spec)?;
     let meta = spec.meta();
     let only = job.only.as_ref().map_or_else(String::new, |only| format!("--only {only}\n"));
     let what = format!("{only}{}", meta.to_text()?);
@@ -65,7 +67,8 @@ pub fn write(
     out: &Path,
     how: &How,
 ) -> std::result::Result<Written, WriteError> {
-    let is_alone = is_alone(from) && jobs.len() == 1;
+    let own = Own::of(from)?;
+    let is_alone = own.is_alone && jobs.len() == 1;
     let mut paths = BTreeSet::new();
     for job in jobs.iter().filter(|_| !is_alone) {
         check_path(&job.name)?;
@@ -73,22 +76,32 @@ pub fn write(
             return Err(Error::new(format!("two arrays called {:?}", job.name)).rule("names differ").into());
         }
     }
-    let groups = groups(&paths)?;
+    let groups = own.attributes_of(from, jobs, groups(&paths)?);
     let stored: Vec<Stored> = jobs
         .iter()
-        .map(|job| Stored::of(job, store, (own(from, job)?.as_ref(), is_alone.then_some(from)), how.memory))
+        .map(|job| Stored::of(job, store, (own.meta(job), is_alone.then_some(from)), how.memory))
         .collect::<Result<_>>()?;
     let source = Path::new(from.name());
     apart(source, out)?;
+    stored.iter().try_for_each(|stored| fits(out, &stored.spec))?;
     let (before, what) = (stamp(from)?, what(jobs, &stored)?);
     let stage = Arc::new(Stage::of_job_alone(out, &Begun { source, stamp: &before, what: &what })?);
     if !is_alone {
-        let attributes = attributes(from)?;
-        for group in groups {
-            let attributes = if group.is_empty() { attributes.clone() } else { Map::new() };
-            let key = if group.is_empty() { "zarr.json".to_owned() } else { format!("{group}/zarr.json") };
-            let group = json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
-            stage.put(&key, format!("{group:#}\n").into_bytes())?;
+        let of_group = |attributes: &Map<String, Value>| json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
+        for (group, attributes) in &groups {
+            let mut value = of_group(attributes);
+            // As xarray and zarr-python write and read it: all metadata at once.
+            if group.is_empty() && own.is_consolidated {
+                let below = groups.iter().filter(|(group, _)| !group.is_empty());
+                let mut all: Map<String, Value> =
+                    below.map(|(group, attributes)| (group.clone(), of_group(attributes))).collect();
+                for (job, stored) in jobs.iter().zip(&stored) {
+                    all.insert(job.name.clone(), stored.spec.meta().to_json()?);
+                }
+                value["consolidated_metadata"] =
+                    json!({"kind": "inline", "must_understand": false, "metadata": all});
+            }
+            stage.put_last(&key(group, "zarr.json"), format!("{value:#}\n").into_bytes())?;
         }
     }
     let scratch = &scratch_of(out);
@@ -98,7 +111,7 @@ pub fn write(
         let path = if is_alone { "" } else { &job.name };
         let array = NewArray::new(Arc::clone(&stage), path, stored.spec.meta()).map_err(named)?;
         let bytes = array.shards().element_bytes().try_into().unwrap_or(u64::MAX);
-        let one = One { from, job, stored, array, stage: &stage, path, scratch, how, done, bytes };
+        let one = One { from, own: &own, job, stored, array, stage: &stage, path, scratch, how, done, bytes };
         let kept = one.write().map_err(|error| match error {
             WriteError::Bad(error) => WriteError::Bad(named(error)),
             WriteError::Differs(error) => WriteError::Differs(named(error)),
@@ -112,31 +125,6 @@ pub fn write(
     let bytes = stage.stored_bytes(BETWEEN);
     stage.finish()?;
     Ok(Written { files: 1, bytes, resumed })
-}
-
-/// What a store says of the array of a job; nothing of other files.
-pub(super) fn own(from: &Container, job: &Job) -> Result<Option<Meta>> {
-    let path = if is_alone(from) { "" } else { &job.tensor.name };
-    Ok(match node_of(from, path)? {
-        Some(Node::Array(meta)) => Some(*meta),
-        _ => None,
-    })
-}
-
-/// What is said of a container as a whole: of a store as it is, and else as texts.
-fn attributes(from: &Container) -> Result<Map<String, Value>> {
-    Ok(match node_of(from, "")? {
-        Some(Node::Group(attributes)) => attributes,
-        _ => from.texts().into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect(),
-    })
-}
-
-/// What is at a path of a store, if it is one.
-fn node_of(from: &Container, path: &str) -> Result<Option<Node>> {
-    match from.format() {
-        Format::Zarr => node(&*at(Path::new(from.name()))?, path),
-        _ => Ok(None),
-    }
 }
 
 /// The names, lengths and times of the files of a container.
@@ -168,33 +156,20 @@ fn what(jobs: &[Job], stored: &[Stored]) -> Result<String> {
     Ok(text)
 }
 
-/// Whether a container is one array, and not a group of one.
-pub(super) fn is_alone(from: &Container) -> bool {
-    match from.format() {
-        Format::Npy => from.files() == 1 && from.tensors().len() == 1 && !Path::new(from.name()).is_dir(),
-        Format::Zarr => {
-            let root = at(Path::new(from.name())).and_then(|place| node(&*place, ""));
-            matches!(root, Ok(Some(Node::Array(_) | Node::Unread(..))))
-        }
-        _ => false,
-    }
-}
-
 /// The groups that these arrays are in, the root first.
 ///
 /// # Errors
 /// An array within another.
-fn groups(paths: &BTreeSet<&str>) -> Result<BTreeSet<String>> {
-    let mut groups = BTreeSet::from([String::new()]);
+fn groups(paths: &BTreeSet<&str>) -> Result<Groups> {
+    let mut groups = Groups::from([(String::new(), Map::new())]);
     for path in paths {
-        for (end, _) in path.match_indices('/') {
-            let group = &path[..end];
+        for group in above(path) {
             if paths.contains(group) {
                 return Err(Error::new(format!("an array {path:?} in an array {group:?}"))
                     .rule("in a store a path is an array or a group")
                     .accepts("--rename OLD=NEW"));
             }
-            groups.insert(group.to_owned());
+            groups.insert(group.to_owned(), Map::new());
         }
     }
     Ok(groups)
