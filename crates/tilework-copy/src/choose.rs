@@ -230,7 +230,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         from: rows.from,
         to: columns.to,
         store,
-        fetches: setting.fetches,
+        fetches: setting.fetches_blocks,
     };
     let weight = row_piece.min(rows.extent) * column_piece.min(columns.extent) * size;
     finish(nest, outer, work, weight)

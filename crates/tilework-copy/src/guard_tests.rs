@@ -160,6 +160,7 @@ fn check(plan: &Plan, conversion: Option<Conversion>, memory: &mut [Between; 2],
                 set,
                 streams,
                 fetches: dice.below(2) == 0,
+                fetches_blocks: dice.below(2) == 0,
                 once: dice.below(8) == 0,
                 only: dice.of(&only),
             };

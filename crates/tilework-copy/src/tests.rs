@@ -81,7 +81,7 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
             let program = Program::with(
                 &plan,
                 None,
-                Setting { set, streams, fetches: streams, once: false, only: None },
+                Setting { set, streams, fetches: streams, fetches_blocks: streams, once: false, only: None },
             );
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
@@ -325,7 +325,14 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
                     Plan::new(&from, &order.unwrap().build().unwrap(), &PlanOptions::default()).unwrap();
                 let source = vec![1; from.bytes() as usize];
                 for set in InstructionSet::all_here() {
-                    let setting = Setting { set, streams: true, fetches: true, once: false, only: None };
+                    let setting = Setting {
+                        set,
+                        streams: true,
+                        fetches: true,
+                        fetches_blocks: true,
+                        once: false,
+                        only: None,
+                    };
                     let program = Program::with(&plan, None, setting);
                     let mut out = vec![0_u8; source.len()];
                     let buffers = Buffers::of(&source, &mut out);
@@ -374,7 +381,7 @@ fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework_core::Result<(
             let program = Program::with(
                 &plan,
                 None,
-                Setting { set, streams: true, fetches: true, once: false, only: None },
+                Setting { set, streams: true, fetches: true, fetches_blocks: true, once: false, only: None },
             );
             let steps = format!("{program:?}");
             assert!(steps.contains("store: Stage,"), "{steps}");

@@ -296,7 +296,7 @@ impl Wide {
         let blocks = outer.iter().map(|l| l.extent as f64).product::<f64>() * nest.starts.len() as f64;
         // Where there are few blocks it is not worth the time to look for the best way.
         let once = blocks < 8.0;
-        let near = Setting { streams: false, fetches: false, once, ..setting };
+        let near = Setting { streams: false, fetches: false, fetches_blocks: false, once, ..setting };
         let steps = ways::choose(ByteNest::new(&bytes, 1), near);
 
         let in_byte = u64::from(8 / bits);

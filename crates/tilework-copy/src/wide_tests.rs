@@ -26,7 +26,14 @@ fn check(nest: &Nest, bits: u32) -> [usize; 2] {
     let mut counts = [0; 2];
     for set in InstructionSet::all_here() {
         for (fetches, way) in [(false, Way::Units), (true, Way::Picks)] {
-            let setting = Setting { set, streams: false, fetches, once: false, only: Some(way) };
+            let setting = Setting {
+                set,
+                streams: false,
+                fetches,
+                fetches_blocks: fetches,
+                once: false,
+                only: Some(way),
+            };
             let Some(made) = wide(nest, bits, setting) else { continue };
             let mut found = before.clone();
             let mut scratch = Scratch::default();
