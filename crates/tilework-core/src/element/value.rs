@@ -282,7 +282,7 @@ mod tests {
             ("-129", Element::S8, "zero, one, lowest, highest, -128 to 127, or bits such as 0x1"),
             ("2", Element::Pred, "zero, one, lowest, highest, 0 to 1, or bits such as 0x1"),
             ("true", Element::U8, "zero, one, lowest, highest, 0 to 255, or bits such as 0x1"),
-            ("one", Element::S1, "zero, lowest, highest, -1 to 0, or bits such as 0x0"),
+            ("one", Element::S1, "zero, lowest, highest, a number, or bits such as 0x0"),
             ("x", Element::F16, "zero, one, lowest, highest, a number, or bits such as 0x3c00"),
             ("zero", Element::F8e8m0fnu, "one, lowest, highest, a number, or bits such as 0x7f"),
             ("highest", Element::C64, "zero, one, a number, or bits such as 0x3f800000"),

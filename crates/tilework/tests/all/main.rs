@@ -33,6 +33,7 @@ mod plan_worked;
 mod plan_xla_cases;
 mod recipes;
 mod refusals;
+mod refused;
 mod rules;
 mod shardings;
 mod swizzles;
