@@ -1,7 +1,8 @@
-//! What every notation says of texts that are nearly right: the files in `tests/refused`, where somebody who changes a reader
-//! sees which messages change with it. The place that a message is about is between two `^`.
+//! What every notation says of its examples, and of texts that are nearly right: the files in `tests/golden`, where somebody who
+//! changes a reader or a writer sees which words change with it. In `refused`, the place that a message is about is between two
+//! `^`.
 //!
-//! `UPDATE_REFUSED=1 cargo test -p tilework --test all refused::` writes the files.
+//! `UPDATE_GOLDEN=1 cargo test -p tilework --features proto --test all golden::` writes the files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,7 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use tilework::Element;
-use tilework::dialect::{self, Dialect, Known, Reading};
+use tilework::dialect::{self, Dialect, Fact, Known, Reading, targets};
 
 use crate::dialects::tokens;
 
@@ -71,15 +72,55 @@ fn refusals(dialect: &'static Dialect) -> String {
     file
 }
 
-#[test]
-fn what_is_said_of_a_text_that_is_nearly_right_is_what_it_was() {
-    let update = std::env::var_os("UPDATE_REFUSED").is_some();
+/// Each example with its pieces and values, and what it is in everything that a layout can be said in; each reason why it cannot be
+/// said in one of them once.
+fn said(dialect: &'static Dialect) -> String {
+    let (mut file, mut reasons) = (String::new(), BTreeSet::new());
+    for example in dialect.examples {
+        let said = dialect::read_one(example.text).expect(example.text);
+        let (layout, element) = (said.layout().expect(example.text), said.element().expect(example.text));
+        let mut line = |name: &str, text: &str| writeln!(file, "{name}: {text}").expect("a string takes all");
+        line("==", example.text);
+        line("printed", &said.to_string());
+        for part in said.parts(Some(&layout)) {
+            line(part.name, &format!("{} ({})", part.text, part.meaning));
+        }
+        let facts = said.facts();
+        for (name, fact) in facts.fields.iter().chain(&facts.of_layout) {
+            line(&format!("{} {name}", facts.about), &value(fact));
+        }
+        for target in targets() {
+            match target.translate(&*said, &layout, element) {
+                Ok(text) => line(&format!("in {}", target.name()), &text),
+                Err(error) if reasons.insert((target.name(), error.to_string())) => {
+                    line(&format!("not in {}", target.name()), &error.to_string());
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    file
+}
+
+fn value(fact: &Fact) -> String {
+    match fact {
+        Fact::Null => "nothing".to_owned(),
+        Fact::Bool(value) => value.to_string(),
+        Fact::Number(number) => number.to_string(),
+        Fact::Text(text) => format!("{text:?}"),
+        Fact::List(all) => format!("[{}]", all.iter().map(value).collect::<Vec<_>>().join(", ")),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Compares what is said now with the file of each notation.
+#[track_caller]
+fn check(folder: &str, says: fn(&'static Dialect) -> String) {
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(folder);
     let mut wrong = Vec::new();
     for dialect in dialect::all() {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/refused")
-            .join(format!("{}.txt", dialect.name));
-        let now = refusals(dialect);
+        let (path, now) = (folder.join(format!("{}.txt", dialect.name)), says(dialect));
         if update {
             fs::write(&path, now).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             continue;
@@ -89,13 +130,19 @@ fn what_is_said_of_a_text_that_is_nearly_right_is_what_it_was() {
         if let Some((before, now)) = differs {
             wrong.push(format!("{}: where it was\n{before}\nit is\n{now}", dialect.name));
         } else if before != now {
-            wrong.push(format!(
-                "{}: there are {} lines, and {} before",
-                dialect.name,
-                now.lines().count(),
-                before.lines().count()
-            ));
+            let [now, before] = [now, before].map(|text| text.lines().count());
+            wrong.push(format!("{}: there are {now} lines, and {before} before", dialect.name));
         }
     }
-    assert!(wrong.is_empty(), "UPDATE_REFUSED=1 takes over what is right:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "UPDATE_GOLDEN=1 takes over what is right:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_text_that_is_nearly_right_is_refused_as_it_was() {
+    check("refused", refusals);
+}
+
+#[test]
+fn an_example_is_explained_and_translated_as_it_was() {
+    check("said", said);
 }
