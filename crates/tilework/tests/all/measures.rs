@@ -126,14 +126,40 @@ proptest! {
         }
     }
 
-    /// Of free strides and views as well, but for what a view leaves out, or lies between strides.
+    /// A place between strides is named as if the array were padded so far: by the dimension that it lies behind.
+    #[test]
+    fn a_gap_between_strides_is_behind_a_dimension(
+        (dims, sizes) in prop::collection::vec((2..=4_u64, 0..=3_u64), 1..=4)
+            .prop_map(|dims| {
+                // Behind the last element of the first dimension the buffer ends.
+                let more = |(at, &(size, more)): (usize, &(u64, u64))| if at == 0 { size } else { size + more };
+                (dims.iter().map(|dim| dim.0).collect::<Vec<_>>(), dims.iter().enumerate().map(more).collect::<Vec<_>>())
+            })
+    ) {
+        let strides: Vec<i64> = (0..dims.len()).map(|dim| sizes[dim + 1..].iter().product::<u64>() as i64).collect();
+        let layout = Layout::strided(&dims, 8, &strides, None, None).unwrap();
+        for (place, index) in (0..layout.size()).zip(indices(&sizes)) {
+            let beyond: Vec<usize> = (0..dims.len()).filter(|&dim| index[dim] >= dims[dim]).collect();
+            match layout.locate(place).unwrap() {
+                Place::Element(found) => prop_assert_eq!(found, index),
+                Place::Padding(padding) => {
+                    prop_assert_eq!(padding.level, Level::Stride);
+                    prop_assert_eq!(&padding.dims[..], &beyond[..1], "{} in {:?} of {:?}", place, dims, sizes);
+                    prop_assert!(layout.growths().iter().any(|growth| growth.cause == padding));
+                }
+            }
+        }
+    }
+
+    /// Of free strides and views as well, but for what a view leaves out, or lies between strides that overlap.
     #[test]
     fn every_padding_that_is_found_has_a_cause(layout in layout()) {
         let growths = layout.growths();
         for place in 0..layout.size() {
             let Place::Padding(padding) = layout.locate(place).unwrap() else { continue };
             prop_assert!(
-                matches!(padding.level, Level::View | Level::Stride) || growths.iter().any(|growth| growth.cause == padding),
+                matches!(padding.level, Level::View | Level::Stride)
+                    || growths.iter().any(|growth| growth.cause == padding),
                 "{:?} at {} not in {:?}", padding, place, growths
             );
         }
