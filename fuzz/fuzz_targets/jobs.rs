@@ -1,5 +1,6 @@
-//! A plan that somebody changed is refused, or writes the array that it reads. Every three bytes change a number of a plan of two
-//! passes: which one, and to what.
+//! A plan that somebody changed is refused, or writes the array that it reads; and so does one that goes on in what a killed run
+//! has left, when somebody changed that. Every three bytes change a number of a plan of two passes: which one, and to what; or,
+//! from [`LEFT`] on, a file that was left.
 #![no_main]
 
 use std::fs;
@@ -18,6 +19,13 @@ const SIDE: u64 = 12;
 
 /// What a task of the second pass may hold: too little for one pass.
 const MEMORY: u64 = 64;
+
+/// First bytes from here on say after how many tasks the first run was killed.
+const LEFT: u8 = 0xC0;
+
+/// Where runs write until all is there.
+const UNFINISHED: [&str; 3] =
+    [".out.tilework-between", ".out.tilework-unfinished", "..out.tilework-between.tilework-unfinished"];
 
 /// Tasks that are worth running here.
 const MOST: u64 = 1 << 10;
@@ -58,21 +66,22 @@ static START: LazyLock<(PathBuf, Value)> = LazyLock::new(|| {
 fuzz_target!(|bytes: &[u8]| {
     let (folder, plan) = &*START;
     let mut plan = plan.clone();
-    for change in bytes.chunks_exact(3) {
+    let (left, changes): (Vec<&[u8]>, Vec<&[u8]>) =
+        bytes.chunks_exact(3).partition(|change| change[0] >= LEFT);
+    for change in changes {
         let mut number = usize::from(change[0]);
         for part in ["plan", "chunks", "shards", "order"] {
             changed(&mut plan[part], &mut number, change[1], change[2]);
         }
     }
-    for left in [
-        "out",
-        ".out.tilework-between",
-        ".out.tilework-unfinished",
-        "..out.tilework-between.tilework-unfinished",
-    ] {
-        let _ = fs::remove_dir_all(folder.join(left)); // it need not exist
+    for name in UNFINISHED.iter().chain(&["out"]) {
+        let _ = fs::remove_dir_all(folder.join(name)); // it need not exist
     }
     let Ok((job, _)) = Job::from_json(&plan.to_string()) else { return };
+    if let Some(first) = left.first() {
+        let _ = begin(&job, u64::from(first[0] - LEFT)); // what it left is left
+        left.iter().for_each(|change| damage(folder, change[1], change[2]));
+    }
     if run(&job) == Ok(true) {
         is_right(&folder.join("out"), &plan);
     }
@@ -101,6 +110,55 @@ fn changed(value: &mut Value, number: &mut usize, what: u8, by: u8) {
                 };
             }
             *number = number.wrapping_sub(1);
+        }
+    }
+}
+
+/// Runs the first tasks of a job, and is killed.
+fn begin(job: &Job, mut most: u64) -> tilework::Result<()> {
+    let open = job.open(None, Bounds { threads: 1, memory: 1 << 20, window: 1 << 10 })?;
+    for (pass, tasks) in open.passes()?.into_iter().enumerate() {
+        open.run(pass, 0..tasks.min(most).min(MOST), &|_| {})?;
+        most = most.saturating_sub(tasks);
+        if most == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Changes a file that was left: which one, and how. The array between is read like any other when it has its name, so other
+/// bytes there are another array.
+fn damage(folder: &Path, which: u8, how: u8) {
+    let mut files = Vec::new();
+    UNFINISHED.iter().for_each(|name| files_in(&folder.join(name), &mut files));
+    files.sort();
+    let Some(path) = files.get(usize::from(which) % files.len().max(1)) else { return };
+    let Ok(mut bytes) = fs::read(path) else { return };
+    let at = usize::from(how / 5);
+    let is_named = path.starts_with(folder.join(UNFINISHED[0]));
+    match how % 5 {
+        1 | 3 if is_named => {}
+        0 => bytes.truncate(at),
+        1 => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1),
+        2 => bytes.extend(vec![how; at]),
+        3 => {
+            let by = at % bytes.len().max(1);
+            bytes.rotate_left(by);
+        }
+        _ => {
+            let _ = fs::remove_file(path); // it was there
+            return;
+        }
+    }
+    fs::write(path, bytes).expect("it is written");
+}
+
+fn files_in(folder: &Path, files: &mut Vec<PathBuf>) {
+    for found in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match found.path().is_dir() {
+            true => files_in(&found.path(), files),
+            false => files.push(found.path()),
         }
     }
 }

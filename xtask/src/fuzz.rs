@@ -59,7 +59,10 @@ fn longest(target: &str) -> u32 {
 /// more on a machine that has other work, which is no failure: so this is far above what any input takes.
 const HANGS: &str = "-timeout=300";
 
-/// `[TARGET] [--seconds N]`
+/// Has libFuzzer say at the end how many inputs it tried.
+const STATISTICS: &str = "-print_final_stats=1";
+
+/// `[TARGET ...] [--seconds N]`
 pub fn run(words: &[&str]) -> Outcome {
     let (mut seconds, mut targets) = (60, Vec::new());
     let mut words = words.iter();
@@ -78,13 +81,22 @@ pub fn run(words: &[&str]) -> Outcome {
     if targets.is_empty() {
         targets.extend(names());
     }
+    let mut executed = Vec::new();
     for target in targets {
         // New inputs stay here, out of git's sight, and the next run goes on from them.
         let corpus = shell::root().join("fuzz/corpus").join(target);
         let kind = if SANITIZED.contains(&target) { Kind::Sanitized } else { Kind::Long };
         let program = build(&[target], kind)?;
-        shell::run(fuzz(&program.join(target), target, &corpus)?.arg(format!("-max_total_time={seconds}")))?;
+        let mut run = fuzz(&program.join(target), target, &corpus)?;
+        let bounds = [format!("-max_total_time={seconds}"), STATISTICS.to_owned()];
+        let mut inputs = None;
+        let ended = shell::watch(run.args(bounds), |line| inputs = inputs.or(executions(line)));
+        sweep();
+        ended?;
+        executed.push((target, inputs.ok_or_else(|| uncounted(target))?));
     }
+    executed.iter().for_each(|(target, inputs)| println!("{target}: {inputs} inputs"));
+    println!("all: {} inputs", executed.iter().map(|(_, inputs)| inputs).sum::<u64>());
     Ok(())
 }
 
@@ -107,8 +119,20 @@ pub fn smoke() -> Outcome {
             });
         }
     });
+    sweep();
     let failed = failed.into_inner().unwrap_or_default();
     if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
+}
+
+/// Removes the folders in memory of targets that have ended, which cannot do it themselves.
+fn sweep() {
+    for entry in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix("tilework-fuzz-").and_then(|name| name.rsplit('-').next());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            let _ = fs::remove_dir_all(entry.path()); // somebody else may be faster
+        }
+    }
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -116,14 +140,22 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The number of inputs that a short run tried.
-fn try_out(program: &Path, target: &str, inputs: u32) -> Result<String, String> {
+fn try_out(program: &Path, target: &str, inputs: u32) -> Result<u64, String> {
     let corpus = shell::target().join("fuzz-smoke").join(target);
     let _ = fs::remove_dir_all(&corpus); // it need not exist
     let runs = format!("-runs={inputs}");
-    let bounds = [&runs, "-seed=1", "-print_final_stats=1"];
+    let bounds = [&runs, "-seed=1", STATISTICS];
     let output = shell::quietly(fuzz(program, target, &corpus)?.args(bounds))?;
-    let inputs = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-    Ok(inputs.ok_or(format!("{target}: libFuzzer did not say how many inputs it tried"))?.trim().to_owned())
+    output.lines().find_map(executions).ok_or_else(|| uncounted(target))
+}
+
+/// How many inputs a run tried, if this line of what it prints says that.
+fn executions(line: &str) -> Option<u64> {
+    line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok()
+}
+
+fn uncounted(target: &str) -> String {
+    format!("{target}: libFuzzer did not say how many inputs it tried")
 }
 
 /// The run of a target; new inputs go to `corpus`, and what it fails on to a folder beside the targets.

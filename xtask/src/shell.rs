@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -78,6 +79,23 @@ pub fn quietly(command: &mut Command) -> Result<String, String> {
     }
     print!("{text}");
     Err(format!("{} ended with {}", line(command), output.status))
+}
+
+/// Runs it, shows what it says on standard error, line by line, and gives each line to `seen`.
+pub fn watch(command: &mut Command, mut seen: impl FnMut(&str)) -> Outcome {
+    let child = command.stderr(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| format!("{} did not start: {error}", line(command)))?;
+    for bytes in child.stderr.take().into_iter().flat_map(|lines| BufReader::new(lines).split(b'\n')) {
+        let text = bytes.map_err(|error| format!("{}: {error}", line(command)))?;
+        let text = String::from_utf8_lossy(&text);
+        eprintln!("{text}");
+        seen(&text);
+    }
+    match child.wait() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{} ended with {status}", line(command))),
+        Err(error) => Err(format!("{}: {error}", line(command))),
+    }
 }
 
 /// Whether it runs and succeeds; what it prints is dropped.

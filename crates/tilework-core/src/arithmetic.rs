@@ -35,3 +35,26 @@ pub(crate) fn next_permutation(order: &mut [usize]) -> bool {
     order[pivot + 1..].reverse();
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permutations_come_once_each_as_words_are_ordered() {
+        let mut order = [0, 0, 1, 2];
+        let mut all = vec![order];
+        while next_permutation(&mut order) {
+            all.push(order);
+        }
+        assert!(all.is_sorted_by(|a, b| a < b) && all.len() == 12, "{all:?}");
+        assert_eq!((order, next_permutation(&mut [])), ([2, 1, 0, 0], false));
+    }
+
+    #[test]
+    fn multiples_and_divisors_hold_at_the_ends() {
+        assert_eq!((gcd(0, 7), gcd(7, 0), gcd(0, 0), gcd(u64::MAX, 5)), (7, 7, 0, 5));
+        assert_eq!((lcm(0, 7), lcm(7, 0), lcm(0, 0), lcm(u64::MAX, u64::MAX - 1)), (0, 0, 0, u64::MAX));
+        assert_eq!((bytes(0, 4), bytes(1, 4), bytes(2, 4), bytes(3, 12)), (0, 1, 1, 5));
+    }
+}

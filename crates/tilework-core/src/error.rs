@@ -289,3 +289,36 @@ fn floor_boundary(text: &str, at: usize) -> usize {
     }
     at
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_shows_the_line_and_the_place_in_it() {
+        let report = |text: &str, span| Error::new("wrong").at(span).report(text).to_string();
+        assert_eq!(report("one\nf32[é\tx]\nlast", 11..12), "wrong\n    f32[é x]\n          ^");
+        assert_eq!(report("one\nf32", 4..7), "wrong\n    f32\n    ^^^");
+        assert_eq!(report("one\nf32\n", 7..7), "wrong\n    f32\n       ^");
+        // What goes on in the next line is shown up to the end of this one.
+        assert_eq!(report("one\ntwo", 1..6), "wrong\n    one\n     ^^");
+        assert_eq!(report("", 0..9), "wrong\n    \n    ^");
+        // Of a long line, what is near.
+        let long = format!("{}x{}", "a".repeat(37), "b".repeat(36));
+        let near = format!("…{}x{}…", "a".repeat(36), "b".repeat(35));
+        assert_eq!(report(&long, 37..38), format!("wrong\n    {near}\n    {}^", " ".repeat(37)));
+        let short = format!("{}x{}", "a".repeat(36), "b".repeat(35));
+        assert_eq!(report(&short, 36..37), format!("wrong\n    {short}\n    {}^", " ".repeat(36)));
+    }
+
+    #[test]
+    fn a_long_text_in_a_message_loses_its_middle() {
+        let (short, long) = ("é".repeat(LONGEST / 2), format!("{}{}", "é".repeat(4000), "z".repeat(4000)));
+        assert_eq!(Error::new(short.as_str()).found(), short);
+        let error = Error::new(long.as_str()).rule(long.as_str()).accepts(long.as_str()).field(long.as_str());
+        let cut = format!("{}…{}", "é".repeat(LONGEST * 3 / 8), "z".repeat(LONGEST / 4 - '…'.len_utf8()));
+        assert_eq!(error.found(), cut);
+        assert_eq!((error.broken_rule(), error.accepted()), (Some(&*cut), Some(&*cut)));
+        assert!(cut.len() <= LONGEST && cut.len() > LONGEST - 4);
+    }
+}

@@ -164,3 +164,36 @@ impl<'a, T, const N: usize> IntoIterator for &'a mut Few<T, N> {
         self.iter_mut()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_list_does_what_a_vector_does() {
+        let (mut few, mut all): (Few<u8, 2>, Vec<u8>) = Default::default();
+        for entry in 0..9 {
+            let place = usize::from(entry) % 3;
+            few.insert(place.min(few.len()), entry);
+            all.insert(place.min(all.len()), entry);
+            few.push(entry);
+            all.push(entry);
+        }
+        assert_eq!((few.remove(3), few.pop()), (all.remove(3), all.pop()));
+        assert_eq!(
+            (few.as_slice(), few.first(), format!("{few:?}")),
+            (&all[..], all.first(), format!("{all:?}"))
+        );
+        few.iter_mut().chain(&mut all).for_each(|entry| *entry += 1);
+        (&mut few).into_iter().for_each(|entry| *entry *= 2);
+        all.iter_mut().for_each(|entry| *entry *= 2);
+        assert_eq!(Few::<u8, 2>::from(&all[..]), few);
+        let (mut entries, mut others) = (few.into_iter(), all.into_iter());
+        assert_eq!(
+            (entries.len(), entries.next_back(), entries.next()),
+            (others.len(), others.next_back(), others.next())
+        );
+        assert!(entries.eq(others));
+        assert_eq!(Few::<u8, 2>::from(vec![3]).pop(), Some(3));
+    }
+}

@@ -81,3 +81,24 @@ impl<K: Hash + Eq + Clone, V> Kept<K, V> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_or_kept_last_stays() {
+        let kept: Kept<u8, u8> = Kept::new(3);
+        assert!(kept.is_empty());
+        (0..3).for_each(|key| kept.keep(key, key));
+        kept.keep(0, 9); // kept once more, in the place of what was there
+        assert_eq!((kept.len(), kept.is_empty(), kept.find(&1, |_| ())), (3, false, Some(())));
+        kept.keep(3, 3); // so 2 goes
+        let values: Vec<Option<u8>> = (0..4).map(|key| kept.find(&key, |&value| value)).collect();
+        assert_eq!(values, [Some(9), Some(1), None, Some(3)]);
+        let one: Kept<u8, u8> = Kept::new(0); // which makes room for one
+        one.keep(1, 1);
+        one.keep(2, 2);
+        assert_eq!((one.len(), one.find(&2, |&value| value)), (1, Some(2)));
+    }
+}

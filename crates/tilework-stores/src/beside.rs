@@ -167,16 +167,21 @@ impl Beside {
         let mut held = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = match held.take() {
             Some(file) => file,
-            None => File::options()
-                .create(true)
-                .append(true)
-                .open(&path)
-                .map_err(|error| failed(&path, &error))?,
+            None => self.journal_to_write().map_err(|error| failed(&path, &error))?,
         };
         // One call for a line: lines of several processes stand one after the other.
         let written = file.write_all(format!("{len} {sum:08x} {key}\n").as_bytes());
         *held = Some(file);
         written.map_err(|error| failed(&path, &error))
+    }
+
+    /// The journal, with a line that was cut short, as on a full disk, apart from the next.
+    fn journal_to_write(&self) -> io::Result<File> {
+        let mut file = File::options().create(true).append(true).open(self.path.join(JOURNAL))?;
+        if file.metadata()?.len() > 0 {
+            file.write_all(b"\n")?;
+        }
+        Ok(file)
     }
 
     /// What the journal has: of each key the length and the checksum.

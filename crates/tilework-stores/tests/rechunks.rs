@@ -291,6 +291,43 @@ fn a_first_piece_that_is_missing_is_missed() -> Result<()> {
 }
 
 #[test]
+fn a_journal_that_was_cut_short_costs_only_what_it_lost() -> Result<()> {
+    let folder = Folder::new();
+    square(&folder.at("in.npy"), 0);
+    let planned = turned(&folder)?;
+    let job = Job::Rechunk(planned.clone());
+    let tasks = job.open(None, ONE)?.passes()?;
+    job.open(None, ONE)?.run(0, 0..tasks[0], &|_| {})?;
+    let path = folder.at("..columns.tilework-between.tilework-unfinished/.journal");
+    let journal = fs::read(&path).expect("a journal");
+    fs::write(&path, &journal[..journal.len() / 2 + 3]).expect("half of it");
+    let (_, kept) = all(&planned)?;
+    assert!(kept > 0);
+    is_right(&folder.at("columns"), 0)
+}
+
+#[test]
+fn a_piece_that_goes_missing_between_two_passes_is_missed() -> Result<()> {
+    let folder = Folder::new();
+    square(&folder.at("in.npy"), 0);
+    let job = Job::Rechunk(turned(&folder)?);
+    let tasks = job.open(None, ONE)?.passes()?;
+    let part = |pass: usize, tasks| job.open(None, ONE)?.run(pass, tasks, &|_| {});
+    part(0, 0..tasks[0])?;
+    part(1, 0..1)?; // which names the array between
+    let between = folder.at(".columns.tilework-between");
+    fs::remove_dir_all(between.join("c")).expect("its chunks");
+    let error = part(1, 1..tasks[1]).expect_err("no zeros instead").to_string();
+    assert!(error.contains(" is missing; the second pass reads all that the first has written"), "{error}");
+    fs::remove_dir_all(&between).expect("a folder");
+    for (pass, &tasks) in tasks.iter().enumerate() {
+        part(pass, 0..tasks)?;
+    }
+    job.open(None, ONE)?.finish()?;
+    is_right(&folder.at("columns"), 0)
+}
+
+#[test]
 fn what_the_first_pass_of_another_plan_made_is_not_read() -> Result<()> {
     let folder = Folder::new();
     square(&folder.at("in.npy"), 0);

@@ -40,13 +40,19 @@ pub struct Suite {
     said: PathBuf,
 }
 
+/// Cargo in the copy, with these words.
+fn command(copy: &Path, target: &Path, words: &[String]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words).arg("--quiet").current_dir(copy).stdin(Stdio::null()).stderr(Stdio::null());
+    // What mutants make superfluous is no matter, nor is a number that overflows while compiling: a test will see it.
+    command.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "--cap-lints=allow");
+    command
+}
+
 /// What cargo says in JSON, whether it succeeds or not.
 fn cargo(copy: &Path, target: &Path, words: &[String]) -> Result<(Vec<Value>, bool), String> {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(words).args(["--quiet", "--message-format=json"]).current_dir(copy).stdin(Stdio::null());
-    // What mutants make superfluous is no matter.
-    command.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "-Awarnings").stderr(Stdio::null());
-    let output = command.output().map_err(|error| format!("cargo: {error}"))?;
+    let mut command = command(copy, target, words);
+    let output = command.arg("--message-format=json").output().map_err(|error| format!("cargo: {error}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     Ok((said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(), output.status.success()))
 }
@@ -80,10 +86,34 @@ pub fn refused(
     }
 }
 
+/// The program with the examples of a package's documentation. It runs them all in one go, whatever it is asked.
+fn examples(copy: &Path, target: &Path, words: &[String], kept: &Path) -> Result<Option<PathBuf>, String> {
+    let _ = fs::remove_dir_all(kept); // it need not exist
+    let flags = format!("--cap-lints=allow -Zunstable-options --persist-doctests={}", kept.display());
+    let mut command = command(copy, target, words);
+    // Keeping the program is not stable yet.
+    command.env("RUSTDOCFLAGS", flags).env("RUSTC_BOOTSTRAP", "1").stdout(Stdio::null());
+    if !command.status().map_err(|error| format!("cargo: {error}"))?.success() {
+        return Err("an example of the documentation fails with no mutant switched on".to_owned());
+    }
+    let mut folders = fs::read_dir(kept).into_iter().flatten().flatten();
+    let merged = folders.find(|folder| folder.file_name().to_string_lossy().starts_with("merged_doctest"));
+    Ok(merged.map(|folder| folder.path().join("rust_out")))
+}
+
 impl Suite {
-    /// Builds the tests and runs each by itself.
-    pub fn new(copy: &Path, target: &Path, words: &[String], scratch: &Path) -> Result<Suite, String> {
-        let (said, is_fine) = cargo(copy, target, words)?;
+    /// Builds the tests of these packages and runs each by itself.
+    ///
+    /// `words` says to cargo what to do with packages.
+    pub fn new(
+        copy: &Path,
+        target: &Path,
+        packages: &[String],
+        words: impl Fn(&[&str], &[String]) -> Vec<String>,
+        scratch: &Path,
+    ) -> Result<Suite, String> {
+        let (said, is_fine) =
+            cargo(copy, target, &words(&["test", "--no-run", "--lib", "--tests"], packages))?;
         if !is_fine {
             let errors = said.iter().filter_map(|line| line["message"]["rendered"].as_str());
             return Err(format!("the tests do not compile:\n{}", errors.collect::<String>()));
@@ -99,22 +129,37 @@ impl Suite {
             let listed =
                 listed.map_err(|error| format!("{}: {error}", suite.programs[program].0.display()))?;
             for name in String::from_utf8_lossy(&listed.stdout).lines() {
-                let Some(name) = name.strip_suffix(": test") else { continue };
-                let _ = fs::remove_file(&file); // the first has none
-                let start = Instant::now();
-                let mut command = suite.command(program, None);
-                command.args(["--exact", name]).env("TILEWORK_MUTANT", &file);
-                if !passes(command.stdout(Stdio::null()))? {
-                    return Err(format!("{name} fails with no mutant switched on"));
+                if let Some(name) = name.strip_suffix(": test") {
+                    suite.add(program, name, &file)?;
                 }
-                let seconds = start.elapsed().as_secs_f64();
-                let reached = fs::read_to_string(&file).unwrap_or_default();
-                let reached = reached.lines().filter_map(|number| number.parse().ok()).collect();
-                suite.tests.push(Test { program, name: name.to_owned(), seconds, reached });
+            }
+        }
+        for package in packages {
+            let words = words(&["test", "--doc"], std::slice::from_ref(package));
+            let kept = scratch.join("examples").join(package);
+            if let Some(program) = examples(copy, target, &words, &kept)? {
+                suite.programs.push((program, copy.join("crates").join(package)));
+                suite.add(suite.programs.len() - 1, &format!("the examples of {package}"), &file)?;
             }
         }
         suite.tests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         Ok(suite)
+    }
+
+    /// Runs a test, and sees which mutants it comes to.
+    fn add(&mut self, program: usize, name: &str, file: &Path) -> Result<(), String> {
+        let _ = fs::remove_file(file); // the first has none
+        let start = Instant::now();
+        let mut command = self.command(program, None);
+        command.args(["--exact", name]).env("TILEWORK_MUTANT", file);
+        if !passes(command.stdout(Stdio::null()))? {
+            return Err(format!("{name} fails with no mutant switched on"));
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let reached = fs::read_to_string(file).unwrap_or_default();
+        let reached = reached.lines().filter_map(|number| number.parse().ok()).collect();
+        self.tests.push(Test { program, name: name.to_owned(), seconds, reached });
+        Ok(())
     }
 
     /// Whether a test fails with this mutant; nothing if no test comes to it.

@@ -25,7 +25,8 @@ pub(super) fn same(a: &Layout, b: &Layout, work: &mut u64) -> Verdict {
         return differ(a, b, &index);
     }
     let period = [a, b].iter().filter_map(|layout| layout.swizzle()).map(|swizzle| swizzle.period()).max();
-    if period.is_none_or(|period| is_of_bits(a, period) && is_of_bits(b, period)) {
+    let period = period.unwrap_or(1);
+    if is_of_bits(a, period) && is_of_bits(b, period) {
         return Verdict::Yes;
     }
     let left = a.len().checked_mul(COST).and_then(|cost| work.checked_sub(cost));
@@ -77,11 +78,11 @@ fn is_of_bits(layout: &Layout, period: u64) -> bool {
                 if digit.stride.unsigned_abs().is_multiple_of(period) {
                     return true;
                 }
-                let stride = digit.stride as u64;
+                let stride = digit.stride as u64; // below 0 no power of two
                 // Both are powers of two or the digit is the last, whose values need as many bits as the largest.
                 let most = u64::MAX >> (digit.extent - 1).leading_zeros();
                 let bits = most.saturating_mul(stride) & (period - 1);
-                let is_free = digit.stride > 0 && stride.is_power_of_two() && taken & bits == 0;
+                let is_free = stride.is_power_of_two() && taken & bits == 0;
                 taken |= bits;
                 is_free
             })

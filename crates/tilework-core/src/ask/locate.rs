@@ -288,8 +288,12 @@ impl Layout {
         for (place, axis) in axes.iter().enumerate() {
             let stride = i128::from(axis.stride.unsigned_abs());
             rest -= stride * (rest / stride).min(i128::from(axis.extent - 1));
-            if rest > axes[place + 1..].iter().map(Axis::span).sum() {
-                let next = axes.get(place + 1).unwrap_or(axis);
+            // What the next minor axis fills, step by step, is not behind it, even if the last step is not filled itself.
+            let (next, filled) = match axes.get(place + 1) {
+                Some(next) => (next, i128::from(next.stride.unsigned_abs()) * i128::from(next.extent)),
+                None => (axis, 1),
+            };
+            if rest >= filled {
                 return dims_under(self.index_parts(), next.part);
             }
         }

@@ -274,4 +274,71 @@ mod tests {
             assert!(bits_of(text, element).is_err(), "{text} as {element}");
         }
     }
+
+    #[test]
+    fn a_refused_value_says_what_the_type_has() {
+        for (text, element, accepts) in [
+            ("256", Element::U8, "zero, one, lowest, highest, 0 to 255, or bits such as 0x1"),
+            ("-129", Element::S8, "zero, one, lowest, highest, -128 to 127, or bits such as 0x1"),
+            ("2", Element::Pred, "zero, one, lowest, highest, 0 to 1, or bits such as 0x1"),
+            ("true", Element::U8, "zero, one, lowest, highest, 0 to 255, or bits such as 0x1"),
+            ("one", Element::S1, "zero, lowest, highest, a number, or bits such as 0x0"),
+            ("x", Element::F16, "zero, one, lowest, highest, a number, or bits such as 0x3c00"),
+            ("zero", Element::F8e8m0fnu, "one, lowest, highest, a number, or bits such as 0x7f"),
+            ("highest", Element::C64, "zero, one, a number, or bits such as 0x3f800000"),
+            ("0x100", Element::U8, "0x0 to 0xff"),
+            ("0xg", Element::U8, "0x0 to 0xff"),
+            ("0x+1", Element::U8, "0x0 to 0xff"),
+        ] {
+            let error = element.value_bits(text).expect_err(text);
+            let words = format!(
+                "fill: {text:?} as a value of {element}; a fill is a value of the element type, or the bits of one element; \
+                 accepted: {accepts}"
+            );
+            assert_eq!(error.to_string(), words);
+        }
+    }
+
+    #[test]
+    fn the_ends_of_every_type_of_whole_numbers_are_values_and_those_beyond_are_not() {
+        for element in
+            Element::all().filter(|element| matches!(element.class(), Class::Signed | Class::Unsigned))
+        {
+            let width = element.bits();
+            let (low, high) = match element.is_signed_integer() {
+                true => (-1_i128 << (width - 1), (1_i128 << (width - 1)) - 1),
+                false => (0, (1_i128 << width) - 1),
+            };
+            assert_eq!(bits_of(&low.to_string(), element).ok(), element.lowest(), "{element}");
+            assert_eq!(bits_of(&high.to_string(), element).ok(), element.highest(), "{element}");
+            assert_eq!(element.value_bits("0x0").ok(), Some(0));
+            assert_eq!(
+                element.value_bits(&format!("{:#X}", ones(width)).replace("0x", "0X")).ok(),
+                Some(ones(width))
+            );
+            for beyond in [low - 1, high + 1] {
+                assert!(bits_of(&beyond.to_string(), element).is_err(), "{beyond} as {element}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_in_a_wider_element_is_the_same_number() {
+        let fill = |element: Element, text: &str, bits| element.fill_bits(text, bits).expect("a value");
+        assert_eq!(
+            (fill(Element::S4, "-3", 8), fill(Element::S4, "5", 8), fill(Element::S4, "-3", 4)),
+            (0xfd, 5, 0xd)
+        );
+        assert_eq!((fill(Element::S4, "lowest", 16), fill(Element::U4, "15", 8)), (0xfff8, 15));
+        assert_eq!((fill(Element::S64, "-1", 128), fill(Element::S1, "-1", 8)), (u128::MAX, 0xff));
+        assert_eq!((fill(Element::F16, "-1", 32), fill(Element::Pred, "true", 8)), (0xbc00, 1));
+        // Any bits of the element, though the type has fewer; where it is as wide, the type's own.
+        assert_eq!((fill(Element::S4, "0xff", 8), fill(Element::S4, "0x8", 4)), (0xff, 8));
+        for (text, bits, accepts) in
+            [("0x100", 8, "accepted: 0x0 to 0xff"), ("0x10", 4, "accepted: 0x0 to 0xf")]
+        {
+            let error = Element::S4.fill_bits(text, bits).expect_err(text).to_string();
+            assert!(error.ends_with(accepts), "{error}");
+        }
+    }
 }

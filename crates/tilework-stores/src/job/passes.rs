@@ -1,6 +1,7 @@
 //! The passes of an array in other chunks: from the source to the target, or to an array between and from there.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use tilework::{Error, Result};
@@ -10,9 +11,10 @@ use super::rechunk::{Rechunk, Source};
 use crate::grid::Grid;
 use crate::plan::{Pass, Plan};
 use crate::run::{Done, Run};
+use crate::shards::Shards;
 use crate::stage;
 use crate::stamp::Stamp;
-use crate::store::{Read, Write};
+use crate::store::{Cost, Held, Read, Write};
 use crate::zarr::{self, NewArray, Spec, is_store};
 
 /// The attribute of an array between that says what it was made of.
@@ -62,7 +64,7 @@ impl Passes<'_> {
         let run = |from: &dyn Read| self.tasks(pass, (from, &to), tasks.clone(), threads, progress);
         match number {
             0 => self.source.with(run),
-            _ => run(&self.read_between(&between)?),
+            _ => run(&Whole { array: self.read_between(&between)?, path: self.job.between() }),
         }
     }
 
@@ -141,6 +143,46 @@ impl Passes<'_> {
         complete(&self.last()?, "the last pass")?;
         let between = self.job.between();
         if is_store(&between)? { stage::remove(&between) } else { Ok(()) }
+    }
+}
+
+/// An array between: every piece was written, so one that is gone is no fill.
+struct Whole {
+    array: zarr::Array,
+    path: PathBuf,
+}
+
+impl Whole {
+    fn is_there<'a>(&self, piece: u64, held: Held<'a>) -> Result<Held<'a>> {
+        match held.bytes() {
+            Some(_) => Ok(held),
+            None => Err(Error::new(format!("piece {piece} of {} is missing", self.path.display()))
+                .rule("the second pass reads all that the first has written")
+                .accepts(format!("remove {} to begin again", self.path.display()))),
+        }
+    }
+}
+
+impl Read for Whole {
+    fn shards(&self) -> &Shards {
+        self.array.shards()
+    }
+
+    fn get(&self, piece: u64) -> Result<Held<'_>> {
+        self.is_there(piece, self.array.get(piece)?)
+    }
+
+    fn get_all(&self, pieces: &[u64]) -> Result<Vec<Held<'_>>> {
+        let all = pieces.iter().zip(self.array.get_all(pieces)?);
+        all.map(|(&piece, held)| self.is_there(piece, held)).collect()
+    }
+
+    fn is_far(&self) -> bool {
+        self.array.is_far()
+    }
+
+    fn cost(&self) -> Result<Cost> {
+        self.array.cost()
     }
 }
 

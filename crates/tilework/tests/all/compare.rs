@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::common::{Recipe, indices, permutation, recipe_with, tile};
 use proptest::prelude::*;
-use tilework::{Difference, Layout, Verdict};
+use tilework::{Difference, Layout, Place, Verdict};
 
 fn table(layout: &Layout) -> Vec<u64> {
     indices(layout.dims()).map(|index| layout.offset(&index).unwrap()).collect()
@@ -124,7 +124,13 @@ proptest! {
         let (a, b) = (a.build().unwrap(), b.build().unwrap());
         // The alignment makes nearly all sizes equal; tiles that pad beyond it need another buffer.
         let same_buffer = a.size() == b.size();
-        agrees(&a.transpose_bitcast(&b), same_buffer && is_reachable(&a, &b))?;
+        let verdict = a.transpose_bitcast(&b);
+        agrees(&verdict, same_buffer && is_reachable(&a, &b))?;
+        if let Some(Difference::Place(place)) = verdict.difference() {
+            let taken = |layout: &Layout| (0..=*place).map(|p| table(layout).iter().filter(|o| **o == p).count()).collect::<Vec<_>>();
+            let first = taken(&a).iter().zip(taken(&b)).position(|(a, b)| *a != b);
+            prop_assert_eq!(first, Some(*place as usize), "not the first that differs");
+        }
     }
 }
 
@@ -279,6 +285,19 @@ fn huge_layouts_are_decided_without_looking_at_their_elements() {
     let odd = tiled(&[1 << 40, 4], &[1, 0], &[&[3, 2], &[2, 1], &[1, 1]]);
     assert!(uneven.same_function(&odd).is_yes());
     assert!(uneven.same_function(&tiled(&[1 << 40, 4], &[1, 0], &[&[3, 2]])).is_no());
+}
+
+/// Too many elements to sort the places of all, in tiles that no digits say.
+#[test]
+fn a_place_that_only_one_of_two_large_layouts_takes_is_found() {
+    let uneven = |tile: [u64; 2]| tiled(&[1000, 600], &[1, 0], &[&tile, &[2, 1]]);
+    let (a, b) = (uneven([3, 2]), uneven([3, 4]));
+    assert_eq!((a.size(), a.len()), (b.size(), 600_000));
+    let verdict = a.transpose_bitcast(&b);
+    let Some(&Difference::Place(place)) = verdict.difference() else { panic!("{verdict}") };
+    let taken = |layout: &Layout, place| matches!(layout.locate(place), Ok(Place::Element(_)));
+    assert!(taken(&a, place) != taken(&b, place), "{place}");
+    assert!((0..place).all(|place| taken(&a, place) == taken(&b, place)), "{place}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod find;
 mod formats;
 mod formulas;
 mod ggml;
+mod golden;
 mod jax;
 mod known;
 mod layouts;

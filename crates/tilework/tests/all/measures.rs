@@ -4,21 +4,25 @@ use std::collections::HashSet;
 
 use crate::common::{indices, recipe};
 use proptest::prelude::*;
-use tilework::{Layout, Place, Run};
+use tilework::{Layout, Level, Place, Run};
 
-/// Free strides, compact layouts and views of them.
-pub fn layout() -> impl Strategy<Value = Layout> {
-    let free = (0..=4_usize)
+/// Free strides.
+fn free() -> impl Strategy<Value = Layout> {
+    (0..=4_usize)
         .prop_flat_map(|rank| {
             (prop::collection::vec(0..=5_u64, rank), prop::collection::vec(-7..=12_i64, rank), 0..=5_u64)
         })
         .prop_map(|(dims, strides, extra)| {
             let tight = Layout::strided(&dims, 8, &strides, None, None).unwrap();
             Layout::strided(&dims, 8, &strides, None, Some(tight.size() + extra)).unwrap()
-        });
+        })
+}
+
+/// Free strides, compact layouts and views of them.
+pub fn layout() -> impl Strategy<Value = Layout> {
     let compact =
         recipe().prop_map(|recipe| recipe.build().unwrap()).prop_filter("small", |l| l.size() < 5000);
-    (prop_oneof![free, compact], any::<[u64; 3]>()).prop_map(|(layout, seed)| view(&layout, seed))
+    (prop_oneof![free(), compact], any::<[u64; 3]>()).prop_map(|(layout, seed)| view(&layout, seed))
 }
 
 /// Sometimes a view of the layout.
@@ -50,6 +54,18 @@ proptest! {
         if let Some(count) = layout.places() { prop_assert_eq!(count, places.len() as u64) }
         if let Some(answer) = layout.is_packed() { prop_assert_eq!(answer, injective && layout.size() == layout.len()) }
         if let Some(answer) = layout.is_monotonic() { prop_assert_eq!(answer, offsets.windows(2).all(|p| p[0] < p[1])) }
+        if let Some(answer) = layout.has_gaps() {
+            let holds = |place: &u64| places.contains(place) || matches!(layout.locate(*place).unwrap(), Place::Padding(why) if why.level == Level::Tail);
+            prop_assert_eq!(answer, !(0..layout.size()).all(|place| holds(&place)));
+        }
+        let repeats = |dim: &usize| {
+            layout.dims()[*dim] > 1 && !layout.is_empty() && indices(layout.dims()).filter(|index| index[*dim] > 0).all(|mut index| {
+                let offset = layout.offset(&index).unwrap();
+                index[*dim] -= 1;
+                layout.offset(&index).unwrap() == offset
+            })
+        };
+        prop_assert_eq!(layout.broadcast_dims(), (0..layout.rank()).filter(repeats).collect::<Vec<_>>());
         prop_assert!(layout.is_injective().is_some() && layout.is_monotonic().is_some(), "small layouts are decided");
     }
 
@@ -94,7 +110,7 @@ proptest! {
         let mut tail = 0;
         for growth in layout.growths() {
             match growth.cause.level {
-                tilework::Level::Tail => tail = growth.to - growth.from,
+                Level::Tail => tail = growth.to - growth.from,
                 _ => {
                     prop_assert_eq!(size * u128::from(growth.to) % u128::from(growth.from), 0);
                     size = size * u128::from(growth.to) / u128::from(growth.from);
@@ -108,6 +124,46 @@ proptest! {
                 prop_assert!(causes.contains(&padding), "{:?} not in {:?}", padding, causes);
             }
         }
+    }
+
+    /// A place between strides is named as if the array were padded so far: by the dimension that it lies behind.
+    #[test]
+    fn a_gap_between_strides_is_behind_a_dimension(
+        (dims, sizes) in prop::collection::vec((2..=4_u64, 0..=3_u64), 1..=4)
+            .prop_map(|dims| {
+                // Behind the last element of the first dimension the buffer ends.
+                let more = |(at, &(size, more)): (usize, &(u64, u64))| if at == 0 { size } else { size + more };
+                (dims.iter().map(|dim| dim.0).collect::<Vec<_>>(), dims.iter().enumerate().map(more).collect::<Vec<_>>())
+            })
+    ) {
+        let strides: Vec<i64> = (0..dims.len()).map(|dim| sizes[dim + 1..].iter().product::<u64>() as i64).collect();
+        let layout = Layout::strided(&dims, 8, &strides, None, None).unwrap();
+        for (place, index) in (0..layout.size()).zip(indices(&sizes)) {
+            let beyond: Vec<usize> = (0..dims.len()).filter(|&dim| index[dim] >= dims[dim]).collect();
+            match layout.locate(place).unwrap() {
+                Place::Element(found) => prop_assert_eq!(found, index),
+                Place::Padding(padding) => {
+                    prop_assert_eq!(padding.level, Level::Stride);
+                    prop_assert_eq!(&padding.dims[..], &beyond[..1], "{} in {:?} of {:?}", place, dims, sizes);
+                    prop_assert!(layout.growths().iter().any(|growth| growth.cause == padding));
+                }
+            }
+        }
+    }
+
+    /// Of free strides and views as well, but for what a view leaves out, or lies between strides that overlap.
+    #[test]
+    fn every_padding_that_is_found_has_a_cause(layout in layout()) {
+        let growths = layout.growths();
+        for place in 0..layout.size() {
+            let Place::Padding(padding) = layout.locate(place).unwrap() else { continue };
+            prop_assert!(
+                matches!(padding.level, Level::View | Level::Stride)
+                    || growths.iter().any(|growth| growth.cause == padding),
+                "{:?} at {} not in {:?}", padding, place, growths
+            );
+        }
+        prop_assert!(growths.iter().all(|growth| growth.from < growth.to), "{:?}", growths);
     }
 }
 
@@ -123,6 +179,14 @@ fn an_array_without_elements_that_allocates_nothing_has_no_cause_of_padding() {
     assert_eq!(padded.growths().len(), 2);
     let end = Layout::strided(&[0], 32, &[1], None, Some(8)).unwrap();
     assert_eq!(end.growths().len(), 1);
+    // So are places before the first element.
+    let late = Layout::strided(&[2, 3], 32, &[5, 1], Some(2), Some(12)).unwrap();
+    let growths: Vec<_> =
+        late.growths().into_iter().map(|g| (g.cause.level, g.cause.dims, g.from, g.to)).collect();
+    assert_eq!(
+        growths,
+        [(Level::Stride, vec![1], 3, 5), (Level::Stride, vec![], 8, 10), (Level::Tail, vec![], 10, 12)]
+    );
 }
 
 #[test]

@@ -24,6 +24,10 @@ proptest! {
         prop_assert_eq!((figures.bytes_read, figures.bytes_written), (moved as u128 * 4, (moved + filled) as u128 * 4));
         let starts: usize = plan.copies().iter().map(|nest| nest.starts.len()).sum();
         prop_assert_eq!((figures.nests, figures.starts), (plan.copies().len(), starts as u64));
+        let text = plan.to_string();
+        let all = " of the destination with 0x0 before that";
+        prop_assert_eq!(text.contains(all), plan.fills_first());
+        prop_assert_eq!(text.contains("of padding with 0x0"), filled > 0 && !plan.fills_first());
         // A run is what moves by one on both sides, from turn to turn of the innermost loop.
         let (mut runs, mut longest, mut in_longest) = (0, 0, 0);
         for nest in plan.copies() {
@@ -63,4 +67,77 @@ proptest! {
             prop_assert_eq!(to.offset(&index(element)).unwrap(), place, "{:?}", index(element));
         }
     }
+}
+
+#[test]
+fn a_plan_is_printed_with_what_it_moves_and_fills() {
+    let plan = |from: &Layout, to: &Layout, fill| {
+        Plan::new(from, to, &PlanOptions { fill, converts: false }).unwrap()
+    };
+    let rows = |dims: &[u64], bits| Layout::row_major(dims, bits).unwrap();
+    let nothing = plan(&rows(&[0, 5], 32), &rows(&[0, 5], 32), None);
+    assert_eq!(nothing.to_string(), "moves nothing");
+    // Bits, where they are no whole bytes; runs of different lengths; the padding.
+    let tiled = Layout::builder(&[3, 5], 4).unwrap().tile(&[Some(2), Some(2)]).unwrap().build().unwrap();
+    assert_eq!(
+        plan(&rows(&[3, 5], 4), &tiled, Some(7)).to_string(),
+        "\
+moves 15 elements, 60 bits
+in 4 nests of loops: 9 runs of up to 1 B
+fills 36 bits of padding with 0x7
+
+nest 1: 8 elements, rows of 1 B
+  from 0 to 0
+    2 times  from +2  to +4
+    2 times  from +5  to +2
+    2 times  from +1  to +1
+
+nest 2: 2 elements, apart
+  from 4 to 8
+    2 times  from +5  to +2
+
+nest 3: 4 elements, rows of 1 B
+  from 10 to 12
+    2 times  from +2  to +4
+    2 times  from +1  to +1
+
+nest 4: 1 element, single
+  from 14 to 20
+
+fill 1: 6 elements
+  to 14
+    3 times  to +4
+    2 times  to +1
+
+fill 2: 2 elements
+  to 9
+    2 times  to +2
+
+fill 3: 1 element
+  to 21"
+    );
+    let moved = |size: u64, bits| {
+        let text = plan(&rows(&[size], bits), &rows(&[size], bits), None).to_string();
+        text.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(moved(1, 8), "moves 1 element, 1 B");
+    assert_eq!(moved(1023, 8), "moves 1023 elements, 1023 B");
+    assert_eq!(moved(1 << 20, 32), "moves 1048576 elements, 4 MiB");
+    assert_eq!(moved(1280, 8), "moves 1280 elements, 1.25 KiB");
+    assert_eq!(moved(5 << 58, 8), "moves 1441151880758558720 elements, 1.25 EiB");
+}
+
+#[test]
+fn of_many_nests_the_first_twelve_are_printed() {
+    let tiled = |tile: u64| {
+        let tile = [Some(tile), Some(tile)];
+        Layout::builder(&[64, 64], 8).unwrap().tile(&tile).unwrap().build().unwrap()
+    };
+    let plan = Plan::new(&tiled(5), &tiled(7), &PlanOptions::default()).unwrap();
+    let text = plan.to_string();
+    let shown: u64 = plan.copies()[..12].iter().map(tilework::Nest::elements).sum();
+    let left = plan.copies().len() - 12;
+    assert!(text.contains("\n\nnest 12: ") && !text.contains("\n\nnest 13: "), "{text}");
+    assert!(text.ends_with(&format!("\n\n… and {left} more, {} elements", 64 * 64 - shown)), "{text}");
+    assert!(text.contains(" more starts\n"), "{text}");
 }

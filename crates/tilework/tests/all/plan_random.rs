@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::common::{Recipe, indices, permutation, recipe, recipe_with, tile};
 use proptest::prelude::*;
-use tilework::{Layout, Nest, Plan, PlanOptions};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use tilework::{Layout, Nest, Plan, PlanOptions, Swizzle};
 
 /// Executes the nests: what each place of the destination receives, each at most once.
 fn executed(nests: &[Nest]) -> Result<HashMap<u64, u64>, TestCaseError> {
@@ -172,5 +174,57 @@ proptest! {
         prop_assert!(!plan.fills_first());
         let filled: u64 = plan.fills().iter().map(Nest::elements).sum();
         prop_assert_eq!(filled, tiled.size() - tiled.len());
+    }
+}
+
+/// What the plans of some pairs of layouts amount to, all together: nests, starts and loops of copies, then of fills, and
+/// how many fill all places first.
+fn sizes(pairs: impl Iterator<Item = (Layout, Layout)>) -> [usize; 7] {
+    let mut sum = [0; 7];
+    for (from, to) in pairs {
+        let plan = Plan::new(&from, &to, &PlanOptions { fill: Some(0), converts: false }).unwrap();
+        for (at, nests) in [(0, plan.copies()), (3, plan.fills())] {
+            sum[at] += nests.len();
+            sum[at + 1] += nests.iter().map(|nest| nest.starts.len()).sum::<usize>();
+            sum[at + 2] += nests.iter().map(|nest| nest.loops.len()).sum::<usize>();
+        }
+        sum[6] += usize::from(plan.fills_first());
+    }
+    sum
+}
+
+/// A plan that moves every element, but in more pieces than it must, is slow, and no other test sees that. Where a change makes
+/// plans smaller, lower the numbers.
+#[test]
+fn plans_are_no_larger_than_they_were() {
+    let mut runner = TestRunner::deterministic();
+    let mut pairs: Vec<(Layout, Layout)> = Vec::new();
+    while pairs.len() < 600 {
+        pairs.push(pair().new_tree(&mut runner).unwrap().current());
+    }
+    let seeds = (0..).map(|seed: u64| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let viewed = pairs
+        .iter()
+        .zip(seeds.clone())
+        .map(|((from, to), seed)| (viewed(from.clone(), seed), viewed(to.clone(), seed)));
+    let strided = pairs.iter().zip(seeds).flat_map(|((from, to), seed)| {
+        [(from.clone(), strided(from.dims(), seed, false)), (strided(to.dims(), seed, true), to.clone())]
+    });
+    let swizzles = (0..64_u32).flat_map(|number| {
+        let plain = Layout::row_major(&[6 + u64::from(number % 5), 64], 16).unwrap();
+        let swizzled =
+            |shift| plain.swizzled(&Swizzle::new(1 + number % 3, number / 3 % 3, shift).unwrap()).unwrap();
+        [(plain.clone(), swizzled(3)), (swizzled(4), plain.clone()), (swizzled(-3), swizzled(5))]
+    });
+    for (name, sum, most) in [
+        ("tiles", sizes(pairs.iter().cloned()), [1232, 2613, 2423, 1007, 1038, 1953, 38]),
+        ("views", sizes(viewed), [929, 1782, 1280, 847, 864, 1023, 124]),
+        ("strides", sizes(strided), [1815, 2514, 3320, 1616, 1647, 3179, 38]),
+        ("swizzles", sizes(swizzles), [228, 18400, 301, 0, 0, 0, 0]),
+    ] {
+        assert!(
+            sum.iter().zip(&most).all(|(now, most)| now <= most),
+            "{name}: {sum:?} where {most:?} were enough"
+        );
     }
 }

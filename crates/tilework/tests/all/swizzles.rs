@@ -1,7 +1,7 @@
 //! Layouts with swizzles against tables of their places.
 
 use proptest::prelude::*;
-use tilework::{Layout, Level, Padding, Place, Plan, PlanOptions, Swizzle, Verdict};
+use tilework::{Difference, Layout, Level, Padding, Place, Plan, PlanOptions, Swizzle, Verdict};
 
 use crate::common::{Recipe, indices, permutation, recipe, tile};
 use crate::plan_random::check;
@@ -192,4 +192,20 @@ fn what_strides_cannot_say_is_refused_with_the_swizzle() {
     }
     let undone = layout.swizzled(&Swizzle::new(3, 3, 3).unwrap()).unwrap();
     assert_eq!(undone, Layout::row_major(&[8, 64], 16).unwrap());
+}
+
+/// Places that no bits of the index add up to: every element is looked at, not only those with one bit set.
+#[test]
+fn swizzles_that_differ_at_a_sum_of_bits_alone_differ() {
+    let flips = |bit, flipped| Swizzle::flipping([(bit, flipped)]).unwrap();
+    for (dims, strides, swizzle, index, offsets) in [
+        // 0, 3 and 6 have no bit 3; 9 has.
+        (&[4][..], &[3][..], flips(3, 16), vec![3], [9, 25]),
+        // Neither 2 + 0 nor 0 + 2 has bit 2; 2 + 2 has.
+        (&[2, 2], &[2, 2], flips(2, 8), vec![1, 1], [4, 12]),
+    ] {
+        let plain = Layout::strided(dims, 8, strides, None, Some(32)).unwrap();
+        let verdict = plain.same_function(&plain.swizzled(&swizzle).unwrap());
+        assert_eq!(verdict, Verdict::No(Difference::Element { index, offsets }));
+    }
 }
