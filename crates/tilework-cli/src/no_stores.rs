@@ -56,9 +56,10 @@ pub fn write(
     _: &Container,
     _: &[Job],
     _: Option<&str>,
-    _: &Path,
+    out: &Path,
     _: &How,
 ) -> std::result::Result<Written, WriteError> {
+    NewObject::of(out)?;
     Err(lacks("Zarr stores", "stores").into())
 }
 
