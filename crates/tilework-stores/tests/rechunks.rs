@@ -410,17 +410,24 @@ fn a_plan_that_somebody_changed_is_refused() -> Result<()> {
     Ok(())
 }
 
+/// Makes a file, and the folders that it is in.
+fn put(folder: &Folder, name: &str, text: &str) {
+    let path = folder.at(name);
+    fs::create_dir_all(path.parent().expect("a folder"))
+        .and_then(|()| fs::write(path, text))
+        .expect("a file");
+}
+
+fn metadata(folder: &Folder, name: &str) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(folder.at(name)).expect("metadata")).expect("JSON")
+}
+
 #[test]
 fn a_store_keeps_what_it_says_of_its_arrays_in_another_one() -> Result<()> {
     use tilework_copy::Threads;
     use tilework_files::container::{Change, How, Job as Move};
     let folder = Folder::new();
-    let put = |name: &str, text: &str| {
-        let path = folder.at(name);
-        fs::create_dir_all(path.parent().expect("a folder"))
-            .and_then(|()| fs::write(path, text))
-            .expect("a file");
-    };
+    let put = |name: &str, text: &str| put(&folder, name, text);
     put("a.zarr/.zgroup", r#"{"zarr_format": 2}"#);
     put("a.zarr/.zattrs", r#"{"title": "reanalysis", "years": [1979, 2020]}"#);
     put(
@@ -434,9 +441,7 @@ fn a_store_keeps_what_it_says_of_its_arrays_in_another_one() -> Result<()> {
     let how = How { pool: &Threads::all(), memory: None, check: true, progress: &|_| {} };
     let store = zarr::Store { compression: zarr::Compression::None };
     zarr::write(&from, &jobs, store, &folder.at("b.zarr"), &how).expect("a new store");
-    let read = |name: &str| -> serde_json::Value {
-        serde_json::from_slice(&fs::read(folder.at(name)).expect("metadata")).expect("JSON")
-    };
+    let read = |name: &str| metadata(&folder, name);
     let (group, array) = (read("b.zarr/zarr.json"), read("b.zarr/t/zarr.json"));
     assert_eq!(group["attributes"], serde_json::json!({"title": "reanalysis", "years": [1979, 2020]}));
     assert_eq!(array["dimension_names"], serde_json::json!(["y", "x"]));
@@ -459,12 +464,7 @@ fn groups_below_the_root_keep_what_they_say() -> Result<()> {
     use tilework_copy::Threads;
     use tilework_files::container::{Change, How, Job as Move};
     let folder = Folder::new();
-    let put = |name: &str, text: &str| {
-        let path = folder.at(name);
-        fs::create_dir_all(path.parent().expect("a folder"))
-            .and_then(|()| fs::write(path, text))
-            .expect("a file");
-    };
+    let put = |name: &str, text: &str| put(&folder, name, text);
     let array = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f4", "order": "C", "compressor": null, "fill_value": 1, "filters": null}"#;
     for (group, attributes) in [
         ("", r#"{"title": "all"}"#),
