@@ -17,6 +17,7 @@ use std::ops::Range;
 use smallvec::{SmallVec, smallvec};
 use tilework_core::InOrder;
 
+use crate::carry;
 use crate::exec::STAGE;
 use crate::kernels::vector::LINE;
 use crate::kernels::{self, InstructionSet};
@@ -189,6 +190,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => {
             Store::StageWhole
         }
+        true if rows.extent * size >= 256 && kernel.carry.is_some() => Store::Carry,
         true if rows.extent * size >= 256 => Store::Stage,
         true => Store::Plain,
     };
@@ -198,6 +200,8 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let (row_bytes, column_bytes) = match store {
         Store::Stream if adjoin => ((UNIT / whole_row * size).clamp(LINE, 128), whole_row),
         Store::Stage => (512, 128),
+        // The lines of so many source rows, and the slots of so many columns, are near.
+        Store::Carry => ((128 * size).min(256), (512 * size).min(1024)),
         Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (rows.extent * size, whole_row),
         Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
         Store::Stream => ((32 * size).clamp(128, 256), 256),
@@ -206,6 +210,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     };
     let row_piece = match store {
         Store::StageWhole => rows.extent,
+        Store::Carry => filled(rows.extent, even(rows.extent, (row_bytes / size).max(tile), tile), tile),
         _ => even(rows.extent, (row_bytes / size).max(tile), tile),
     };
     let mut column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
@@ -217,12 +222,17 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         }
         // Rows of up to 2048 bytes: a tile of them may be more than the buffer holds.
         Store::StageWhole => column_piece = column_piece.min(STAGE / (row_piece * size)),
+        Store::Carry => column_piece = column_piece.min(carry::ROWS),
         Store::Plain | Store::Stream => {}
     }
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));
     outer.push(cut(columns, column_piece, Part::Columns));
     sort(&mut outer, store);
+    if store == Store::Carry {
+        // Blocks follow each other along their rows.
+        outer.order_by_key(|outer| matches!(outer.part, Part::Rows(_)));
+    }
     let work = Work::Transpose {
         plain: kernel.plain,
         stream: kernel.stream,
@@ -231,6 +241,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         to: columns.to,
         store,
         fetches: setting.fetches_blocks,
+        carry: kernel.carry,
     };
     let weight = row_piece.min(rows.extent) * column_piece.min(columns.extent) * size;
     finish(nest, outer, work, weight)
@@ -305,6 +316,14 @@ pub(crate) fn cut(turn: Turn, piece: usize, part: fn(Cut) -> Part) -> Outer {
 fn even(whole: usize, piece: usize, tile: usize) -> usize {
     let pieces = (whole + piece / 2) / piece;
     whole.div_ceil(pieces.max(1)).next_multiple_of(tile)
+}
+
+/// A piece of so many tiles, or some more, of which the last one has a tile at least.
+fn filled(whole: usize, mut piece: usize, tile: usize) -> usize {
+    while piece < whole && (whole - 1) % piece + 1 < tile {
+        piece += tile;
+    }
+    piece
 }
 
 /// The order of loops around rows.

@@ -47,6 +47,7 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 + match store {
                     Store::Plain => written(columns, rows * size, to),
                     Store::Stream => columns * rows * size / LINE,
+                    Store::Carry => columns * rows * size / LINE * 5 / 4,
                     Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
                 };
             // Wide elements through the cache: one by one is quicker, wherever lines begin.

@@ -8,7 +8,7 @@ use crate::kernels::splat::{Splat, splat};
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
 use crate::step::{Place, Step, Store, Walker, Work};
-use crate::{bounds, convert, net, picks, subbyte, wide};
+use crate::{bounds, carry, convert, net, picks, subbyte, wide};
 
 /// The two buffers of a run, as every thread sees them.
 #[derive(Clone, Copy)]
@@ -87,6 +87,10 @@ pub(crate) unsafe fn run(
         Work::Network(blocks) => return unsafe { net::run(set, step, blocks, units, buffers, scratch) },
         // SAFETY: as above.
         Work::Picks(list) => return unsafe { picks::run(set, step, list, units, buffers, scratch) },
+        // SAFETY: as above.
+        Work::Transpose { store: Store::Carry, .. } => {
+            return unsafe { carry::run(step, units, buffers, scratch) };
+        }
         _ => {}
     }
     let mut walker = Walker::at(step, units.start);
@@ -166,7 +170,7 @@ unsafe fn copy(
         match store {
             Store::Plain => rows::copy(set, &units(0, count)),
             Store::Stream => rows::stream(set, &units(0, count)),
-            Store::Stage | Store::StageWhole => {
+            Store::Carry | Store::Stage | Store::StageWhole => {
                 let first = units(0, 1);
                 let bytes = first.count * first.length;
                 // Rows of a unit follow each other in the destination, and perhaps those of the next one follow them.
@@ -216,7 +220,7 @@ unsafe fn one(
                 destination,
                 destination_step: to,
             }),
-            Work::Transpose { plain, stream, size, from, to, store, fetches } => {
+            Work::Transpose { plain, stream, size, from, to, store, fetches, .. } => {
                 let block = Block {
                     rows: place.rows,
                     columns: place.columns,

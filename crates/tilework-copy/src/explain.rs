@@ -35,6 +35,7 @@ fn stored(store: Store) -> &'static str {
     match store {
         Store::Plain => "through the cache",
         Store::Stream => "past the cache",
+        Store::Carry => "past the cache, lines carried on",
         Store::Stage | Store::StageWhole => "past the cache from a buffer",
     }
 }

@@ -134,6 +134,7 @@
 
 mod bounds;
 mod buffer;
+mod carry;
 mod choose;
 mod clip;
 mod convert;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::kernels::grid::GridFn;
-use crate::kernels::{BlockFn, LineFn, RunsFn, ZipFn};
+use crate::kernels::{BlockFn, CarryFn, LineFn, RunsFn, ZipFn};
 use crate::nest::Turn;
 use crate::net::Blocks;
 use crate::picks::Picks;
@@ -77,6 +77,8 @@ pub(crate) enum Work {
         to: isize,
         store: Store,
         fetches: bool,
+        /// The kernel for [`Store::Carry`].
+        carry: Option<CarryFn>,
     },
     /// `ways` rows, `stride` bytes apart in the source, that alternate in the destination.
     Interleave { plain: ZipFn, stream: ZipFn, size: usize, ways: usize, stride: isize, store: Store },
@@ -101,6 +103,8 @@ pub(crate) enum Store {
     Plain,
     /// Past the cache, straight from the kernel; plainly if the destination's address turns out not to allow it.
     Stream,
+    /// Past the cache from the kernel: what does not fill a line waits for the next block.
+    Carry,
     /// Into a small buffer, and from there past the cache: for destination rows that are no whole lines.
     Stage,
     /// The same for destination rows that are next to each other, and so one long row.

@@ -3,6 +3,7 @@
 //! A kernel knows nothing of plans. The engine cuts a nest into blocks, and a block is pointers, strides and
 //! extents; which instructions move it is decided once, by [`InstructionSet::detect`].
 
+pub(crate) mod carry;
 pub(crate) mod grid;
 mod interleave;
 #[cfg(target_arch = "aarch64")]
@@ -21,6 +22,8 @@ mod transpose;
 pub(crate) mod vector;
 
 use std::sync::OnceLock;
+
+use carry::Slots;
 
 #[allow(unused_imports, reason = "a bench includes this module and takes what it measures")]
 pub(crate) use interleave::{Zip, ZipFn, deinterleave, interleave};
@@ -76,6 +79,12 @@ impl Block {
 /// `next` may be any address.
 pub(crate) type BlockFn = unsafe fn(&Block);
 
+/// Moves one block, by way of the slots of its destination rows.
+///
+/// # Safety
+/// As for [`BlockFn`], and for [`carry`] of each row.
+pub(crate) type CarryFn = unsafe fn(&Block, Slots);
+
 /// The kernels that transpose elements of one size with one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transpose {
@@ -88,6 +97,9 @@ pub(crate) struct Transpose {
     /// are 16 or 32 bytes each and adjacent, and `destination` and the bytes of all rows together are multiples
     /// of 64. Else by way of a stage in the cache, which wants long destination rows: 512 bytes and more.
     pub stream: BlockFn,
+    /// The same for destination rows of 64 bytes or more that begin anywhere: slots, one for each, hold what does not fill a line, for
+    /// the block that goes on with the rows. The caller says whose the slots are, and writes what is left in them.
+    pub carry: Option<CarryFn>,
 }
 
 /// The kernels for elements of `size` bytes: 1, 2, 4, 8 or 16, else none. The set must be one that this machine

@@ -20,7 +20,7 @@ pub(super) fn kernels(size: usize) -> Option<Transpose> {
 }
 
 fn of<const SIZE: usize>() -> Transpose {
-    Transpose { tile: 32 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true> }
+    Transpose { tile: 32 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true>, carry: None }
 }
 
 /// # Safety

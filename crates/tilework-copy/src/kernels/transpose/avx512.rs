@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
 use super::avx2::{prefetch, prefetch_to_write, zip_1, zip_2};
+use super::carried;
 use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
 use super::stage::{pays, staged, streams};
@@ -11,17 +12,19 @@ use super::stage::{pays, staged, streams};
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
     match size {
-        1 => Some(of::<1>()),
-        2 => Some(of::<2>()),
-        4 => Some(of::<4>()),
-        8 => Some(of::<8>()),
-        16 => Some(of::<16>()),
+        1 => Some(of::<1, 16>()),
+        2 => Some(of::<2, 8>()),
+        4 => Some(of::<4, 4>()),
+        8 => Some(of::<8, 2>()),
+        16 => Some(of::<16, 1>()),
         _ => None,
     }
 }
 
-fn of<const SIZE: usize>() -> Transpose {
-    Transpose { tile: 64 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true> }
+/// `SIDE` is how many elements a lane has.
+fn of<const SIZE: usize, const SIDE: usize>() -> Transpose {
+    let (plain, stream) = (run::<SIZE, false>, run::<SIZE, true>);
+    Transpose { tile: 64 / SIZE, plain, stream, carry: Some(carried::run::<SIZE, SIDE>) }
 }
 
 /// # Safety
@@ -78,7 +81,7 @@ struct Two(__m256i);
 
 /// Four lanes.
 #[derive(Clone, Copy)]
-struct Four(__m512i);
+pub(super) struct Four(pub(super) __m512i);
 
 // SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
 // write is what the trait says, and the callers vouch for it.

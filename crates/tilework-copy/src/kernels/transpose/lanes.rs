@@ -126,9 +126,8 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
                 for piece in 0..LINE / LANE {
                     if prefetch {
                         for k in 0..W::LANES * side / 4 {
-                            W::prefetch(at(block.next).wrapping_offset(
-                                (piece * (W::LANES * side / 4) + k) as isize * source_stride,
-                            ));
+                            let row = piece * (W::LANES * side / 4) + k;
+                            W::prefetch(line_of(at(block.next), row, source_stride));
                         }
                     }
                     // SAFETY: rows `row..` and columns `column..` of a whole tile lie within the block.
@@ -140,7 +139,7 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
                         for k in
                             (piece * share..((piece + 1) * share).min(tile.min(rows))).step_by(rows_a_line)
                         {
-                            W::prefetch(at(block.next).wrapping_offset(k as isize * source_stride));
+                            W::prefetch(line_of(at(block.next), k, source_stride));
                         }
                     }
                     let wanted = line + piece * side;
@@ -198,6 +197,13 @@ pub(super) unsafe fn read_part(from: *const u8, bytes: usize) -> (u64, u64) {
     }
 }
 
+/// What is asked for where a line's worth of a row is read soon: where it begins within a line, the second one of the two that it
+/// touches. The first one is the second of what comes before.
+#[inline(always)]
+pub(super) fn line_of(start: *const u8, row: usize, stride: isize) -> *const u8 {
+    start.wrapping_add(LINE - 1).wrapping_offset(row as isize * stride)
+}
+
 /// Whether the lines of `rows` rows share so few sets of the nearest cache that `ways` or more fall into one.
 ///
 /// That cache finds a line by 6 bits of its address (64 sets of 64 bytes) on every machine of interest, and
@@ -240,33 +246,33 @@ impl Scratch {
 }
 
 /// A vector of destination rows by a lane of source columns.
-struct Piece {
+pub(super) struct Piece {
     /// Where each lane's first row begins.
-    lanes: [*const u8; MOST],
+    pub(super) lanes: [*const u8; MOST],
     /// From one row to the next.
-    stride: isize,
+    pub(super) stride: isize,
     /// Rows in the lane where the rows end.
-    in_part: usize,
-    to: *mut u8,
-    to_stride: isize,
+    pub(super) in_part: usize,
+    pub(super) to: *mut u8,
+    pub(super) to_stride: isize,
     /// Bytes of a destination row, where it is less than a vector.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// From `to` to what is written in a while.
-    ahead: isize,
+    pub(super) ahead: isize,
 }
 
 impl Piece {
-    /// Moves the columns `first..last` of the piece; all of them unless `RAGGED`.
+    /// The columns of the piece, as many as a lane has elements, each a vector; of which the first `last` are the piece's if it is
+    /// `RAGGED`.
     ///
     /// # Safety
     ///
-    /// The rows of each lane can be read and the rows at `to` written, as far as `first..last` and `bytes` tell.
+    /// The rows of each lane can be read, as far as `last` tells.
     #[inline(always)]
-    unsafe fn go<W: Lanes, const SIZE: usize, const STREAM: bool, const PART: usize, const RAGGED: bool>(
+    pub(super) unsafe fn columns<W: Lanes, const SIZE: usize, const PART: usize, const RAGGED: bool>(
         &self,
-        first: usize,
         last: usize,
-    ) {
+    ) -> [W; LANE] {
         let side = LANE / SIZE;
         // SAFETY (of the whole): the caller's promise, and rows past the last are never asked for.
         unsafe {
@@ -292,6 +298,25 @@ impl Piece {
                 }
                 rounds /= 2;
             }
+            vectors
+        }
+    }
+
+    /// Moves the columns `first..last` of the piece; all of them unless `RAGGED`.
+    ///
+    /// # Safety
+    ///
+    /// The rows of each lane can be read and the rows at `to` written, as far as `first..last` and `bytes` tell.
+    #[inline(always)]
+    unsafe fn go<W: Lanes, const SIZE: usize, const STREAM: bool, const PART: usize, const RAGGED: bool>(
+        &self,
+        first: usize,
+        last: usize,
+    ) {
+        let side = LANE / SIZE;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let vectors = self.columns::<W, SIZE, PART, RAGGED>(last);
             let mut to = self.to;
             for (row, vector) in vectors.iter().enumerate().take(side) {
                 if !RAGGED || (first <= row && row < last) {

@@ -25,6 +25,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod carried;
+#[cfg(target_arch = "x86_64")]
 mod fold;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod lanes;

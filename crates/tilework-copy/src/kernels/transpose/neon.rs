@@ -27,7 +27,7 @@ pub(super) fn kernels(size: usize) -> Option<Transpose> {
 
 fn of<const SIZE: usize>() -> Transpose {
     // There are no stores past the cache.
-    Transpose { tile: widest(SIZE) * LANE / SIZE, plain: run::<SIZE>, stream: run::<SIZE> }
+    Transpose { tile: widest(SIZE) * LANE / SIZE, plain: run::<SIZE>, stream: run::<SIZE>, carry: None }
 }
 
 /// The most lanes of which the registers hold a piece.

@@ -1,0 +1,180 @@
+//! Rows that go on from block to block, written in whole lines: what stands in their slots meanwhile.
+//!
+//! Where a row begins or ends within a line, that line is written in two parts, and past the cache each of them waits until the line
+//! has come from memory. So rows keep what does not fill a line ([`crate::kernels::carry`]), and blocks follow each other along them.
+
+use std::ops::Range;
+
+use crate::bounds;
+use crate::exec::{Buffers, Scratch};
+use crate::kernels::Block;
+use crate::kernels::carry::{Slots, last};
+use crate::kernels::vector::LINE;
+use crate::step::{Step, Walker, Work};
+
+/// The most rows of a block.
+pub(crate) const ROWS: usize = 1024;
+
+/// Bytes of the slots.
+pub(crate) const BYTES: usize = ROWS * LINE;
+
+/// Runs a range of units of a step that transposes blocks.
+///
+/// # Safety
+/// As for [`crate::exec::run`].
+pub(crate) unsafe fn run(step: &Step, units: Range<usize>, buffers: Buffers, scratch: &mut Scratch) {
+    let Work::Transpose { size, from, to, fetches, carry: Some(kernel), .. } = step.work else { return };
+    let mut carry = Carry::new(scratch.stage(BYTES, 0));
+    let row = |row: usize| row as isize * to;
+    let mut walker = Walker::at(step, units.start);
+    for _ in units {
+        let place = walker.place();
+        debug_assert!(bounds::hold_unit(buffers, &step.work, place), "{:?} at {place:?}", step.work);
+        walker.advance();
+        let next = walker.place().from;
+        let rows = Rows { to: place.to, count: place.columns, bytes: place.rows * size };
+        // SAFETY: the caller's promise, for one of its units; that rows have a line's worth of bytes, and that they are no more than
+        // there are slots, is `choose.rs`'s part.
+        unsafe {
+            let slots = carry.next(rows, row, buffers);
+            let block = Block {
+                rows: place.rows,
+                columns: place.columns,
+                source: buffers.source.wrapping_offset(place.from),
+                source_stride: from,
+                destination: buffers.destination.wrapping_offset(place.to),
+                destination_stride: to,
+                next: if fetches { buffers.source.wrapping_offset(next) } else { std::ptr::null() },
+            };
+            kernel(&block, slots);
+        }
+    }
+    // SAFETY: as above.
+    unsafe { carry.finish(row, buffers) };
+}
+
+/// The rows of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    /// Where the block is in the destination.
+    pub(crate) to: isize,
+    pub(crate) count: usize,
+    /// Bytes of each.
+    pub(crate) bytes: usize,
+}
+
+/// The slots, and whose rows are in them.
+pub(crate) struct Carry {
+    memory: *mut u8,
+    rows: Option<Rows>,
+}
+
+impl Carry {
+    /// Slots in memory that begins with a line.
+    pub(crate) fn new(memory: *mut u8) -> Carry {
+        Carry { memory, rows: None }
+    }
+
+    /// The slots for the rows of the next block. `place` says where a row is, from the place of its block.
+    ///
+    /// # Safety
+    /// As for [`crate::exec::run`], for the rows of this block and of the one before, which have been moved; all have a line's worth
+    /// of bytes or more. There are at most [`ROWS`], and so many slots in the memory. The machine has AVX-512.
+    pub(crate) unsafe fn next(
+        &mut self,
+        rows: Rows,
+        place: impl Fn(usize) -> isize,
+        buffers: Buffers,
+    ) -> Slots {
+        let goes_on = self
+            .rows
+            .is_some_and(|before| before.to + before.bytes as isize == rows.to && before.count == rows.count);
+        if !goes_on {
+            // SAFETY: the caller's promise.
+            unsafe { self.finish(place, buffers) };
+        }
+        self.rows = Some(rows);
+        Slots { lines: self.memory, begin: !goes_on }
+    }
+
+    /// Writes what is left of the rows.
+    ///
+    /// # Safety
+    /// As for [`Carry::next`].
+    pub(crate) unsafe fn finish(&mut self, place: impl Fn(usize) -> isize, buffers: Buffers) {
+        let Some(rows) = self.rows.take() else { return };
+        let slots = Slots { lines: self.memory, begin: false };
+        for row in 0..rows.count {
+            let end = buffers.destination.wrapping_offset(rows.to + place(row) + rows.bytes as isize);
+            debug_assert!(bounds::hold_written(buffers, end.wrapping_sub(LINE), LINE));
+            // SAFETY: the caller's promise: the row has a line's worth of bytes, of which the last ones are in its slot.
+            unsafe { last(end, slots, row) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard_tests::Dice;
+    use crate::kernels::{self, CarryFn, InstructionSet, vector};
+
+    #[test]
+    fn rows_that_begin_anywhere_are_whole_when_their_blocks_are() {
+        let mut dice = Dice(7);
+        for set in InstructionSet::all_here() {
+            for size in [1, 2, 4, 8, 16] {
+                if let Some(kernel) = kernels::transpose(set, size).and_then(|kernel| kernel.carry) {
+                    (0..300).for_each(|_| check(kernel, size, &mut dice));
+                }
+            }
+        }
+    }
+
+    /// Some blocks after each other along their rows, forward or backward from row to row.
+    fn check(kernel: CarryFn, size: usize, dice: &mut Dice) {
+        let mut number = |most: usize| dice.below(most as u64) as usize;
+        let tile = LINE / size;
+        let pieces: Vec<usize> = (0..1 + number(4)).map(|_| tile + number(2 * tile)).collect();
+        let (rows, columns) = (pieces.iter().sum::<usize>(), 1 + number(2 * tile + 5));
+        let from_step = columns * size + number(3) * number(200);
+        let to_step = rows * size + [0, 1, 64, 77][number(4)];
+        let (first, backward) = (LINE + number(LINE), number(4) == 0);
+        let row_of = |column: usize| first + to_step * if backward { columns - 1 - column } else { column };
+        let source: Vec<u8> = (0..rows * from_step).map(|at| ((at * 40503) >> 3) as u8).collect();
+        let mut out = vec![0xa5_u8; first + columns * to_step + LINE];
+        let mut wanted = out.clone();
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+            let (from, to) = (row * from_step + column * size, row_of(column) + row * size);
+            wanted[to..to + size].copy_from_slice(&source[from..from + size]);
+        }
+        let step = if backward { -(to_step as isize) } else { to_step as isize };
+        let place = |row: usize| row as isize * step;
+        let mut slots = vec![0_u8; BYTES + LINE];
+        let at = slots.as_ptr().align_offset(LINE);
+        let mut carry = Carry::new(slots[at..].as_mut_ptr());
+        let buffers = Buffers::of(&source, &mut out);
+        let mut done = 0;
+        for &piece in &pieces {
+            let to = (row_of(0) + done * size) as isize;
+            let block = Block {
+                rows: piece,
+                columns,
+                source: source[done * from_step..].as_ptr(),
+                source_stride: from_step as isize,
+                destination: buffers.destination.wrapping_offset(to),
+                destination_stride: step,
+                next: std::ptr::null(),
+            };
+            // SAFETY: the set is one of this machine; the vectors hold all that the steps say.
+            unsafe {
+                kernel(&block, carry.next(Rows { to, count: columns, bytes: piece * size }, place, buffers))
+            };
+            done += piece;
+        }
+        // SAFETY: as above.
+        unsafe { carry.finish(place, buffers) };
+        vector::fence();
+        assert!(out == wanted, "elements of {size} B, {pieces:?} by {columns}, steps {from_step} and {step}");
+    }
+}

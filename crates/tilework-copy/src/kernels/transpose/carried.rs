@@ -1,0 +1,215 @@
+//! Blocks whose destination rows begin anywhere, written past the cache: see [`super::super::carry`].
+//!
+//! The tiles of some columns follow each other down the source's rows, so that what waits to fill a line stays in registers and goes
+//! to its slot once a block.
+
+use std::mem::MaybeUninit;
+
+use super::super::Block;
+use super::super::carry::{Slots, end, joined};
+use super::avx2::prefetch;
+use super::avx512::Four;
+use super::lanes::{LANE, LINE, Lanes, MOST, Piece, falls_into_one_set, line_of};
+
+/// Rows whose lines are copied if they would meet in one set of the cache.
+const ROWS: usize = 256;
+
+/// What is done for each number, written out: vectors that a loop numbers do not stay in registers.
+macro_rules! each {
+    ($column:ident < $count:ident, $body:block) => {
+        each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15, $column < $count, $body)
+    };
+    ($($number:literal)*, $column:ident < $count:ident, $body:block) => {
+        $(if $number < $count {
+            let $column = $number;
+            $body
+        })*
+    };
+}
+
+#[repr(align(64))]
+struct Scratch(MaybeUninit<[u8; ROWS * LINE]>);
+
+/// Moves a block.
+///
+/// # Safety
+///
+/// As [`crate::kernels::CarryFn`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, slots: Slots) {
+    let side = SIDE;
+    let tile = LINE / SIZE;
+    let &Block { rows, columns, source_stride, .. } = block;
+    debug_assert!(block.is_sound(SIZE) && rows >= tile);
+    let mut scratch = Scratch(MaybeUninit::uninit());
+    let copies = columns >= tile && rows <= ROWS && falls_into_one_set(rows, source_stride, 8);
+    let mut line = 0;
+    while line < columns {
+        // One line of each source row, or the last columns of it.
+        let end = columns.min(line + tile);
+        let base = if end - line < tile { columns.saturating_sub(tile) } else { line };
+        let at = |start: *const u8| start.wrapping_add(base * SIZE);
+        let (mut from, mut stride) = (at(block.source), source_stride);
+        if copies {
+            for row in 0..rows {
+                // SAFETY: a line of each row of the block; the scratch has room for as many.
+                unsafe {
+                    let line = Four::load_whole(from.wrapping_offset(row as isize * stride));
+                    line.store(scratch.0.as_mut_ptr().cast::<u8>().add(row * LINE));
+                }
+            }
+            (from, stride) = (scratch.0.as_ptr().cast(), LINE as isize);
+        }
+        let pieces = (end - line).div_ceil(side);
+        for piece in 0..pieces {
+            let wanted = line + piece * side;
+            let column = wanted.min(columns.saturating_sub(side));
+            let strip = Strip {
+                from: from.wrapping_add((column - base) * SIZE),
+                stride,
+                to: block.destination.wrapping_offset(column as isize * block.destination_stride),
+                to_stride: block.destination_stride,
+                rows,
+                slots: slots.from(column),
+                next: if block.next.is_null() { block.next } else { at(block.next) },
+                next_stride: source_stride,
+                share: (piece, pieces),
+            };
+            // SAFETY: rows and columns of the block; the columns that were moved before are left out.
+            unsafe {
+                if columns < side {
+                    strip.part::<SIZE>((0, columns));
+                } else if column < wanted {
+                    strip.part::<SIZE>((wanted - column, side));
+                } else {
+                    strip.go::<SIZE, SIDE>();
+                }
+            }
+        }
+        line = end;
+    }
+}
+
+/// All rows of a block by as many columns as a lane has elements.
+struct Strip {
+    from: *const u8,
+    stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    rows: usize,
+    slots: Slots,
+    /// What is fetched for the next block, and the share of its rows.
+    next: *const u8,
+    next_stride: isize,
+    share: (usize, usize),
+}
+
+impl Strip {
+    /// A tile of the strip, from a row on.
+    #[inline(always)]
+    fn tile<const SIZE: usize>(&self, row: usize) -> Piece {
+        let from = self.from.wrapping_offset(row as isize * self.stride);
+        let mut lanes = [from; MOST];
+        for (k, lane) in lanes.iter_mut().enumerate() {
+            *lane = from.wrapping_offset((k * LANE / SIZE) as isize * self.stride);
+        }
+        Piece {
+            lanes,
+            stride: self.stride,
+            in_part: 0,
+            to: self.to.wrapping_add(row * SIZE),
+            to_stride: self.to_stride,
+            bytes: LINE,
+            ahead: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn fetch<const SIZE: usize>(&self, row: usize) {
+        if !self.next.is_null() {
+            let (number, of) = self.share;
+            for k in (number..LINE / SIZE).step_by(of) {
+                prefetch(line_of(self.next, row + k, self.next_stride));
+            }
+        }
+    }
+
+    /// Moves the strip, of all its columns.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`], for these.
+    #[inline(always)]
+    unsafe fn go<const SIZE: usize, const SIDE: usize>(&self) {
+        let tile = LINE / SIZE;
+        let full = self.rows / tile * tile;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut row = 0;
+            if self.slots.begin {
+                self.edge::<SIZE>(0, 0, (0, SIDE));
+                row = tile;
+            }
+            let mut before: [Four; SIDE] = [Four::zero(); SIDE];
+            for (column, before) in before.iter_mut().enumerate() {
+                *before = Four::load_whole(self.slots.line(column));
+            }
+            while row < full {
+                let piece = self.tile::<SIZE>(row);
+                let vectors = piece.columns::<Four, SIZE, MOST, false>(SIDE);
+                self.fetch::<SIZE>(row);
+                let mut to = piece.to.wrapping_offset(-self.to_stride);
+                each!(column < SIDE, {
+                    to = to.wrapping_offset(self.to_stride);
+                    joined(before[column].0, vectors[column].0, to);
+                    before[column] = vectors[column];
+                });
+                row += tile;
+            }
+            for (column, before) in before.iter().enumerate() {
+                before.store(self.slots.line(column));
+            }
+            if full < self.rows {
+                self.edge::<SIZE>(self.rows - tile, full - (self.rows - tile), (0, SIDE));
+            }
+        }
+    }
+
+    /// Moves the columns `first..last` of the strip.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`], for these.
+    #[cold]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn part<const SIZE: usize>(&self, columns: (usize, usize)) {
+        let tile = LINE / SIZE;
+        for top in (0..self.rows).step_by(tile) {
+            let row = top.min(self.rows - tile);
+            // SAFETY: the caller's promise.
+            unsafe { self.edge::<SIZE>(row, top - row, columns) };
+        }
+    }
+
+    /// Moves a tile of these columns, of which the first `over` rows were moved before.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`], for these.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    unsafe fn edge<const SIZE: usize>(&self, row: usize, over: usize, (first, last): (usize, usize)) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let piece = self.tile::<SIZE>(row);
+            let vectors = piece.columns::<Four, SIZE, MOST, true>(last);
+            self.fetch::<SIZE>(row);
+            for (column, &vector) in vectors.iter().enumerate().take(last).skip(first) {
+                let to = piece.to.wrapping_offset(column as isize * self.to_stride);
+                let slot = self.slots.line(column);
+                end(Four::load_whole(slot).0, vector.0, to, over * SIZE, self.slots.begin && row == 0);
+                vector.store(slot);
+            }
+        }
+    }
+}
