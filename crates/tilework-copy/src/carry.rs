@@ -1,21 +1,21 @@
-//! Rows that go on from block to block, written in whole lines: what stands in their slots meanwhile.
+//! Rows that go on from block to block, written in whole lines: what is held of them meanwhile.
 //!
 //! Where a row begins or ends within a line, that line is written in two parts, and past the cache each of them waits until the line
-//! has come from memory. So rows keep what does not fill a line ([`crate::kernels::carry`]), and blocks follow each other along them.
+//! has come from memory. So what does not fill a line is held ([`crate::kernels::carry`]), and blocks follow each other along them.
 
 use std::ops::Range;
 
 use crate::bounds;
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::Block;
-use crate::kernels::carry::{Slots, last};
+use crate::kernels::carry::{Held, last};
 use crate::kernels::vector::LINE;
 use crate::step::{Step, Walker, Work};
 
 /// The most rows of a block.
 pub(crate) const ROWS: usize = 1024;
 
-/// Bytes of the slots.
+/// Bytes of their held lines.
 pub(crate) const BYTES: usize = ROWS * LINE;
 
 /// Runs a range of units of a step that transposes blocks.
@@ -34,9 +34,9 @@ pub(crate) unsafe fn run(step: &Step, units: Range<usize>, buffers: Buffers, scr
         let next = walker.place().from;
         let rows = Rows { to: place.to, count: place.columns, bytes: place.rows * size };
         // SAFETY: the caller's promise, for one of its units; that rows have a line's worth of bytes, and that they are no more than
-        // there are slots, is `choose.rs`'s part.
+        // [`ROWS`], is the part of who made the step.
         unsafe {
-            let slots = carry.next(rows, row, buffers);
+            let held = carry.next(rows, row, buffers);
             let block = Block {
                 rows: place.rows,
                 columns: place.columns,
@@ -46,7 +46,7 @@ pub(crate) unsafe fn run(step: &Step, units: Range<usize>, buffers: Buffers, scr
                 destination_stride: to,
                 next: if fetches { buffers.source.wrapping_offset(next) } else { std::ptr::null() },
             };
-            kernel(&block, slots);
+            kernel(&block, held);
         }
     }
     // SAFETY: as above.
@@ -63,29 +63,29 @@ pub(crate) struct Rows {
     pub(crate) bytes: usize,
 }
 
-/// The slots, and whose rows are in them.
+/// Held lines, and whose they are.
 pub(crate) struct Carry {
     memory: *mut u8,
     rows: Option<Rows>,
 }
 
 impl Carry {
-    /// Slots in memory that begins with a line.
+    /// In memory of [`BYTES`] bytes that begins with a line.
     pub(crate) fn new(memory: *mut u8) -> Carry {
         Carry { memory, rows: None }
     }
 
-    /// The slots for the rows of the next block. `place` says where a row is, from the place of its block.
+    /// What is held of the rows of the next block. `place` says where a row is, from the place of its block.
     ///
     /// # Safety
     /// As for [`crate::exec::run`], for the rows of this block and of the one before, which have been moved; all have a line's worth
-    /// of bytes or more. There are at most [`ROWS`], and so many slots in the memory. The machine has AVX-512.
+    /// of bytes or more. There are at most [`ROWS`].
     pub(crate) unsafe fn next(
         &mut self,
         rows: Rows,
         place: impl Fn(usize) -> isize,
         buffers: Buffers,
-    ) -> Slots {
+    ) -> Held {
         let goes_on = self
             .rows
             .is_some_and(|before| before.to + before.bytes as isize == rows.to && before.count == rows.count);
@@ -94,7 +94,7 @@ impl Carry {
             unsafe { self.finish(place, buffers) };
         }
         self.rows = Some(rows);
-        Slots { lines: self.memory, begin: !goes_on }
+        Held { lines: self.memory, begin: !goes_on }
     }
 
     /// Writes what is left of the rows.
@@ -103,12 +103,12 @@ impl Carry {
     /// As for [`Carry::next`].
     pub(crate) unsafe fn finish(&mut self, place: impl Fn(usize) -> isize, buffers: Buffers) {
         let Some(rows) = self.rows.take() else { return };
-        let slots = Slots { lines: self.memory, begin: false };
+        let held = Held { lines: self.memory, begin: false };
         for row in 0..rows.count {
             let end = buffers.destination.wrapping_offset(rows.to + place(row) + rows.bytes as isize);
             debug_assert!(bounds::hold_written(buffers, end.wrapping_sub(LINE), LINE));
-            // SAFETY: the caller's promise: the row has a line's worth of bytes, of which the last ones are in its slot.
-            unsafe { last(end, slots, row) };
+            // SAFETY: the caller's promise: the row has a line's worth of bytes, of which the last ones are held.
+            unsafe { last(end, held, row) };
         }
     }
 }
@@ -150,9 +150,9 @@ mod tests {
         }
         let step = if backward { -(to_step as isize) } else { to_step as isize };
         let place = |row: usize| row as isize * step;
-        let mut slots = vec![0_u8; BYTES + LINE];
-        let at = slots.as_ptr().align_offset(LINE);
-        let mut carry = Carry::new(slots[at..].as_mut_ptr());
+        let mut memory = vec![0_u8; BYTES + LINE];
+        let at = memory.as_ptr().align_offset(LINE);
+        let mut carry = Carry::new(memory[at..].as_mut_ptr());
         let buffers = Buffers::of(&source, &mut out);
         let mut done = 0;
         for &piece in &pieces {

@@ -41,10 +41,16 @@ fn stored(store: Store) -> &'static str {
 }
 
 /// How blocks are stored: through the cache, or past it if there are whole lines, or from a buffer.
-pub(crate) fn blocks_stored(streams: bool, is_whole: bool, is_staged: bool) -> &'static str {
-    match (streams, is_whole, is_staged) {
-        (true, true, _) => stored(Store::Stream),
-        (true, _, true) => stored(Store::Stage),
+pub(crate) fn blocks_stored(
+    streams: bool,
+    is_whole: bool,
+    is_carried: bool,
+    is_staged: bool,
+) -> &'static str {
+    match (streams, is_whole) {
+        (true, true) => stored(Store::Stream),
+        (true, _) if is_carried => stored(Store::Carry),
+        (true, _) if is_staged => stored(Store::Stage),
         _ => stored(Store::Plain),
     }
 }

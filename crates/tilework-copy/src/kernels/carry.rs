@@ -1,7 +1,7 @@
 //! Rows that begin anywhere within a line, written past the cache in whole lines, straight from the registers.
 //!
-//! A kernel makes the bytes of a row a line's worth at a time, but where they go is no line. So each row has a slot, which holds what
-//! was made of it last: the end of that and the beginning of what is made now are a whole line of the destination.
+//! A kernel makes the bytes of a row a line's worth at a time, but where they go is no line. So what was made last
+//! of each row is held: the end of that and the beginning of what is made now are a whole line of the destination.
 //!
 //! ```text
 //! made           |---- before ----|----- now ------|
@@ -9,41 +9,57 @@
 //!                                 ^ m bytes after the line began; so its first m bytes are the last ones of `before`
 //! ```
 //!
-//! The first line of a row has only some of the row's bytes, and these are written under a mask. Its last bytes are left in the slot;
+//! The first line of a row has only some of the row's bytes, and these are written under a mask. Its last bytes stay held;
 //! [`crate::carry`] writes them when no block goes on with the row.
 
 use super::vector::LINE;
 
-/// Where the slots of a block's rows are.
+/// What is held of a block's rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slots {
+pub(crate) struct Held {
     /// What was made last of each row: a line's worth each, aligned.
     pub(crate) lines: *mut u8,
-    /// Whether rows begin, so that there is nothing of them in their slots.
+    /// Whether rows begin, so that nothing is held of them yet.
     pub(crate) begin: bool,
 }
 
-impl Slots {
-    /// The bytes of slot `number`.
-    pub(crate) fn line(self, number: usize) -> *mut u8 {
-        self.lines.wrapping_add(number * LINE)
+impl Held {
+    /// The held line of a row.
+    pub(crate) fn line(self, row: usize) -> *mut u8 {
+        self.lines.wrapping_add(row * LINE)
     }
 
-    /// Those from a number on.
-    pub(crate) fn from(self, number: usize) -> Slots {
-        Slots { lines: self.line(number), ..self }
+    /// Those from a row on.
+    pub(crate) fn from(self, row: usize) -> Held {
+        Held { lines: self.line(row), ..self }
     }
 }
 
-/// Writes the last bytes of the row of slot `number`, which ends at `end`.
+/// Writes the last bytes of a row, which ends at `end`.
 ///
 /// # Safety
-/// The slot holds the row's last bytes, a line's worth, and they can be written.
-pub(crate) unsafe fn last(end: *mut u8, slots: Slots, number: usize) {
+/// The row's last bytes are held, a line's worth, and they can be written.
+pub(crate) unsafe fn last(end: *mut u8, held: Held, row: usize) {
     let open = end.addr() % LINE;
     // SAFETY: the caller's promise.
-    unsafe { end.sub(open).copy_from_nonoverlapping(slots.line(number).add(LINE - open), open) }
+    unsafe { end.sub(open).copy_from_nonoverlapping(held.line(row).add(LINE - open), open) }
 }
+
+/// What is done for each number, written out: vectors that a loop numbers do not stay in registers.
+#[cfg(target_arch = "x86_64")]
+macro_rules! each {
+    ($column:ident < $count:expr, $body:block) => {
+        $crate::kernels::carry::each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15, $column < $count, $body)
+    };
+    ($($number:literal)*, $column:ident < $count:expr, $body:block) => {
+        $(if $number < $count {
+            let $column = $number;
+            $body
+        })*
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(crate) use each;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{end, joined};
@@ -54,16 +70,13 @@ mod x86 {
 
     use super::LINE;
 
-    /// The numbers of a line's bytes.
-    static NUMBERS: Line = Line(numbers());
+    /// The numbers of the bytes of two lines.
+    static NUMBERS: [u8; 2 * LINE] = numbers();
 
-    #[repr(align(64))]
-    struct Line([u8; LINE]);
-
-    const fn numbers() -> [u8; LINE] {
-        let mut numbers = [0; LINE];
+    const fn numbers() -> [u8; 2 * LINE] {
+        let mut numbers = [0; 2 * LINE];
         let mut k = 0;
-        while k < LINE {
+        while k < 2 * LINE {
             numbers[k] = k as u8;
             k += 1;
         }
@@ -108,12 +121,12 @@ mod x86 {
         }
     }
 
-    /// The numbers of a line's bytes from one on.
+    /// So many numbers as a line has bytes, from one on that is at most [`LINE`].
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f")]
     fn from(first: usize) -> __m512i {
-        // SAFETY: a line of memory, and aligned as one.
-        let numbers = unsafe { _mm512_load_si512(NUMBERS.0.as_ptr().cast()) };
-        _mm512_add_epi8(numbers, _mm512_set1_epi8(first as i8))
+        debug_assert!(first <= LINE);
+        // SAFETY: there are as many behind it.
+        unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().wrapping_add(first).cast()) }
     }
 }

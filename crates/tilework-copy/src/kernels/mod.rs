@@ -23,7 +23,7 @@ pub(crate) mod vector;
 
 use std::sync::OnceLock;
 
-use carry::Slots;
+use carry::Held;
 
 #[allow(unused_imports, reason = "a bench includes this module and takes what it measures")]
 pub(crate) use interleave::{Zip, ZipFn, deinterleave, interleave};
@@ -79,11 +79,11 @@ impl Block {
 /// `next` may be any address.
 pub(crate) type BlockFn = unsafe fn(&Block);
 
-/// Moves one block, by way of the slots of its destination rows.
+/// Moves one block, by way of what is held of its destination rows.
 ///
 /// # Safety
 /// As for [`BlockFn`], and for [`carry`] of each row.
-pub(crate) type CarryFn = unsafe fn(&Block, Slots);
+pub(crate) type CarryFn = unsafe fn(&Block, Held);
 
 /// The kernels that transpose elements of one size with one instruction set.
 #[derive(Clone, Copy, Debug)]
@@ -97,8 +97,8 @@ pub(crate) struct Transpose {
     /// are 16 or 32 bytes each and adjacent, and `destination` and the bytes of all rows together are multiples
     /// of 64. Else by way of a stage in the cache, which wants long destination rows: 512 bytes and more.
     pub stream: BlockFn,
-    /// The same for destination rows of 64 bytes or more that begin anywhere: slots, one for each, hold what does not fill a line, for
-    /// the block that goes on with the rows. The caller says whose the slots are, and writes what is left in them.
+    /// The same for destination rows of 64 bytes or more that begin anywhere: the last line of each is held, for the block that goes
+    /// on with the rows. The caller says whose lines are held, and writes what is left of them.
     pub carry: Option<CarryFn>,
 }
 

@@ -8,16 +8,18 @@ use smallvec::SmallVec;
 use super::chain::{Chain, Growing};
 use super::network::{Network, Side, divisible, network, square};
 use super::run::MOST;
+use crate::carry;
 use crate::choose::{cut, sort, whole};
 use crate::exec::STAGE;
 use crate::explain;
 use crate::fetch;
-use crate::kernels::net::{self, Pass, PassFn};
+use crate::kernels::net::{self, Pass, PassFn, Put};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 use crate::past::{self, FRONT};
 use crate::setting::Setting;
-use crate::step::{Part, Step, Work};
+use crate::step::{Outer, Part, Step, Work};
+use tilework_core::InOrder;
 
 /// Bytes of a block.
 const BLOCK: usize = 64 << 10;
@@ -69,8 +71,21 @@ pub(crate) struct Blocks {
     /// Whether lines of the destination are all whole ones if one of them is; and are then written past the cache.
     pub(super) is_whole: bool,
     pub(super) streams: bool,
-    /// How a block is put together, where lines are no whole ones.
+    /// How a block is put together, where lines are no whole ones: its rows go on from block to block, or go to a buffer.
+    pub(super) carried: Option<Carried>,
     pub(super) staged: Option<Staged>,
+}
+
+/// The rows of a block whose lines are no whole ones: each of a column's pieces is one.
+#[derive(Debug)]
+pub(super) struct Carried {
+    pub(super) kernel: PassFn,
+    /// The places of a column's rows, from its own.
+    pub(super) pieces: Vec<isize>,
+    /// Where the lines before are held, from those of the first row of the column, and whether they are the first ones of their rows: of
+    /// the lines of a network, or of the columns of squares.
+    pub(super) holds: Vec<isize>,
+    pub(super) firsts: Vec<bool>,
 }
 
 /// Where rows of the destination stand in the buffer that they are put together in.
@@ -90,7 +105,12 @@ impl fmt::Display for Blocks {
         let lines = explain::lines(self.lines, self.width);
         let what = if self.own.is_some() { "a network of" } else { "squares of" };
         let passes = if self.passes.len() == 1 { "" } else { ", in two passes" };
-        let stored = explain::blocks_stored(self.streams, self.is_whole, self.staged.is_some());
+        let stored = explain::blocks_stored(
+            self.streams,
+            self.is_whole,
+            self.carried.is_some(),
+            self.staged.is_some(),
+        );
         let [rows, columns] = [&self.rows, &self.columns].map(|chain| chain.to.len());
         write!(f, "{what} {lines}{passes}, in blocks of {rows} by {columns}, {stored}")
     }
@@ -138,6 +158,7 @@ impl Blocks {
         // costs little.
         let split = match (self.is_whole, setting.streams) {
             (true, _) => 0,
+            (false, true) if self.carried.is_some() => lines / 2,
             (false, true) => lines * 3 / 2,
             (false, false) => lines / 4,
         };
@@ -237,9 +258,10 @@ fn finish(
     let last = passes.last()?;
     // A short line is only a part of one, so that it is put together with others before it goes past the cache.
     let streams = setting.streams && width == LINE;
-    let kernel = |pass: &Pass, streams| net::pass(setting.set, width, pass.count, streams);
-    let (plain, stream) = (kernel(last, false)?, kernel(last, streams)?);
-    let first = if passes.len() > 1 { Some(kernel(&passes[0], false)?) } else { None };
+    let kernel = |pass: &Pass, put| net::pass(setting.set, width, pass.count, put);
+    let put = if streams { Put::Stream } else { Put::Plain };
+    let (plain, stream, carry) = (kernel(last, Put::Plain)?, kernel(last, put)?, kernel(last, Put::Carry));
+    let first = if passes.len() > 1 { Some(kernel(&passes[0], Put::Plain)?) } else { None };
     // The lists of calls that begin at one place are so long.
     if own.is_none() && rows.to.len().max(columns.to.len()) > MOST * lines {
         return None;
@@ -266,6 +288,7 @@ fn finish(
         stream,
         is_whole: false,
         streams,
+        carried: None,
         staged: None,
     };
     let zero = vec![0];
@@ -274,15 +297,21 @@ fn finish(
     let bytes = blocks.rows.bytes * row_piece;
     blocks.is_whole = to.iter().chain(&blocks.columns.to).all(whole_line) && whole_line(&(bytes as isize));
     if setting.streams && bytes >= STAGED {
-        blocks.staged = staged(&blocks, bytes);
+        blocks.carried = carry.and_then(|kernel| carried(&blocks, kernel));
+        if blocks.carried.is_none() {
+            blocks.staged = staged(&blocks, bytes);
+        }
     }
     let weight = counts.0 * counts.1 * to.len() * width / blocks.taken();
     let mut outer = whole(&nest.turns);
     outer.push(cut(row, row_piece, Part::Rows));
     outer.push(cut(column, column_piece, Part::Columns));
     sort(&mut outer, setting.rows());
-    if blocks.staged.is_some() && !blocks.is_whole {
-        past::along_rows(&mut outer, |outer| matches!(outer.part, Part::Rows(_)));
+    let is_row = |outer: &Outer| matches!(outer.part, Part::Rows(_));
+    if blocks.carried.is_some() && !blocks.is_whole {
+        outer.order_by_key(is_row);
+    } else if blocks.staged.is_some() && !blocks.is_whole {
+        past::along_rows(&mut outer, is_row);
     }
     Some(Step { starts: nest.starts, outer, work: Work::Network(blocks.into()), weight, fills: false })
 }
@@ -299,24 +328,59 @@ pub(crate) fn fetching(mut step: Step) -> Step {
     step
 }
 
-/// The places of a block whose rows have so many bytes, in a buffer.
-fn staged(blocks: &Blocks, bytes: usize) -> Option<Staged> {
-    let pitch = past::pitch(bytes);
-    let (mut lines, mut pieces) = (vec![0], vec![0]);
+/// The rows to which the lines of a column belong: for each line which of them, and the place within it; and where the rows are.
+fn rows_of_lines(blocks: &Blocks) -> (Vec<(usize, isize)>, Vec<isize>) {
+    let (mut lines, mut pieces) = (vec![(0, 0)], vec![0]);
     let steps = blocks.own.as_ref().map_or(&[][..], |own| &own.steps[1]);
     for &step in steps {
         // Lines that are next to each other are part of one row.
         let within = step > 0 && (step as usize) < blocks.rows.bytes;
-        let there = if within { step } else { (pieces.len() * pitch) as isize };
-        lines.extend_from_within(..);
-        let half = lines.len() / 2;
-        lines[half..].iter_mut().for_each(|place| *place += there);
+        let there = |&(piece, at): &(usize, isize)| {
+            if within { (piece, at + step) } else { (piece + pieces.len(), at) }
+        };
+        let more: Vec<_> = lines.iter().map(there).collect();
+        lines.extend(more);
         if !within {
-            pieces.extend_from_within(..);
-            let half = pieces.len() / 2;
-            pieces[half..].iter_mut().for_each(|place| *place += step);
+            let more: Vec<_> = pieces.iter().map(|piece| piece + step).collect();
+            pieces.extend(more);
         }
     }
+    (lines, pieces)
+}
+
+/// How the rows of a block go on in the next one; unless the lines of a row are not moved one after the other, or rows are too many.
+fn carried(blocks: &Blocks, kernel: PassFn) -> Option<Carried> {
+    let (lines, pieces) = rows_of_lines(blocks);
+    let columns = blocks.columns.to.len();
+    if columns * pieces.len() > carry::ROWS {
+        return None;
+    }
+    if blocks.own.is_none() {
+        let holds = (0..columns).map(|column| (column * LINE) as isize).collect();
+        return Some(Carried { kernel, pieces, holds, firsts: vec![true; columns] });
+    }
+    // The second of two passes has one line of each call of the first.
+    let first = 1 << blocks.passes[0].count;
+    let order = (0..first).flat_map(|line| (line..lines.len()).step_by(first));
+    let mut done = vec![0; pieces.len()];
+    for &row in &blocks.rows.to {
+        for line in order.clone() {
+            let (piece, within) = lines[line];
+            if row + within != done[piece] {
+                return None;
+            }
+            done[piece] += LINE as isize;
+        }
+    }
+    let holds = lines.iter().map(|line| (line.0 * LINE) as isize).collect();
+    Some(Carried { kernel, pieces, holds, firsts: lines.iter().map(|line| line.1 == 0).collect() })
+}
+
+/// The places of a block whose rows have so many bytes, in a buffer.
+fn staged(blocks: &Blocks, bytes: usize) -> Option<Staged> {
+    let pitch = past::pitch(bytes);
+    let (lines, pieces) = rows_of_lines(blocks);
+    let lines = lines.into_iter().map(|(piece, within)| (piece * pitch) as isize + within).collect();
     let columns = blocks.columns.to.len();
     let columns: Vec<_> = (0..columns).map(|column| (column * pieces.len() * pitch) as isize).collect();
     (columns.len() * pieces.len() * pitch + FRONT <= STAGE).then_some(Staged {

@@ -6,12 +6,14 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::blocks::{Blocks, Staged};
+use super::blocks::{Blocks, Carried, Staged};
 use super::network::Side;
 use crate::bounds;
+use crate::carry::{self, Carry, Rows};
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::InstructionSet;
-use crate::kernels::net::{Calls, LANE, Pass, PassFn, STAGES};
+use crate::kernels::carry::Held;
+use crate::kernels::net::{Calls, Carrying, LANE, Pass, PassFn, STAGES};
 use crate::kernels::vector::LINE;
 use crate::past::{FRONT, Pending, Row};
 use crate::step::{Step, Walker};
@@ -54,6 +56,8 @@ struct Block<'a> {
     /// Where lines and columns go.
     lines: &'a [isize],
     column_places: &'a [isize],
+    /// What is held of rows that are carried on.
+    held: Option<Held>,
 }
 
 /// Runs a range of units.
@@ -74,6 +78,7 @@ pub(crate) unsafe fn run(
     let mut rows_of_pending = 0;
     let mut bytes_of_pending = 0;
     let mut turn = 0;
+    let mut carry: Option<Carry> = None;
     let zero: &[isize] = &[0];
     for unit in units.clone() {
         let place = walker.place();
@@ -98,9 +103,18 @@ pub(crate) unsafe fn run(
             kernel: if streams { blocks.stream } else { blocks.plain },
             lines: blocks.own.as_ref().map_or(zero, |own| &own.to),
             column_places: &blocks.columns.to,
+            held: None,
         };
         // SAFETY: the caller's promise, for one of its units.
         unsafe {
+            if let Some(carried) = blocks.carried.as_ref().filter(|_| !streams) {
+                let carry = carry.get_or_insert_with(|| Carry::new(scratch.stage(carry::BYTES, 0)));
+                let rows = Rows { to: place.to, count: columns * carried.pieces.len(), bytes };
+                block.kernel = carried.kernel;
+                block.held = Some(carry.next(rows, |row| carried.place(blocks, row), buffers));
+                block.run(&mut between, |_| ());
+                continue;
+            }
             match &blocks.staged {
                 Some(staged) if !streams => {
                     let count = columns * staged.pieces.len();
@@ -125,11 +139,22 @@ pub(crate) unsafe fn run(
             }
         }
     }
+    if let (Some(carried), Some(mut carry)) = (&blocks.carried, carry) {
+        // SAFETY: as above.
+        unsafe { carry.finish(|row| carried.place(blocks, row), buffers) };
+    }
     if let (Some(staged), Some(mut pending)) = (&blocks.staged, pending) {
         // SAFETY: as above.
         unsafe {
             pending.write(set, staged.row(blocks, bytes_of_pending), rows_of_pending, None, buffers);
         }
+    }
+}
+
+impl Carried {
+    /// Where a row is, from the place of its block.
+    fn place(&self, blocks: &Blocks, row: usize) -> isize {
+        blocks.columns.to[row / self.pieces.len()] + self.pieces[row % self.pieces.len()]
     }
 }
 
@@ -161,11 +186,19 @@ impl Block<'_> {
             let at = (share * taken).min(outer - taken);
             // Where calls take several entries, the last one goes back to overlap the one before.
             let full = inner / taken;
-            let rest = if full * taken < inner { Some((inner - taken, 1)) } else { None };
-            for (start, count) in [Some((0, full)), rest].into_iter().flatten() {
+            let rest = usize::from(full * taken < inner);
+            let begins = self.held.is_some_and(|held| held.begin);
+            // Where rows begin, their first lines are apart.
+            let first = match blocks.inner {
+                Side::Destination if begins => 1,
+                _ => full,
+            };
+            let parts = [(0, first), (first * taken, full - first), (inner - taken, rest)];
+            for (start, count) in parts.into_iter().filter(|part| part.1 > 0) {
+                let over = (share * taken - at, if start % taken == 0 { 0 } else { full * taken - start });
                 let calls = match blocks.inner {
-                    Side::Source => self.calls((at, start), count, fetch),
-                    Side::Destination => self.calls((start, at), count, fetch),
+                    Side::Source => self.calls((at, start), over, count, fetch),
+                    Side::Destination => self.calls((start, at), (over.1, over.0), count, fetch),
                 };
                 fetch = fetch.wrapping_add(calls.fetches * count);
                 // SAFETY: the lines of each call are within the buffers by the caller's promise, and the lists are as
@@ -184,8 +217,14 @@ impl Block<'_> {
         }
     }
 
-    /// So many calls from a row and a column on, along the inner side.
-    fn calls(&self, (row, column): (usize, usize), count: usize, fetch: *const isize) -> Calls {
+    /// So many calls from a row and a column on, along the inner side; so many of the rows and columns were moved before.
+    fn calls(
+        &self,
+        (row, column): (usize, usize),
+        (rows_over, columns_over): (usize, usize),
+        count: usize,
+        fetch: *const isize,
+    ) -> Calls {
         let blocks = self.blocks;
         let (rows, columns) = (&blocks.rows, &blocks.columns);
         let by_rows = blocks.inner == Side::Destination;
@@ -204,6 +243,7 @@ impl Block<'_> {
             fetches: if self.fetches { blocks.fetches } else { 0 },
             fetch,
             next: self.next,
+            carrying: self.carrying((row, column), (rows_over, columns_over)),
         };
         match &blocks.own {
             None if by_rows => Calls { from_step: blocks.lines, destinations: lines, ..calls },
@@ -219,6 +259,29 @@ impl Block<'_> {
                 let sources = columns.from[column..].as_ptr();
                 Calls { source, sources, destinations: self.column_places[column..].as_ptr(), ..calls }
             }
+        }
+    }
+
+    /// How the rows go on to which the lines of these calls belong.
+    fn carrying(&self, (row, column): (usize, usize), (rows_over, columns_over): (usize, usize)) -> Carrying {
+        let blocks = self.blocks;
+        let (Some(held), Some(carried)) = (self.held, &blocks.carried) else { return Carrying::NONE };
+        let begin = held.begin && row == 0;
+        // A network has its own lines in each column; of squares, columns are lines.
+        let (first, number, step) = match blocks.own {
+            None => (0, column, 0),
+            Some(_) if blocks.inner == Side::Destination => (column * carried.pieces.len(), 0, 0),
+            Some(_) => (column * carried.pieces.len(), 0, carried.pieces.len() * LINE),
+        };
+        let held = Held { begin, ..held.from(first) };
+        Carrying {
+            held,
+            hold: carried.holds[number..].as_ptr(),
+            step: step as isize,
+            ends: begin || rows_over > 0,
+            firsts: carried.firsts[number..].as_ptr(),
+            over: rows_over * blocks.entry(),
+            skip: columns_over,
         }
     }
 }
@@ -259,6 +322,7 @@ unsafe fn two_passes(
                     fetches,
                     fetch: calls.fetch.add(call * fetches * groups),
                     next: calls.next,
+                    carrying: Carrying::NONE,
                 },
             );
             second(
@@ -277,6 +341,7 @@ unsafe fn two_passes(
                     fetches: 0,
                     fetch: std::ptr::null(),
                     next: std::ptr::null(),
+                    carrying: calls.carrying.of(call, call * calls.to_step),
                 },
             );
         }

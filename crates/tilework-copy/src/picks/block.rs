@@ -73,7 +73,7 @@ pub(super) struct Staged {
 impl fmt::Display for Picks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = self.is_whole && self.kernels.stream.is_some();
-        let stored = explain::blocks_stored(self.streams, whole, self.staged.is_some());
+        let stored = explain::blocks_stored(self.streams, whole, false, self.staged.is_some());
         f.write_str("lists of")?;
         for (k, table) in self.tables.iter().enumerate() {
             let (windows, picks) = (table.windows.len(), table.picks.len());

@@ -2,31 +2,40 @@
 
 use std::arch::x86_64::*;
 
-use super::{Bytes, Calls, Pass, PassFn, STAGES, Slots};
+use super::super::carry::{each, end, joined};
+use super::{Bytes, Calls, Pass, PassFn, Put, STAGES, Slots};
 
 /// The registers of a pass. What it has no lines for is never touched.
 type Lines = [__m512i; 1 << STAGES];
 
-pub(super) fn pass(stages: usize, streams: bool) -> Option<PassFn> {
-    Some(match (stages, streams) {
-        (0, false) => run::<0, false>,
-        (1, false) => run::<1, false>,
-        (2, false) => run::<2, false>,
-        (3, false) => run::<3, false>,
-        (4, false) => run::<4, false>,
-        (0, true) => run::<0, true>,
-        (1, true) => run::<1, true>,
-        (2, true) => run::<2, true>,
-        (3, true) => run::<3, true>,
-        (4, true) => run::<4, true>,
+pub(super) fn pass(stages: usize, put: Put) -> Option<PassFn> {
+    Some(match stages {
+        0 => of::<0>(put),
+        1 => of::<1>(put),
+        2 => of::<2>(put),
+        3 => of::<3>(put),
+        4 => of::<4>(put),
         _ => return None,
     })
 }
 
+fn of<const K: usize>(put: Put) -> PassFn {
+    match put {
+        Put::Plain => run::<K, PLAIN>,
+        Put::Stream => run::<K, STREAM>,
+        Put::Carry => run::<K, CARRY>,
+    }
+}
+
+/// The same as [`Put`], as compilers want it.
+const PLAIN: u8 = 0;
+const STREAM: u8 = 1;
+const CARRY: u8 = 2;
+
 /// # Safety
 /// As for [`PassFn`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn run<const K: usize, const STREAM: bool>(pass: &Pass, calls: &Calls) {
+unsafe fn run<const K: usize, const PUT: u8>(pass: &Pass, calls: &Calls) {
     debug_assert!(pass.count == K);
     let mut fetch = calls.fetch;
     for call in 0..calls.count {
@@ -51,15 +60,79 @@ unsafe fn run<const K: usize, const STREAM: bool>(pass: &Pass, calls: &Calls) {
             permute::<K>(&pass.after, &mut lines);
             let destination = calls.destination.wrapping_offset(*calls.destinations.add(call));
             let to = calls.to.add(call * calls.to_step);
+            if PUT == CARRY {
+                carry::<K>(&lines, destination, to, call, calls);
+                continue;
+            }
             for (r, &line) in lines[..1 << K].iter().enumerate() {
                 let to = destination.wrapping_offset(*to.add(r * calls.to_stride));
-                if STREAM {
+                if PUT == STREAM {
                     debug_assert!(to.addr().is_multiple_of(64));
                     _mm512_stream_si512(to.cast(), line);
                 } else {
                     _mm512_storeu_si512(to.cast(), line);
                 }
             }
+        }
+    }
+}
+
+/// Goes on with the rows of the lines of a call.
+///
+/// # Safety
+/// As for [`PassFn`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+unsafe fn carry<const K: usize>(
+    lines: &Lines,
+    destination: *mut u8,
+    to: *const isize,
+    call: usize,
+    calls: &Calls,
+) {
+    let rows = &calls.carrying;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if rows.ends || rows.skip > 0 {
+            // Another array, so that the lines themselves need not be in memory.
+            let lines = *lines;
+            return carry_ends(&lines[..1 << K], destination, to, call, calls);
+        }
+        let held = rows.held.lines.wrapping_offset(call as isize * rows.step);
+        let hold = rows.hold.add(call * calls.to_step);
+        each!(r < 1 << K, {
+            let number = r * calls.to_stride;
+            let hold = held.wrapping_offset(*hold.add(number));
+            let before = _mm512_load_si512(hold.cast());
+            _mm512_store_si512(hold.cast(), lines[r]);
+            joined(before, lines[r], destination.wrapping_offset(*to.add(number)));
+        });
+    }
+}
+
+/// The same where rows begin or end, or some lines are left out.
+///
+/// # Safety
+/// As for [`PassFn`].
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+unsafe fn carry_ends(lines: &[__m512i], destination: *mut u8, to: *const isize, call: usize, calls: &Calls) {
+    let rows = &calls.carrying;
+    let held = rows.held.lines.wrapping_offset(call as isize * rows.step);
+    let first = call * calls.to_step;
+    for (r, &line) in lines.iter().enumerate() {
+        let number = r * calls.to_stride;
+        if first + number < rows.skip {
+            continue;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            let hold = held.wrapping_offset(*rows.hold.add(first + number));
+            let begins = rows.held.begin && *rows.firsts.add(first + number);
+            let to = destination.wrapping_offset(*to.add(number));
+            end(_mm512_load_si512(hold.cast()), line, to, rows.over, begins);
+            _mm512_store_si512(hold.cast(), line);
         }
     }
 }

@@ -14,6 +14,7 @@ mod avx512;
 mod neon;
 
 use super::InstructionSet;
+use super::carry::Held;
 use super::vector::LINE;
 
 /// Bytes of a short line.
@@ -83,6 +84,59 @@ pub(crate) struct Calls {
     pub(crate) fetches: usize,
     pub(crate) fetch: *const isize,
     pub(crate) next: *const u8,
+    /// Of rows that begin anywhere, for [`Put::Carry`].
+    pub(crate) carrying: Carrying,
+}
+
+/// The rows to which the lines of some calls belong.
+#[derive(Clone, Copy)]
+pub(crate) struct Carrying {
+    /// Line r of call i is of the row whose held line is so many bytes behind `held`: `hold[i * to_step + r * to_stride] + i * step`.
+    pub(crate) held: Held,
+    pub(crate) hold: *const isize,
+    pub(crate) step: isize,
+    /// Whether these are the first or last lines of their rows: some begin with it, of others the first `over` bytes were made before.
+    pub(crate) ends: bool,
+    /// Which lines are the first ones of rows that begin, in the same order.
+    pub(crate) firsts: *const bool,
+    pub(crate) over: usize,
+    /// Lines in that order that were made before, and are left out.
+    pub(crate) skip: usize,
+}
+
+impl Carrying {
+    /// None.
+    pub(crate) const NONE: Carrying = Carrying {
+        held: Held { lines: std::ptr::null_mut(), begin: false },
+        hold: std::ptr::null(),
+        step: 0,
+        ends: false,
+        firsts: std::ptr::null(),
+        over: 0,
+        skip: 0,
+    };
+
+    /// Of one of these calls, whose lines begin at a number of the lists, as calls by itself.
+    pub(crate) fn of(self, call: usize, number: usize) -> Carrying {
+        Carrying {
+            held: Held { lines: self.held.lines.wrapping_offset(call as isize * self.step), ..self.held },
+            hold: self.hold.wrapping_add(number),
+            step: 0,
+            firsts: self.firsts.wrapping_add(number),
+            ..self
+        }
+    }
+}
+
+/// How a kernel stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// Through the cache.
+    Plain,
+    /// Past the cache, whole lines.
+    Stream,
+    /// Past the cache, by way of what is held: [`super::carry`].
+    Carry,
 }
 
 /// Calls a pass.
@@ -92,21 +146,23 @@ pub(crate) struct Calls {
 /// 2. The lists of offsets are as long as [`Calls`] says, and so is `fetch`.
 /// 3. Every line that is read is within one buffer that can be read.
 /// 4. Every line that is written is within one buffer that can be written, and overlaps none that is read; what two calls write
-///    at the same place is the same. If the kernel streams, its address is a multiple of 64, and the caller fences.
+///    at the same place is the same. If the kernel streams, its address is a multiple of 64, and the caller fences. If it carries, the
+///    lines of a row come one after the other, each is written once, the one before is held, and the lists of [`Carrying`] are as
+///    long as that of places; the caller fences.
 /// 5. Nobody else writes the one or touches the other meanwhile.
 /// 6. The machine has the instructions the kernel was made for.
 pub(crate) type PassFn = unsafe fn(&Pass, &Calls);
 
 /// The kernel for lines of 64 or 16 bytes and so many stages, up to [`STAGES`], if the set has one; with stores past the cache
 /// only for 64. The set must be one that this machine has.
-pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, streams: bool) -> Option<PassFn> {
+pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -> Option<PassFn> {
     match (set, width) {
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, LINE) => avx512::pass(stages, streams),
+        (InstructionSet::Avx512, LINE) => avx512::pass(stages, put),
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) => avx2::pass(stages),
+        (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) if put == Put::Plain => avx2::pass(stages),
         #[cfg(target_arch = "aarch64")]
-        (InstructionSet::Neon, LANE) => neon::pass(stages),
+        (InstructionSet::Neon, LANE) if put == Put::Plain => neon::pass(stages),
         _ => None,
     }
 }

@@ -1,31 +1,18 @@
 //! Blocks whose destination rows begin anywhere, written past the cache: see [`super::super::carry`].
 //!
-//! The tiles of some columns follow each other down the source's rows, so that what waits to fill a line stays in registers and goes
-//! to its slot once a block.
+//! The tiles of some columns follow each other down the source's rows, so that what waits to fill a line stays in registers, and is
+//! held in memory from block to block only.
 
 use std::mem::MaybeUninit;
 
 use super::super::Block;
-use super::super::carry::{Slots, end, joined};
+use super::super::carry::{Held, each, end, joined};
 use super::avx2::prefetch;
 use super::avx512::Four;
 use super::lanes::{LANE, LINE, Lanes, MOST, Piece, falls_into_one_set, line_of};
 
 /// Rows whose lines are copied if they would meet in one set of the cache.
 const ROWS: usize = 256;
-
-/// What is done for each number, written out: vectors that a loop numbers do not stay in registers.
-macro_rules! each {
-    ($column:ident < $count:ident, $body:block) => {
-        each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15, $column < $count, $body)
-    };
-    ($($number:literal)*, $column:ident < $count:ident, $body:block) => {
-        $(if $number < $count {
-            let $column = $number;
-            $body
-        })*
-    };
-}
 
 #[repr(align(64))]
 struct Scratch(MaybeUninit<[u8; ROWS * LINE]>);
@@ -36,7 +23,7 @@ struct Scratch(MaybeUninit<[u8; ROWS * LINE]>);
 ///
 /// As [`crate::kernels::CarryFn`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, slots: Slots) {
+pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, held: Held) {
     let side = SIDE;
     let tile = LINE / SIZE;
     let &Block { rows, columns, source_stride, .. } = block;
@@ -70,7 +57,7 @@ pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, sl
                 to: block.destination.wrapping_offset(column as isize * block.destination_stride),
                 to_stride: block.destination_stride,
                 rows,
-                slots: slots.from(column),
+                held: held.from(column),
                 next: if block.next.is_null() { block.next } else { at(block.next) },
                 next_stride: source_stride,
                 share: (piece, pieces),
@@ -97,7 +84,7 @@ struct Strip {
     to: *mut u8,
     to_stride: isize,
     rows: usize,
-    slots: Slots,
+    held: Held,
     /// What is fetched for the next block, and the share of its rows.
     next: *const u8,
     next_stride: isize,
@@ -146,13 +133,13 @@ impl Strip {
         // SAFETY: the caller's promise.
         unsafe {
             let mut row = 0;
-            if self.slots.begin {
+            if self.held.begin {
                 self.edge::<SIZE>(0, 0, (0, SIDE));
                 row = tile;
             }
             let mut before: [Four; SIDE] = [Four::zero(); SIDE];
             for (column, before) in before.iter_mut().enumerate() {
-                *before = Four::load_whole(self.slots.line(column));
+                *before = Four::load_whole(self.held.line(column));
             }
             while row < full {
                 let piece = self.tile::<SIZE>(row);
@@ -167,7 +154,7 @@ impl Strip {
                 row += tile;
             }
             for (column, before) in before.iter().enumerate() {
-                before.store(self.slots.line(column));
+                before.store(self.held.line(column));
             }
             if full < self.rows {
                 self.edge::<SIZE>(self.rows - tile, full - (self.rows - tile), (0, SIDE));
@@ -206,9 +193,9 @@ impl Strip {
             self.fetch::<SIZE>(row);
             for (column, &vector) in vectors.iter().enumerate().take(last).skip(first) {
                 let to = piece.to.wrapping_offset(column as isize * self.to_stride);
-                let slot = self.slots.line(column);
-                end(Four::load_whole(slot).0, vector.0, to, over * SIZE, self.slots.begin && row == 0);
-                vector.store(slot);
+                let hold = self.held.line(column);
+                end(Four::load_whole(hold).0, vector.0, to, over * SIZE, self.held.begin && row == 0);
+                vector.store(hold);
             }
         }
     }
