@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::bounds;
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::Block;
-use crate::kernels::carry::{Held, last};
+use crate::kernels::carry::{Held, first, last, seam};
 use crate::kernels::vector::LINE;
 use crate::step::{Step, Walker, Work};
 
@@ -24,7 +24,7 @@ pub(crate) const BYTES: usize = ROWS * LINE;
 /// As for [`crate::exec::run`].
 pub(crate) unsafe fn run(step: &Step, units: Range<usize>, buffers: Buffers, scratch: &mut Scratch) {
     let Work::Transpose { size, from, to, fetches, carry: Some(kernel), .. } = step.work else { return };
-    let mut carry = Carry::new(scratch.stage(BYTES, 0));
+    let mut carry = Carry::new(scratch);
     let row = |row: usize| row as isize * to;
     let mut walker = Walker::at(step, units.start);
     for _ in units {
@@ -65,14 +65,16 @@ pub(crate) struct Rows {
 
 /// Held lines, and whose they are.
 pub(crate) struct Carry {
-    memory: *mut u8,
-    rows: Option<Rows>,
+    lines: *mut u8,
+    heads: *mut u8,
+    /// The rows of the block before, and where the first of the blocks along them was.
+    rows: Option<(Rows, isize)>,
 }
 
 impl Carry {
-    /// In memory of [`BYTES`] bytes that begins with a line.
-    pub(crate) fn new(memory: *mut u8) -> Carry {
-        Carry { memory, rows: None }
+    /// In the memory of a thread.
+    pub(crate) fn new(scratch: &mut Scratch) -> Carry {
+        Carry { lines: scratch.stage(BYTES, 0), heads: scratch.stage(BYTES, 1), rows: None }
     }
 
     /// What is held of the rows of the next block. `place` says where a row is, from the place of its block.
@@ -86,30 +88,49 @@ impl Carry {
         place: impl Fn(usize) -> isize,
         buffers: Buffers,
     ) -> Held {
-        let goes_on = self
-            .rows
-            .is_some_and(|before| before.to + before.bytes as isize == rows.to && before.count == rows.count);
-        if !goes_on {
+        let goes_on = |(before, _): &(Rows, isize)| {
+            before.to + before.bytes as isize == rows.to && before.count == rows.count
+        };
+        let start = self.rows.filter(goes_on).map(|(_, start)| start);
+        if start.is_none() {
             // SAFETY: the caller's promise.
             unsafe { self.finish(place, buffers) };
         }
-        self.rows = Some(rows);
-        Held { lines: self.memory, begin: !goes_on }
+        self.rows = Some((rows, start.unwrap_or(rows.to)));
+        self.held(start.is_none())
     }
 
-    /// Writes what is left of the rows.
+    fn held(&self, begin: bool) -> Held {
+        Held { lines: self.lines, heads: self.heads, begin }
+    }
+
+    /// Writes what is left of the rows: their ends.
     ///
     /// # Safety
     /// As for [`Carry::next`].
     pub(crate) unsafe fn finish(&mut self, place: impl Fn(usize) -> isize, buffers: Buffers) {
-        let Some(rows) = self.rows.take() else { return };
-        let held = Held { lines: self.memory, begin: false };
+        let Some((rows, start)) = self.rows.take() else { return };
+        let held = self.held(false);
+        let at = |block: isize, row: usize| buffers.destination.wrapping_offset(block + place(row));
+        let mut before: Option<*mut u8> = None;
         for row in 0..rows.count {
-            let end = buffers.destination.wrapping_offset(rows.to + place(row) + rows.bytes as isize);
+            let (start, end) = (at(start, row), at(rows.to + rows.bytes as isize, row));
+            debug_assert!(bounds::hold_written(buffers, start, LINE));
             debug_assert!(bounds::hold_written(buffers, end.wrapping_sub(LINE), LINE));
-            // SAFETY: the caller's promise: the row has a line's worth of bytes, of which the last ones are held.
-            unsafe { last(end, held, row) };
+            // SAFETY: the caller's promise: rows have a line's worth of bytes, of which the first and the last ones are held.
+            unsafe {
+                match before {
+                    Some(before) if before == start => seam(start, held, row),
+                    _ => {
+                        first(start, held, row);
+                        before.inspect(|&end| last(end, held, row - 1));
+                    }
+                }
+            }
+            before = Some(end);
         }
+        // SAFETY: as above.
+        before.inspect(|&end| unsafe { last(end, held, rows.count - 1) });
     }
 }
 
@@ -150,9 +171,8 @@ mod tests {
         }
         let step = if backward { -(to_step as isize) } else { to_step as isize };
         let place = |row: usize| row as isize * step;
-        let mut memory = vec![0_u8; BYTES + LINE];
-        let at = memory.as_ptr().align_offset(LINE);
-        let mut carry = Carry::new(memory[at..].as_mut_ptr());
+        let mut scratch = Scratch::default();
+        let mut carry = Carry::new(&mut scratch);
         let buffers = Buffers::of(&source, &mut out);
         let mut done = 0;
         for &piece in &pieces {

@@ -34,6 +34,9 @@ const UNIT: usize = 16 << 10;
 /// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
 const ADJOINING: Range<usize> = 257..1024;
 
+/// The lines of so many source rows are near.
+const NEAR: usize = 256;
+
 /// An element that fills this many bytes or more has a kernel call of its own.
 const REPEATED: usize = 64;
 
@@ -181,16 +184,17 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let whole_lines = lines(columns.to)
         && (rows.extent * size).is_multiple_of(LINE)
         && others.iter().all(|turn| lines(turn.to));
+    let adjacent = columns.to == (rows.extent * size) as isize;
     let store = match setting.streams {
         false => Store::Plain,
         // Half a line at a time, stores past the cache are slow: registers of a line write it, others put rows together.
         true if whole_lines && (setting.set == InstructionSet::Avx512 || rows.extent * size < 256) => {
             Store::Stream
         }
-        true if columns.to == (rows.extent * size) as isize && rows.extent * size <= 2048 => {
-            Store::StageWhole
+        true if kernel.carry.is_some() && rows.extent * size >= if adjacent { LINE } else { 256 } => {
+            Store::Carry
         }
-        true if rows.extent * size >= 256 && kernel.carry.is_some() => Store::Carry,
+        true if adjacent && rows.extent * size <= 2048 => Store::StageWhole,
         true if rows.extent * size >= 256 => Store::Stage,
         true => Store::Plain,
     };
@@ -210,6 +214,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     };
     let row_piece = match store {
         Store::StageWhole => rows.extent,
+        Store::Carry if rows.extent <= NEAR => rows.extent,
         Store::Carry => filled(rows.extent, even(rows.extent, (row_bytes / size).max(tile), tile), tile),
         _ => even(rows.extent, (row_bytes / size).max(tile), tile),
     };

@@ -9,8 +9,8 @@
 //!                                 ^ m bytes after the line began; so its first m bytes are the last ones of `before`
 //! ```
 //!
-//! The first line of a row has only some of the row's bytes, and these are written under a mask. Its last bytes stay held;
-//! [`crate::carry`] writes them when no block goes on with the row.
+//! The first line of a row has only some of the row's bytes, so what is made first is held as well. When no block goes on with the
+//! rows, [`crate::carry`] writes the last bytes of each together with the first ones of the next, if they are neighbours.
 
 use super::vector::LINE;
 
@@ -19,6 +19,8 @@ use super::vector::LINE;
 pub(crate) struct Held {
     /// What was made last of each row: a line's worth each, aligned.
     pub(crate) lines: *mut u8,
+    /// What was made first.
+    pub(crate) heads: *mut u8,
     /// Whether rows begin, so that nothing is held of them yet.
     pub(crate) begin: bool,
 }
@@ -29,9 +31,14 @@ impl Held {
         self.lines.wrapping_add(row * LINE)
     }
 
+    /// The head of a row.
+    pub(crate) fn head(self, row: usize) -> *mut u8 {
+        self.heads.wrapping_add(row * LINE)
+    }
+
     /// Those from a row on.
     pub(crate) fn from(self, row: usize) -> Held {
-        Held { lines: self.line(row), ..self }
+        Held { lines: self.line(row), heads: self.head(row), ..self }
     }
 }
 
@@ -43,6 +50,29 @@ pub(crate) unsafe fn last(end: *mut u8, held: Held, row: usize) {
     let open = end.addr() % LINE;
     // SAFETY: the caller's promise.
     unsafe { end.sub(open).copy_from_nonoverlapping(held.line(row).add(LINE - open), open) }
+}
+
+/// Writes the first bytes of a row, which begins at `start`, to the end of their line; none if they are a whole one.
+///
+/// # Safety
+/// The row's first bytes are held, a line's worth, and they can be written.
+pub(crate) unsafe fn first(start: *mut u8, held: Held, row: usize) {
+    let open = start.addr().wrapping_neg() % LINE;
+    // SAFETY: the caller's promise.
+    unsafe { start.copy_from_nonoverlapping(held.head(row), open) }
+}
+
+/// Writes the line in which a row begins that follows the row before.
+///
+/// # Safety
+/// As for [`first`], and for [`last`] of the row before.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) unsafe fn seam(start: *mut u8, held: Held, row: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        first(start, held, row);
+        last(start, held, row - 1);
+    }
 }
 
 /// What is done for each number, written out: vectors that a loop numbers do not stay in registers.
@@ -62,13 +92,13 @@ macro_rules! each {
 pub(crate) use each;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{end, joined};
+pub(crate) use x86::{begin, joined, joined_over, seam};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::LINE;
+    use super::{Held, LINE};
 
     /// The numbers of the bytes of two lines.
     static NUMBERS: [u8; 2 * LINE] = numbers();
@@ -99,25 +129,49 @@ mod x86 {
         }
     }
 
-    /// The same at the ends of a row: where it begins, so that there is nothing before; or of whose bytes the first `over` are the last
-    /// ones of `before`, so that there may be no line that is full.
+    /// Writes the line in which a row begins that follows the row before, if it is no whole line of either.
     ///
     /// # Safety
-    /// As for [`joined`], with `to + over` instead of `to`; of a row that begins, what is before `to` need not be there.
+    /// 1. The first bytes of the one and the last bytes of the other are held, a line's worth of each, and can be written.
+    /// 2. The caller fences. The machine has the instructions.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(crate) unsafe fn seam(start: *mut u8, held: Held, row: usize) {
+        if !start.addr().is_multiple_of(LINE) {
+            // SAFETY: as promised.
+            unsafe {
+                let before = _mm512_load_si512(held.line(row - 1).cast());
+                joined(before, _mm512_load_si512(held.head(row).cast()), start);
+            }
+        }
+    }
+
+    /// Holds what a row begins with, and writes it if it is a whole line.
+    ///
+    /// # Safety
+    /// As for [`joined`]; a line can be written at `head`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(crate) unsafe fn end(before: __m512i, now: __m512i, to: *mut u8, over: usize, begins: bool) {
-        let to = to.wrapping_add(over);
-        let within = to.addr() % LINE;
-        if within < over {
-            return;
-        }
-        // SAFETY: as promised; masked bytes are not touched.
+    pub(crate) unsafe fn begin(now: __m512i, to: *mut u8, head: *mut u8) {
+        // SAFETY: as promised.
         unsafe {
-            let now = _mm512_permutexvar_epi8(from(over), now);
-            let full = _mm512_permutex2var_epi8(before, from(LINE - within), now);
-            let mask = if begins { u64::MAX << within } else { u64::MAX };
-            _mm512_mask_storeu_epi8(to.wrapping_sub(within).cast(), mask, full);
+            if to.addr().is_multiple_of(LINE) {
+                _mm512_stream_si512(to.cast(), now);
+            }
+            _mm512_store_si512(head.cast(), now);
+        }
+    }
+
+    /// The same as [`joined`] where the first `over` bytes are the last ones of `before`, so that there may be no line that is full.
+    ///
+    /// # Safety
+    /// As for [`joined`], with `to + over` instead of `to`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(crate) unsafe fn joined_over(before: __m512i, now: __m512i, to: *mut u8, over: usize) {
+        let to = to.wrapping_add(over);
+        if to.addr() % LINE >= over {
+            // SAFETY: as promised.
+            unsafe { joined(before, _mm512_permutexvar_epi8(from(over), now), to) };
         }
     }
 

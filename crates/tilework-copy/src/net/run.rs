@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::blocks::{Blocks, Carried, Staged};
 use super::network::Side;
 use crate::bounds;
-use crate::carry::{self, Carry, Rows};
+use crate::carry::{Carry, Rows};
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::InstructionSet;
 use crate::kernels::carry::Held;
@@ -108,7 +108,7 @@ pub(crate) unsafe fn run(
         // SAFETY: the caller's promise, for one of its units.
         unsafe {
             if let Some(carried) = blocks.carried.as_ref().filter(|_| !streams) {
-                let carry = carry.get_or_insert_with(|| Carry::new(scratch.stage(carry::BYTES, 0)));
+                let carry = carry.get_or_insert_with(|| Carry::new(scratch));
                 let rows = Rows { to: place.to, count: columns * carried.pieces.len(), bytes };
                 block.kernel = carried.kernel;
                 block.held = Some(carry.next(rows, |row| carried.place(blocks, row), buffers));

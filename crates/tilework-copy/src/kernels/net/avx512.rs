@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::carry::{each, end, joined};
+use super::super::carry::{begin, each, joined, joined_over};
 use super::{Bytes, Calls, Pass, PassFn, Put, STAGES, Slots};
 
 /// The registers of a pass. What it has no lines for is never touched.
@@ -98,7 +98,7 @@ unsafe fn carry<const K: usize>(
             let lines = *lines;
             return carry_ends(&lines[..1 << K], destination, to, call, calls);
         }
-        let held = rows.held.lines.wrapping_offset(call as isize * rows.step);
+        let held = rows.behind(call).lines;
         let hold = rows.hold.add(call * calls.to_step);
         each!(r < 1 << K, {
             let number = r * calls.to_stride;
@@ -119,7 +119,7 @@ unsafe fn carry<const K: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn carry_ends(lines: &[__m512i], destination: *mut u8, to: *const isize, call: usize, calls: &Calls) {
     let rows = &calls.carrying;
-    let held = rows.held.lines.wrapping_offset(call as isize * rows.step);
+    let held = rows.behind(call);
     let first = call * calls.to_step;
     for (r, &line) in lines.iter().enumerate() {
         let number = r * calls.to_stride;
@@ -128,11 +128,15 @@ unsafe fn carry_ends(lines: &[__m512i], destination: *mut u8, to: *const isize, 
         }
         // SAFETY: the caller's promise.
         unsafe {
-            let hold = held.wrapping_offset(*rows.hold.add(first + number));
-            let begins = rows.held.begin && *rows.firsts.add(first + number);
+            let hold = *rows.hold.add(first + number);
+            let before = held.lines.wrapping_offset(hold);
             let to = destination.wrapping_offset(*to.add(number));
-            end(_mm512_load_si512(hold.cast()), line, to, rows.over, begins);
-            _mm512_store_si512(hold.cast(), line);
+            if held.begin && *rows.firsts.add(first + number) {
+                begin(line, to, held.heads.wrapping_offset(hold));
+            } else {
+                joined_over(_mm512_load_si512(before.cast()), line, to, rows.over);
+            }
+            _mm512_store_si512(before.cast(), line);
         }
     }
 }

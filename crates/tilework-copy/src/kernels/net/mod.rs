@@ -107,7 +107,7 @@ pub(crate) struct Carrying {
 impl Carrying {
     /// None.
     pub(crate) const NONE: Carrying = Carrying {
-        held: Held { lines: std::ptr::null_mut(), begin: false },
+        held: Held { lines: std::ptr::null_mut(), heads: std::ptr::null_mut(), begin: false },
         hold: std::ptr::null(),
         step: 0,
         ends: false,
@@ -116,10 +116,17 @@ impl Carrying {
         skip: 0,
     };
 
+    /// What is held of the rows of a call.
+    pub(crate) fn behind(self, call: usize) -> Held {
+        let step = call as isize * self.step;
+        let (lines, heads) = (self.held.lines.wrapping_offset(step), self.held.heads.wrapping_offset(step));
+        Held { lines, heads, ..self.held }
+    }
+
     /// Of one of these calls, whose lines begin at a number of the lists, as calls by itself.
     pub(crate) fn of(self, call: usize, number: usize) -> Carrying {
         Carrying {
-            held: Held { lines: self.held.lines.wrapping_offset(call as isize * self.step), ..self.held },
+            held: self.behind(call),
             hold: self.hold.wrapping_add(number),
             step: 0,
             firsts: self.firsts.wrapping_add(number),

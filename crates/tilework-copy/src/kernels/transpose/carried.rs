@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 
 use super::super::Block;
-use super::super::carry::{Held, each, end, joined};
+use super::super::carry::{Held, begin, each, joined, joined_over};
 use super::avx2::prefetch;
 use super::avx512::Four;
 use super::lanes::{LANE, LINE, Lanes, MOST, Piece, falls_into_one_set, line_of};
@@ -133,13 +133,22 @@ impl Strip {
         // SAFETY: the caller's promise.
         unsafe {
             let mut row = 0;
-            if self.held.begin {
-                self.edge::<SIZE>(0, 0, (0, SIDE));
-                row = tile;
-            }
             let mut before: [Four; SIDE] = [Four::zero(); SIDE];
-            for (column, before) in before.iter_mut().enumerate() {
-                *before = Four::load_whole(self.held.line(column));
+            if self.held.begin {
+                let piece = self.tile::<SIZE>(0);
+                let vectors = piece.columns::<Four, SIZE, MOST, false>(SIDE);
+                self.fetch::<SIZE>(0);
+                let mut to = piece.to.wrapping_offset(-self.to_stride);
+                each!(column < SIDE, {
+                    to = to.wrapping_offset(self.to_stride);
+                    begin(vectors[column].0, to, self.held.head(column));
+                    before[column] = vectors[column];
+                });
+                row = tile;
+            } else {
+                for (column, before) in before.iter_mut().enumerate() {
+                    *before = Four::load_whole(self.held.line(column));
+                }
             }
             while row < full {
                 let piece = self.tile::<SIZE>(row);
@@ -194,7 +203,11 @@ impl Strip {
             for (column, &vector) in vectors.iter().enumerate().take(last).skip(first) {
                 let to = piece.to.wrapping_offset(column as isize * self.to_stride);
                 let hold = self.held.line(column);
-                end(Four::load_whole(hold).0, vector.0, to, over * SIZE, self.held.begin && row == 0);
+                if self.held.begin && row == 0 {
+                    begin(vector.0, to, self.held.head(column));
+                } else {
+                    joined_over(Four::load_whole(hold).0, vector.0, to, over * SIZE);
+                }
                 vector.store(hold);
             }
         }
