@@ -191,10 +191,10 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         true if whole_lines && (setting.set == InstructionSet::Avx512 || rows.extent * size < 256) => {
             Store::Stream
         }
-        true if kernel.carry.is_some() && rows.extent * size >= if adjacent { LINE } else { 256 } => {
-            Store::Carry
+        true if adjacent && rows.extent * size <= if kernel.carry.is_some() { 512 } else { 2048 } => {
+            Store::StageWhole
         }
-        true if adjacent && rows.extent * size <= 2048 => Store::StageWhole,
+        true if rows.extent * size >= 256 && kernel.carry.is_some() => Store::Carry,
         true if rows.extent * size >= 256 => Store::Stage,
         true => Store::Plain,
     };

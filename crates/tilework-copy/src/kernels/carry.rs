@@ -92,6 +92,7 @@ macro_rules! each {
 pub(crate) use each;
 
 #[cfg(target_arch = "x86_64")]
+#[allow(unused_imports, reason = "a bench includes this module and takes what it measures")]
 pub(crate) use x86::{begin, joined, joined_over, seam};
 
 #[cfg(target_arch = "x86_64")]
