@@ -82,6 +82,8 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
             // Within the nearer caches it is elements, and else it is lines that are waited for. The widest are a register each.
             let (lines, each) = match (setting.fetches, size) {
                 (true, LANE) if !setting.streams => (touched(from) + touched(to), 1),
+                // What is written through the cache comes from memory first.
+                (true, _) if setting.streams => (touched(from) + 2 * touched(to), 4),
                 (true, _) => (touched(from) + touched(to), 4),
                 (false, LANE) => (0, 8),
                 (false, _) => (0, size.clamp(8, 11)),

@@ -5,7 +5,7 @@ use crate::step::Store;
 use crate::ways::Way;
 
 /// From this number of bytes of the destination on, stores go past the cache: source and destination no longer fit.
-const STREAM_FROM: usize = 12 << 20;
+const STREAM_FROM: usize = 8 << 20;
 
 /// The same on processors whose last cache is no faster than memory. On Intel's it is so: a copy within it runs at the
 /// speed of one past it.
