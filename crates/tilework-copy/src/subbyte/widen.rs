@@ -33,8 +33,13 @@ pub(crate) fn room(bytes: usize, bits: usize) -> usize {
 /// The kernels of a set of instructions; for 1, 2 and 4 bits.
 pub(crate) fn widen(set: InstructionSet, bits: u32) -> Option<Widen> {
     #[cfg(target_arch = "x86_64")]
-    if (set, bits) == (InstructionSet::Avx512, 4) {
-        return Some(Widen { widen: x86::widen_nibbles, narrow: x86::narrow_nibbles });
+    if set == InstructionSet::Avx512 {
+        return match bits {
+            1 => Some(Widen { widen: x86::widen::<1>, narrow: x86::narrow::<1> }),
+            2 => Some(Widen { widen: x86::widen::<2>, narrow: x86::narrow::<2> }),
+            4 => Some(Widen { widen: x86::widen::<4>, narrow: x86::narrow::<4> }),
+            _ => None,
+        };
     }
     match bits {
         1 => Some(Widen { widen: widened::<1>(set), narrow: narrowed::<1>(set) }),
@@ -67,6 +72,12 @@ fn joined<const BITS: usize>(x: u64) -> u64 {
 
 #[inline(always)]
 fn widen_words<const BITS: usize>(from: &[u8], to: &mut [u8]) {
+    if BITS == 4 {
+        // As compilers make vectors of it.
+        let (pairs, _) = to.as_chunks_mut::<2>();
+        pairs.iter_mut().zip(from).for_each(|(pair, byte)| *pair = [byte & 0x0f, byte >> 4]);
+        return;
+    }
     let (words, rest) = from.as_chunks::<BITS>();
     let (bytes, _) = to.as_chunks_mut::<8>();
     let of = |word: &[u8]| {
@@ -84,6 +95,11 @@ fn widen_words<const BITS: usize>(from: &[u8], to: &mut [u8]) {
 
 #[inline(always)]
 fn narrow_words<const BITS: usize>(from: &[u8], to: &mut [u8]) {
+    if BITS == 4 {
+        let (pairs, _) = from.as_chunks::<2>();
+        to.iter_mut().zip(pairs).for_each(|(byte, pair)| *byte = pair[0] | pair[1] << 4);
+        return;
+    }
     let (bytes, _) = from.as_chunks::<8>();
     let (words, rest) = to.as_chunks_mut::<BITS>();
     let of = |bytes: &[u8; 8]| joined::<BITS>(u64::from_le_bytes(*bytes)).to_le_bytes();
@@ -127,39 +143,93 @@ macro_rules! kernel {
 kernel!(widened, widen_words);
 kernel!(narrowed, narrow_words);
 
-/// Elements of 4 bits by the instructions for bytes; masks do the last ones like any others.
+/// A register of elements at a time. The last ones are done like any others, with a mask: but masks are slow, so only those.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    pub(super) fn widen_nibbles(from: &[u8], to: &mut [u8]) {
-        assert!(to.len() >= super::room(from.len(), 4));
-        let low = _mm512_set1_epi8(0x0f);
-        for at in (0..from.len()).step_by(32) {
-            let mask = u32::MAX >> (32 - (from.len() - at).min(32));
-            // SAFETY: the mask lets only bytes of the source through, and the destination has room for whole registers.
-            unsafe {
-                let bytes = _mm256_maskz_loadu_epi8(mask, from.as_ptr().add(at).cast());
-                let word = _mm512_cvtepu8_epi16(bytes);
-                let wide = _mm512_and_si512(_mm512_or_si512(word, _mm512_slli_epi16::<4>(word)), low);
-                _mm512_storeu_si512(to.as_mut_ptr().add(2 * at).cast(), wide);
+    /// Elements of a register.
+    const WIDE: usize = 64;
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    pub(super) fn widen<const BITS: usize>(from: &[u8], to: &mut [u8]) {
+        assert!(to.len() >= super::room(from.len(), BITS));
+        let narrow = const { WIDE / 8 * BITS };
+        let end = from.len() / narrow * narrow;
+        let to = to.as_mut_ptr();
+        // SAFETY: there are as many bytes, and the destination has room for whole registers.
+        unsafe {
+            for at in (0..end).step_by(narrow) {
+                let from = from.as_ptr().add(at);
+                let bytes = match BITS {
+                    4 => _mm256_loadu_si256(from.cast()),
+                    2 => _mm256_castsi128_si256(_mm_loadu_si128(from.cast())),
+                    _ => _mm256_castsi128_si256(_mm_loadl_epi64(from.cast())),
+                };
+                _mm512_storeu_si512(to.add(at * 8 / BITS).cast(), spread::<BITS>(bytes));
+            }
+            if end < from.len() {
+                let mask = u32::MAX >> (32 - (from.len() - end));
+                let bytes = _mm256_maskz_loadu_epi8(mask, from.as_ptr().add(end).cast());
+                _mm512_storeu_si512(to.add(end * 8 / BITS).cast(), spread::<BITS>(bytes));
             }
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    pub(super) fn narrow_nibbles(from: &[u8], to: &mut [u8]) {
-        assert!(from.len() >= super::room(to.len(), 4));
-        for at in (0..to.len()).step_by(32) {
-            let mask = u32::MAX >> (32 - (to.len() - at).min(32));
-            // SAFETY: the source has room for whole registers, and the mask lets only bytes of the destination through.
-            unsafe {
-                let pairs = _mm512_loadu_si512(from.as_ptr().add(2 * at).cast());
-                let bytes = _mm512_cvtepi16_epi8(_mm512_or_si512(pairs, _mm512_srli_epi16::<4>(pairs)));
-                _mm256_mask_storeu_epi8(to.as_mut_ptr().add(at).cast(), mask, bytes);
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    pub(super) fn narrow<const BITS: usize>(from: &[u8], to: &mut [u8]) {
+        assert!(from.len() >= super::room(to.len(), BITS));
+        let narrow = const { WIDE / 8 * BITS };
+        let end = to.len() / narrow * narrow;
+        let from = from.as_ptr();
+        // SAFETY: there are as many bytes, and the source has room for whole registers.
+        unsafe {
+            for at in (0..end).step_by(narrow) {
+                let bytes = joined::<BITS>(_mm512_loadu_si512(from.add(at * 8 / BITS).cast()));
+                let to = to.as_mut_ptr().add(at);
+                match BITS {
+                    4 => _mm256_storeu_si256(to.cast(), bytes),
+                    2 => _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(bytes)),
+                    _ => _mm_storel_epi64(to.cast(), _mm256_castsi256_si128(bytes)),
+                }
+            }
+            if end < to.len() {
+                let bytes = joined::<BITS>(_mm512_loadu_si512(from.add(end * 8 / BITS).cast()));
+                let mask = u32::MAX >> (32 - (to.len() - end));
+                _mm256_mask_storeu_epi8(to.as_mut_ptr().add(end).cast(), mask, bytes);
             }
         }
+    }
+
+    /// The elements of the first bytes, of which each eight are taken out of a word of eight bytes.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    fn spread<const BITS: usize>(bytes: __m256i) -> __m512i {
+        let words = match BITS {
+            4 => _mm512_cvtepu32_epi64(bytes),
+            2 => _mm512_cvtepu16_epi64(_mm256_castsi256_si128(bytes)),
+            _ => _mm512_cvtepu8_epi64(_mm256_castsi256_si128(bytes)),
+        };
+        let places = const { 0x0706_0504_0302_0100 * BITS as i64 };
+        let found = _mm512_multishift_epi64_epi8(_mm512_set1_epi64(places), words);
+        _mm512_and_si512(found, _mm512_set1_epi8(const { (1 << BITS) - 1 }))
+    }
+
+    /// The bytes of as many elements as a register holds, which come first.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+    fn joined<const BITS: usize>(wide: __m512i) -> __m256i {
+        if BITS == 1 {
+            let bits = _mm512_test_epi8_mask(wide, wide);
+            return _mm256_castsi128_si256(_mm_cvtsi64_si128(bits as i64));
+        }
+        // Two next to each other: the one and so many times the other.
+        let pairs = _mm512_maddubs_epi16(wide, _mm512_set1_epi16(const { 1 | 0x100 << BITS }));
+        if BITS == 4 {
+            return _mm512_cvtepi16_epi8(pairs);
+        }
+        let fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(1 | 16 << 16));
+        _mm256_castsi128_si256(_mm512_cvtepi32_epi8(fours))
     }
 }
 
