@@ -5,12 +5,12 @@
 //! 1. *Whole bytes in disguise* ([`split`]): runs that have the same phase within a byte on both sides are runs of bytes,
 //!    except for a few elements at either end. The caller may take the nest of bytes to the engine for bytes.
 //! 2. *Runs* (`runs`): a loop that moves one element on both sides is a run of bits, shifted by whole words.
-//! 3. *Transposes* (`transpose`): two loops, each of which moves one element on one side only.
+//! 3. *Transposes* (`transpose`): two loops, each of which moves one element on one side only, as bytes.
 //! 4. *Rows* (`rows`): a loop that moves one element in the destination alone gathers a byte at a time; anything else
 //!    goes element by element, and elements of other widths bit by bit.
 //!
-//! Nests that are none of the first three are mostly faster as bytes, block by block ([`crate::wide`]); the kernels for that are here
-//! (`widen`).
+//! Nests of a plan that are neither bytes nor long runs are mostly faster block by block ([`crate::wide`]); the kernels for that are
+//! here: elements become bytes and back (`widen`), or they are exchanged so that what stays together is bytes (`exchange`).
 //!
 //! # Which bytes are written
 //!
@@ -20,10 +20,10 @@
 //! parts that share no byte, if it can. Bytes of the
 //! source are read only if they hold an element of the nest.
 
+mod exchange;
 mod rows;
 pub(crate) mod runs;
 mod split;
-mod swap;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transpose;
@@ -31,28 +31,32 @@ mod widen;
 
 use tilework_core::{Loop, Nest};
 
-use crate::kernels::{InstructionSet, transpose};
+use crate::kernels::{self, BlockFn, InstructionSet};
+pub(crate) use exchange::{Exchange, Group, exchange};
 pub(crate) use split::{shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
-pub(crate) use widen::{Widen, room, widen};
+pub(crate) use widen::{BEFORE, BEHIND, Widen};
 
 /// The kernels that a nest of elements below a byte needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernels {
     /// Copies bits that begin within a byte to whole bytes.
     shift: runs::Shift,
-    /// Words of one and of four bytes, for transposes.
-    words: [transpose::Words; 2],
+    /// Elements of 1, 2 and 4 bits as bytes.
+    widen: [Widen; 3],
+    /// Transposes bytes.
+    transpose: BlockFn,
 }
 
 impl Kernels {
-    /// Those of a set of instructions that the processor has; `None` if the set cannot transpose words.
+    /// Those of a set of instructions that the processor has; `None` if the set cannot transpose bytes.
     pub(crate) fn new(set: InstructionSet) -> Option<Kernels> {
-        let words = |bytes| {
-            let swap = [1, 2, 4].map(|bits| swap::swap(set, bits, bytes));
-            Some(transpose::Words { bytes, swap, transpose: transpose(set, bytes)?.plain })
-        };
-        Some(Kernels { shift: runs::shift(set), words: [words(1)?, words(4)?] })
+        let widen = |bits| Widen::new(set, bits);
+        Some(Kernels {
+            shift: runs::shift(set),
+            widen: [widen(1)?, widen(2)?, widen(4)?],
+            transpose: kernels::transpose(set, 1)?.plain,
+        })
     }
 
     /// Copies `count` bits from a bit of the source to one of the destination, counted from the pointers.
@@ -92,7 +96,8 @@ pub(crate) unsafe fn move_nest(
         match (run, source, destination) {
             (Some(run), _, _) => runs::move_runs(nest, run, bits, kernels, from, to),
             (None, Some(source), Some(destination)) => {
-                transpose::move_nest(nest, (source, destination), bits, kernels, scratch, from, to);
+                let widen = &kernels.widen[bits.ilog2() as usize];
+                transpose::move_nest(nest, (source, destination), (kernels, widen), scratch, from, to);
             }
             (None, _, destination) => rows::move_rows(nest, destination, bits, from, to),
         }

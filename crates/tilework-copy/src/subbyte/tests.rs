@@ -172,9 +172,15 @@ fn turns_that_share_bytes_are_told_from_those_that_do_not() {
 
 /// A nest of permuted loops over a box with pitches, so that no element is written twice, in two orders.
 pub(crate) fn any_nest() -> impl Strategy<Value = Nest> {
-    let extents = prop::collection::vec(2_u64..20, 1..4);
+    any_nest_of(2..20, 1)
+}
+
+/// The same where all that it counts in is a multiple of a number.
+pub(crate) fn any_nest_of(extents: std::ops::Range<u64>, multiple: u64) -> impl Strategy<Value = Nest> {
+    let extents = prop::collection::vec(extents, 1..4);
     (extents, any::<u64>(), prop::collection::vec(0_u64..3, 8), 0_u64..9, 0_u64..9).prop_map(
-        |(extents, seed, pitches, from, to)| {
+        move |(mut extents, seed, mut pitches, from, to)| {
+            extents.iter_mut().chain(&mut pitches).for_each(|each| *each *= multiple);
             let rank = extents.len();
             let mut order: Vec<usize> = (0..rank).collect();
             if seed % 3 > 0 {
@@ -194,7 +200,7 @@ pub(crate) fn any_nest() -> impl Strategy<Value = Nest> {
             let mut loops: Few<Loop, 6> =
                 (0..rank).map(|axis| Loop { extent: extents[axis], from: a[axis], to: b[axis] }).collect();
             loops.sort_by_key(|l| std::cmp::Reverse(l.to));
-            Nest { starts: [(from, to)].into(), loops }
+            Nest { starts: [(from * multiple, to * multiple)].into(), loops }
         },
     )
 }

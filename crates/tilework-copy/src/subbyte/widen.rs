@@ -11,40 +11,121 @@
 
 use crate::kernels::InstructionSet;
 
-/// The two kernels for elements of one width.
+/// Elements of one width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widen {
+    bits: u32,
+    /// The power of two that so many elements in a byte are.
+    in_byte: u32,
     /// Writes each element of the source's bytes to a byte of its own. There is room for [`room`] of them.
-    pub(crate) widen: Kernel,
+    widen: Kernel,
     /// Fills the destination's bytes with elements that have a byte each. There are [`room`] of them.
-    pub(crate) narrow: Kernel,
+    narrow: Kernel,
+}
+
+/// Bytes that are touched beside a widened row, at most: those of its first byte's elements before it, and what is left of a
+/// register behind it.
+pub(crate) const BEFORE: usize = 7;
+pub(crate) const BEHIND: usize = 70;
+
+impl Widen {
+    /// The kernels of a set of instructions for elements of so many bits: 1, 2 or 4, else none.
+    pub(crate) fn new(set: InstructionSet, bits: u32) -> Option<Widen> {
+        let (widen, narrow) = kernels(set, bits)?;
+        Some(Widen { bits, in_byte: 3 - bits.ilog2(), widen, narrow })
+    }
+
+    /// The byte of an element, and how many elements come before it in that byte.
+    fn within(&self, place: u64) -> (usize, usize) {
+        ((place >> self.in_byte) as usize, (place & ((1 << self.in_byte) - 1)) as usize)
+    }
+
+    /// Writes `count` elements from a place on to a byte each.
+    ///
+    /// # Safety
+    /// 1. The bytes that hold these elements can be read.
+    /// 2. So many bytes can be written, [`BEFORE`] before and [`BEHIND`] behind them as well, and are nobody else's.
+    /// 3. The processor has the instructions.
+    pub(crate) unsafe fn row(&self, (from, place): (*const u8, u64), count: usize, to: *mut u8) {
+        let (byte, phase) = self.within(place);
+        let (last, _) = self.within(place + count as u64 - 1);
+        let bytes = last + 1 - byte;
+        // SAFETY: the first and the last byte hold elements of the row, and there is room.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(to.sub(phase), room(bytes, self.in_byte));
+            (self.widen)(std::slice::from_raw_parts(from.add(byte), bytes), to);
+        }
+    }
+
+    /// Writes elements that have a byte each to a place on, `count` of them. Bytes at the ends that hold others keep those, which are put
+    /// before and behind the row meanwhile.
+    ///
+    /// # Safety
+    /// 1. So many bytes can be read, [`BEFORE`] before and [`BEHIND`] behind them as well; and those before and [`BEFORE`] behind can be
+    ///    written, and are nobody else's.
+    /// 2. The bytes that hold these elements in the destination can be read and written, and are nobody else's.
+    /// 3. The processor has the instructions.
+    pub(crate) unsafe fn back(
+        &self,
+        from: *mut u8,
+        count: usize,
+        past: Option<(*mut u8, &dyn Fn(*const u8, *mut u8, usize))>,
+        (to, place): (*mut u8, u64),
+    ) {
+        let (byte, phase) = self.within(place);
+        let (last, behind) = self.within(place + count as u64 - 1);
+        let behind = (1 << self.in_byte) - 1 - behind;
+        let bytes = last + 1 - byte;
+        let mask = (1 << self.bits) - 1;
+        // SAFETY: every byte that is written holds elements of the row; what is touched before and behind it is free.
+        unsafe {
+            let (to, first) = (to.add(byte), from.sub(phase));
+            if phase > 0 {
+                let kept = *to;
+                (0..phase).for_each(|k| *first.add(k) = kept >> (k as u32 * self.bits) & mask);
+            }
+            if behind > 0 {
+                let kept = *to.add(bytes - 1);
+                let element = |k: usize| kept >> (8 - k as u32 * self.bits) & mask;
+                (1..=behind).for_each(|k| *from.add(count + behind - k) = element(k));
+            }
+            let wide = std::slice::from_raw_parts(first, room(bytes, self.in_byte));
+            match past {
+                None => (self.narrow)(wide, std::slice::from_raw_parts_mut(to, bytes)),
+                Some((row, store)) => {
+                    (self.narrow)(wide, std::slice::from_raw_parts_mut(row, bytes));
+                    store(row, to, bytes);
+                }
+            }
+        }
+    }
 }
 
 /// # Safety
 /// The processor has the instructions that the kernel was compiled for. The longer slice has at least [`room`] for the elements of the
 /// other.
-pub(crate) type Kernel = unsafe fn(&[u8], &mut [u8]);
+type Kernel = unsafe fn(&[u8], &mut [u8]);
 
-/// Bytes of widened elements that a kernel may touch for `bytes` bytes of elements that have `bits` each.
-pub(crate) fn room(bytes: usize, bits: usize) -> usize {
-    (bytes * (8 / bits)).next_multiple_of(64)
+/// Bytes of widened elements that a kernel may touch for `bytes` bytes of elements, of which 2 to the power of `in_byte` are in each.
+fn room(bytes: usize, in_byte: u32) -> usize {
+    (bytes << in_byte).next_multiple_of(64)
 }
 
-/// The kernels of a set of instructions; for 1, 2 and 4 bits.
-pub(crate) fn widen(set: InstructionSet, bits: u32) -> Option<Widen> {
+/// What widens and what narrows.
+fn kernels(set: InstructionSet, bits: u32) -> Option<(Kernel, Kernel)> {
     #[cfg(target_arch = "x86_64")]
     if set == InstructionSet::Avx512 {
         return match bits {
-            1 => Some(Widen { widen: x86::widen::<1>, narrow: x86::narrow::<1> }),
-            2 => Some(Widen { widen: x86::widen::<2>, narrow: x86::narrow::<2> }),
-            4 => Some(Widen { widen: x86::widen::<4>, narrow: x86::narrow::<4> }),
+            1 => Some((x86::widen::<1>, x86::narrow::<1>)),
+            2 => Some((x86::widen::<2>, x86::narrow::<2>)),
+            4 => Some((x86::widen::<4>, x86::narrow::<4>)),
             _ => None,
         };
     }
     match bits {
-        1 => Some(Widen { widen: widened::<1>(set), narrow: narrowed::<1>(set) }),
-        2 => Some(Widen { widen: widened::<2>(set), narrow: narrowed::<2>(set) }),
-        4 => Some(Widen { widen: widened::<4>(set), narrow: narrowed::<4>(set) }),
+        1 => Some((widened::<1>(set), narrowed::<1>(set))),
+        2 => Some((widened::<2>(set), narrowed::<2>(set))),
+        4 => Some((widened::<4>(set), narrowed::<4>(set))),
         _ => None,
     }
 }
@@ -153,7 +234,7 @@ mod x86 {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     pub(super) fn widen<const BITS: usize>(from: &[u8], to: &mut [u8]) {
-        assert!(to.len() >= super::room(from.len(), BITS));
+        assert!(to.len() >= super::room(from.len(), const { 3 - BITS.ilog2() }));
         let narrow = const { WIDE / 8 * BITS };
         let end = from.len() / narrow * narrow;
         let to = to.as_mut_ptr();
@@ -178,7 +259,7 @@ mod x86 {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     pub(super) fn narrow<const BITS: usize>(from: &[u8], to: &mut [u8]) {
-        assert!(from.len() >= super::room(to.len(), BITS));
+        assert!(from.len() >= super::room(to.len(), const { 3 - BITS.ilog2() }));
         let narrow = const { WIDE / 8 * BITS };
         let end = to.len() / narrow * narrow;
         let from = from.as_ptr();
@@ -243,9 +324,9 @@ mod tests {
         for bits in [1, 2, 4] {
             let in_byte = 8 / bits as usize;
             for set in InstructionSet::all_here() {
-                let kernels = widen(set, bits).unwrap();
+                let kernels = Widen::new(set, bits).unwrap();
                 for count in 0..bytes.len() {
-                    let mut wide = vec![0xee; room(count, bits as usize)];
+                    let mut wide = vec![0xee; room(count, in_byte.ilog2())];
                     let mut back = vec![0xee; count];
                     // SAFETY: the processor has the instructions, and there is room.
                     unsafe {

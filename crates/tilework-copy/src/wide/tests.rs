@@ -6,7 +6,7 @@ use tilework_core::Nest;
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::InstructionSet;
 use crate::setting::Setting;
-use crate::subbyte::tests::{any_nest, elements, expected, nest, noise};
+use crate::subbyte::tests::{any_nest, any_nest_of, elements, expected, nest, noise};
 use crate::ways::Way;
 use crate::wide::wide;
 
@@ -28,7 +28,7 @@ fn check(nest: &Nest, bits: u32) -> [usize; 2] {
         for (fetches, way) in [(false, Way::Units), (true, Way::Picks)] {
             let setting = Setting {
                 set,
-                streams: false,
+                streams: fetches && set.streams(),
                 fetches,
                 fetches_blocks: fetches,
                 once: false,
@@ -63,6 +63,14 @@ fn loops_that_are_cut_stand_still_or_run_backward_are_exact() {
         check(&nest(&[(80, 3)], &[(70, -1, 71), (71, 70, 1)]), bits);
         check(&nest(&[(9, 3)], &[(7, 0, 300), (25, 11, 12), (11, 1, 1)]), bits);
         check(&nest(&[(9, 3)], &[(50, 1, 60), (60, 2, 1)]), bits);
+        // Rows that are exchanged before and after, from and to any byte, forward and backward, longer than a line and shorter.
+        for (from, to) in [(0, 0), (8, 24)] {
+            check(&nest(&[(from, to)], &[(400, 1, 8), (8, 408, 1)]), bits);
+            check(&nest(&[(from, to)], &[(8, 1, 408), (400, 8, 1)]), bits);
+            check(&nest(&[(from + 7 * 408, to)], &[(400, 1, 8), (8, -408, 1)]), bits);
+            check(&nest(&[(from, to)], &[(4, 8, 25_600), (200, 32, 16), (8, 1, 3200), (16, 6400, 1)]), bits);
+            check(&nest(&[(from, to)], &[(40, 1, 48), (3, 0, 16), (16, 48, 1)]), bits);
+        }
         check(&nest(&[(0, 3), (777, 40_001)], &[(5, 7, 600), (150, 35, 4), (3, 2, 1)]), bits);
     }
 }
@@ -83,6 +91,20 @@ proptest! {
 
     #[test]
     fn any_nest_moves_exactly_its_elements(nest in any_nest(), width in 0_u32..3) {
+        check(&nest, 1 << width);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_nest_of_multiples_moves_exactly_its_elements(nest in any_nest_of(1..8, 2)) {
+        check(&nest, 4);
+    }
+
+    #[test]
+    fn any_nest_of_larger_multiples_moves_exactly_its_elements(nest in any_nest_of(1..4, 8), width in 0_u32..2) {
         check(&nest, 1 << width);
     }
 }
