@@ -21,6 +21,7 @@
 //! source are read only if they hold an element of the nest.
 
 mod exchange;
+mod halves;
 mod rows;
 pub(crate) mod runs;
 mod split;
@@ -33,6 +34,7 @@ use tilework_core::{Loop, Nest};
 
 use crate::kernels::{self, BlockFn, InstructionSet};
 pub(crate) use exchange::{Exchange, Group, exchange};
+pub(crate) use halves::{Half, Join, alternate, join};
 pub(crate) use split::{shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
 pub(crate) use widen::{BEFORE, BEHIND, Widen};

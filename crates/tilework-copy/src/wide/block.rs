@@ -6,6 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use tilework_core::{InOrder, Loop, Nest};
 
+use super::halves::Halves;
 use super::rows::{Order, ROOM, Rows, by};
 use crate::cost::cost;
 use crate::exec::{self, Buffers, Scratch};
@@ -26,6 +27,8 @@ pub(super) enum Form {
     Before(Exchange),
     /// Exchanged on their way from B, to which bytes go from the source. A cell is a byte.
     After(Exchange),
+    /// Halves of bytes that go from the source to B. A cell is an element.
+    Halves,
 }
 
 /// Rows are read so many bytes ahead at least. Of less the memory has none ready: 4489 columns of 4 bits took 24 ms with 64 bytes, 15 ms with
@@ -51,6 +54,8 @@ pub(crate) struct Wide {
     destination: Rows,
     /// From the source or A to B or the destination.
     steps: Vec<Step>,
+    /// The same for halves of bytes.
+    halves: Option<Halves>,
     /// How far a block goes back in the source from its place, in cells.
     back: u64,
     cells: u64,
@@ -120,23 +125,39 @@ impl Wide {
         let source: Vec<usize> = source.collect();
         let mut length = 1;
         let destination = orders[1].iter().copied().filter(|k| moving(k, group_to)).take_while(|&k| {
-            let goes_on = inner[k].to == length;
+            let goes_on = inner[k].to == length && (length == 1 || !matches!(form, Form::Halves));
             length *= inner[k].extent as i64;
             goes_on
         });
         let destination: Vec<usize> = destination.collect();
+        let [has_a, has_b] = match form {
+            Form::Widened(_) => [true, true],
+            Form::Before(_) => [true, false],
+            Form::After(_) => [false, true],
+            Form::Halves => [false, false],
+        };
         // Rows follow each other in the order of the other side, so that loops there go on as well.
-        let order = Order { within: &source, across: &orders[1], group: group_from };
+        let order = Order { within: &source, across: &orders[1], group: group_from, buffered: has_a };
         let (source, first_from, from) = Rows::new(&inner, &order, |l| l.from)?;
-        let order = Order { within: &destination, across: &orders[0], group: group_to };
+        let order = Order { within: &destination, across: &orders[0], group: group_to, buffered: has_b };
         let (destination, first_to, to) = Rows::new(&inner, &order, |l| l.to)?;
 
+        let rows = |l: &&Loop| l.to == 1;
+        let halves = inner.iter().find(rows).filter(|_| matches!(form, Form::Halves)).map(|&rows| {
+            let odd = outer.iter().any(|l| l.from % 2 != 0);
+            let first =
+                |number: i64| nest.starts.iter().map(move |start| start.0 as i64 + number * rows.from);
+            let begins = |phase: i64| odd || first(0).chain(first(1)).any(|first| first & 1 == phase);
+            let near = Setting { streams: false, fetches: false, fetches_blocks: false, ..setting };
+            Halves::new(rows, destination.at.len(), [begins(0), begins(1)], near)
+        });
         let direct = |side: fn(&Loop) -> i64| inner.iter().map(side).collect::<Vec<i64>>();
         let back = inner.iter().map(|l| (l.extent - 1) * l.from.min(0).unsigned_abs()).sum();
         let (start, from, to, streams) = match form {
             Form::Widened(_) => ((first_from, first_to), from, to, false),
             Form::Before(_) => ((first_from, 0), from, direct(|l| l.to), setting.streams),
             Form::After(_) => ((back, first_to), direct(|l| l.from), to, false),
+            Form::Halves => ((0, 0), Vec::new(), Vec::new(), false),
         };
         let moved = inner.iter().zip(from.iter().zip(&to));
         let moved = moved.map(|(l, (&from, &to))| Loop { extent: l.extent, from, to });
@@ -145,7 +166,10 @@ impl Wide {
         // Where there are few blocks it is not worth the time to look for the best way.
         let once = blocks < 8.0;
         let near = Setting { streams, fetches: false, fetches_blocks: false, once, ..setting };
-        let steps = ways::choose(ByteNest::new(&bytes, 1), near);
+        let steps = match form {
+            Form::Halves => Vec::new(),
+            _ => ways::choose(ByteNest::new(&bytes, 1), near),
+        };
 
         let in_byte = u64::from(8 / bits);
         let whole = |place: i64| place.unsigned_abs().is_multiple_of(in_byte);
@@ -175,6 +199,7 @@ impl Wide {
             Form::Widened(_) => source.cost() + destination.cost(),
             Form::Before(_) => source.cost(),
             Form::After(_) => destination.cost(),
+            Form::Halves => destination.cost() + halves.as_ref().map_or(0.0, |halves| halves.cost),
         };
         let waited = if setting.fetches { source.lines(in_byte) + destination.lines(in_byte) } else { 0 };
         Some(Wide {
@@ -188,6 +213,7 @@ impl Wide {
             source,
             destination,
             steps,
+            halves,
             back,
             cells: inner.iter().map(|l| l.extent).product(),
             cost: (moved + made + waited as f64) * blocks,
@@ -245,8 +271,8 @@ impl Wide {
     /// 3. The machine has the instructions of the setting's set.
     pub(crate) unsafe fn run(&self, units: Range<usize>, buffers: Buffers, scratch: &mut Scratch) {
         let mut blocks = std::mem::take(&mut scratch.wide);
-        let [a, b, row] =
-            blocks.bytes([self.source.bytes, self.destination.bytes, self.destination.length + LINE]);
+        let b = self.halves.as_ref().map_or(self.destination.bytes, Halves::bytes);
+        let [a, b, row] = blocks.bytes([self.source.bytes, b, self.destination.length + LINE]);
         let (first, end) = (units.start * self.blocks(), units.end * self.blocks());
         let mut here = if first < end { self.place(first) } else { (0, 0) };
         for number in first..end {
@@ -280,6 +306,14 @@ impl Wide {
                         self.fetch_after(here.0, ahead, buffers);
                         self.step(between, scratch);
                         self.exchange_after(exchange, b, to, buffers);
+                    }
+                    Form::Halves => {
+                        self.fetch_after(from, ahead, buffers);
+                        let places = self.destination.at.iter().map(|&(at, _)| to.wrapping_add_signed(at));
+                        let past = self.streams().then_some(row);
+                        if let Some(halves) = &self.halves {
+                            halves.run(self.setting, from, places, (b, past), buffers, scratch);
+                        }
                     }
                 }
             }
@@ -462,6 +496,14 @@ impl fmt::Display for Wide {
             }
             Form::After(_) => {
                 write!(f, "blocks of {} B: moved as bytes, then elements exchanged among {to}", self.cells)?;
+            }
+            Form::Halves => {}
+        }
+        if let Some(halves) = &self.halves {
+            let elements = self.cells;
+            write!(f, "blocks of {elements} elements: bytes moved, halves of them put together in {to}")?;
+            for step in halves.steps() {
+                write!(f, "; as bytes {step}")?;
             }
         }
         write!(f, "; {} of {} B", counted(self.units(), "unit"), self.weight())?;

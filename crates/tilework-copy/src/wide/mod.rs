@@ -32,6 +32,7 @@
 //! turns of the loops whose turns do are one unit.
 
 mod block;
+mod halves;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -60,6 +61,12 @@ const ALONE: f64 = 1.0;
 /// Runs of this number of elements and more are copied as bits.
 const LONG_RUN: u64 = 64;
 
+/// Elements that a block has in a row on either side if halves of bytes are put together; what kernels like multiples of; and the least in
+/// the destination and in the source.
+const SIDE: u64 = if cfg!(test) { 24 } else { 256 };
+const TILE: u64 = if cfg!(test) { 2 } else { 128 };
+const LEAST: (u64, u64) = if cfg!(test) { (5, 3) } else { (32, 16) };
+
 /// Rows of fewer bytes are not worth an exchange.
 const SHORT: u64 = if cfg!(test) { 2 } else { 16 };
 
@@ -75,6 +82,7 @@ pub(crate) fn wide(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>
     let widen = Widen::new(setting.set, bits)?;
     let made = exchanged(&nest, bits, setting)
         .and_then(|cells| blocks(cells, setting))
+        .or_else(|| halves(&nest, bits, setting))
         .or_else(|| blocks(Cells { form: Form::Widened(widen), bits, nest, group: None }, setting))?;
     let cost: f64 = made.iter().map(|wide| wide.cost()).sum();
     (setting.only.is_some() || cost <= most).then_some(made)
@@ -125,6 +133,35 @@ fn exchanged(nest: &Nest, bits: u32, setting: Setting) -> Option<Cells> {
     (before.max(after) >= SHORT).then_some(Cells { form, bits: 8, nest: bytes, group })
 }
 
+/// A nest of elements of 4 bits in blocks of halves, if rows are long enough on both sides.
+fn halves(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>> {
+    let rows = nest.loops.iter().position(|l| l.to == 1)?;
+    if bits != 4 || nest.loops[rows].extent < LEAST.0 || nest.loops[rows].from == 0 {
+        return None;
+    }
+    let mut pieces = vec![1; nest.loops.len()];
+    // Columns are what goes on in the source.
+    let mut columns = 1;
+    for k in by(&nest.loops, |l| l.from).into_iter().filter(|&k| k != rows && nest.loops[k].from != 0) {
+        if nest.loops[k].from != columns as i64 || columns >= SIDE {
+            break;
+        }
+        pieces[k] = piece(nest.loops[k].extent, SIDE.div_ceil(columns), TILE);
+        columns *= pieces[k];
+        if pieces[k] < nest.loops[k].extent {
+            break;
+        }
+    }
+    if columns < LEAST.1 {
+        return None;
+    }
+    pieces[rows] = piece(nest.loops[rows].extent, (SIDE * SIDE / columns).clamp(SIDE, 8 * SIDE), TILE);
+    let cells = Cells { form: Form::Halves, bits, nest: nest.clone(), group: None };
+    let mut made = Vec::new();
+    divide(cells, pieces, 0, setting, &mut made)?;
+    Some(made)
+}
+
 /// A nest in blocks.
 fn blocks(cells: Cells, setting: Setting) -> Option<Vec<Wide>> {
     let most = if setting.fetches { MOST_FAR } else { MOST };
@@ -169,14 +206,14 @@ fn pieces(cells: &Cells, most: u64) -> Option<Vec<u64>> {
     Some(pieces)
 }
 
-/// At least `least` turns of a loop, if it has them: better half as many more than some that are left over.
-fn piece(extent: u64, least: u64, in_byte: u64) -> u64 {
-    let least = least.next_multiple_of(in_byte);
+/// At least `least` turns of a loop, if it has them, a multiple of what is said: better half as many more than some that are left over.
+fn piece(extent: u64, least: u64, multiple: u64) -> u64 {
+    let least = least.next_multiple_of(multiple);
     if extent <= least + least / 2 {
         return extent;
     }
     (least..least + least / 2)
-        .step_by(in_byte as usize)
+        .step_by(multiple as usize)
         .find(|piece| extent.is_multiple_of(*piece))
         .unwrap_or(least)
 }

@@ -8,6 +8,9 @@ use crate::subbyte::{BEFORE, BEHIND};
 /// Bytes of a buffer at most.
 pub(super) const ROOM: usize = 96 << 10;
 
+/// And where rows have no buffer: so that there are not too many of them.
+const MOST: usize = 1 << 20;
+
 /// Bytes before the first row of a buffer, and behind the last.
 pub(super) const FRONT: usize = LINE;
 const BACK: usize = 2 * LINE;
@@ -39,6 +42,8 @@ pub(super) struct Order<'a> {
     pub(super) across: &'a [usize],
     /// The loop over the rows of a group.
     pub(super) group: Option<usize>,
+    /// Whether rows are put into a buffer, which must not be too large then.
+    pub(super) buffered: bool,
 }
 
 impl Rows {
@@ -51,17 +56,15 @@ impl Rows {
         let reach = |k: &usize| (loops[*k].extent as i64 - 1) * side(&loops[*k]);
         let length = 1 + order.within.iter().map(|k| reach(k).unsigned_abs() as usize).sum::<usize>();
         let low: i64 = order.within.iter().map(|k| reach(k).min(0)).sum();
-        // An odd number of lines, so that rows do not meet in one set of the cache; short rows share lines. What precedes the first
-        // element in its byte is between two rows.
-        let room = length + BEFORE;
-        let pitch = if room < LINE { room.next_multiple_of(16) } else { (room.div_ceil(LINE) | 1) * LINE };
+        // What precedes the first element in its byte is between two rows.
+        let pitch = pitch(length + BEFORE);
         let mut steps: Vec<i64> = loops.iter().map(side).collect();
         let (mut at, mut count) = (vec![(low, FRONT)], 1);
         for &k in order.across.iter().filter(|k| !order.within.contains(k) && side(&loops[**k]) != 0) {
             let step = count * pitch;
             steps[k] = step as i64;
             count = count.saturating_mul(loops[k].extent as usize);
-            if count.saturating_mul(pitch) > ROOM {
+            if count.saturating_mul(pitch) > if order.buffered { ROOM } else { MOST } {
                 return None;
             }
             if order.group != Some(k) {
@@ -77,7 +80,7 @@ impl Rows {
             Some(k) => (loops[k].extent as usize, (side(&loops[k]), steps[k] as usize)),
             None => (1, (0, 0)),
         };
-        let bytes = FRONT + count * pitch + BACK;
+        let bytes = if order.buffered { FRONT + count * pitch + BACK } else { 0 };
         (bytes <= ROOM).then_some((
             Rows { at, length, group, apart, bytes },
             FRONT as u64 + low.unsigned_abs(),
@@ -94,6 +97,12 @@ impl Rows {
     pub(super) fn lines(&self, in_byte: usize) -> usize {
         self.at.len() * self.group * (1 + self.length / (LINE * in_byte))
     }
+}
+
+/// Bytes from one row to the next where a row has so many: an odd number of lines, so that rows do not meet in one set of the cache; short
+/// rows share lines.
+pub(super) fn pitch(bytes: usize) -> usize {
+    if bytes < LINE { bytes.next_multiple_of(16) } else { (bytes.div_ceil(LINE) | 1) * LINE }
 }
 
 /// All loops, from the smallest step on one side to the largest.
