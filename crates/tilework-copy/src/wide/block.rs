@@ -35,6 +35,10 @@ pub(super) enum Form {
 /// this (Zen 4).
 const AHEAD: isize = 192;
 
+/// What a row costs whose first and last byte hold others' elements as well, in lines that are touched: these are read just after they
+/// were written.
+const END: f64 = 8.0;
+
 /// A nest of elements below a byte, in blocks.
 #[derive(Debug)]
 pub(crate) struct Wide {
@@ -199,7 +203,10 @@ impl Wide {
             Form::Widened(_) => source.cost() + destination.cost(),
             Form::Before(_) => source.cost(),
             Form::After(_) => destination.cost(),
-            Form::Halves => destination.cost() + halves.as_ref().map_or(0.0, |halves| halves.cost),
+            Form::Halves => {
+                let ends = if is_whole { 0.0 } else { END * destination.at.len() as f64 };
+                destination.cost() + ends + halves.as_ref().map_or(0.0, |halves| halves.cost)
+            }
         };
         let waited = if setting.fetches { source.lines(in_byte) + destination.lines(in_byte) } else { 0 };
         Some(Wide {

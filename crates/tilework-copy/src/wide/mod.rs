@@ -28,6 +28,8 @@
 //!
 //! The exchange is among the rows of a group, on the side that has the longer rows.
 //!
+//! *Halves* are put together where rows are long on both sides, but may begin at any phase (`halves`): for elements of 4 bits.
+//!
 //! Loops are cut into whole pieces, what is left over is a nest of its own. Blocks are units if no two of them write to one byte; else all
 //! turns of the loops whose turns do are one unit.
 
@@ -61,6 +63,9 @@ const ALONE: f64 = 1.0;
 /// Runs of this number of elements and more are copied as bits.
 const LONG_RUN: u64 = 64;
 
+/// Rows of so many bytes in the destination are exchanged there.
+const LONG_ROW: u64 = 64;
+
 /// Elements that a block has in a row on either side if halves of bytes are put together; what kernels like multiples of; and the least in
 /// the destination and in the source.
 const SIDE: u64 = if cfg!(test) { 24 } else { 256 };
@@ -80,11 +85,17 @@ pub(crate) fn wide(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>
     }
     let most = ALONE * nest.elements() as f64;
     let widen = Widen::new(setting.set, bits)?;
-    let made = exchanged(&nest, bits, setting)
-        .and_then(|cells| blocks(cells, setting))
-        .or_else(|| halves(&nest, bits, setting))
-        .or_else(|| blocks(Cells { form: Form::Widened(widen), bits, nest, group: None }, setting))?;
-    let cost: f64 = made.iter().map(|wide| wide.cost()).sum();
+    let cost = |made: &Vec<Wide>| made.iter().map(Wide::cost).sum::<f64>();
+    let widened =
+        || blocks(Cells { form: Form::Widened(widen), bits, nest: nest.clone(), group: None }, setting);
+    let made = match exchanged(&nest, bits, setting).and_then(|cells| blocks(cells, setting)) {
+        Some(made) => made,
+        None => {
+            let made = halves(&nest, bits, setting).into_iter().chain(widened());
+            made.min_by(|one, other| cost(one).total_cmp(&cost(other)))?
+        }
+    };
+    let cost = cost(&made);
     (setting.only.is_some() || cost <= most).then_some(made)
 }
 
@@ -128,7 +139,8 @@ fn exchanged(nest: &Nest, bits: u32, setting: Setting) -> Option<Cells> {
         length
     };
     let (before, after) = (row(|l| l.from), row(|l| l.to));
-    let form = if before > after { Form::Before(kernel) } else { Form::After(kernel) };
+    // Long rows are better stored one after the other than read so.
+    let form = if before > after && after < LONG_ROW { Form::Before(kernel) } else { Form::After(kernel) };
     let group = Some(bytes.loops.len() - 1);
     (before.max(after) >= SHORT).then_some(Cells { form, bits: 8, nest: bytes, group })
 }
