@@ -65,6 +65,7 @@ impl Widen {
     ///    written, and are nobody else's.
     /// 2. The bytes that hold these elements in the destination can be read and written, and are nobody else's.
     /// 3. The processor has the instructions.
+    #[inline]
     pub(crate) unsafe fn back(
         &self,
         from: *mut u8,
@@ -73,6 +74,10 @@ impl Widen {
         (to, place): (*mut u8, u64),
     ) {
         let (byte, phase) = self.within(place);
+        if count <= SHORT {
+            // SAFETY: the caller's promise.
+            return unsafe { self.short(from, count, (to.add(byte), phase)) };
+        }
         let (last, behind) = self.within(place + count as u64 - 1);
         let behind = (1 << self.in_byte) - 1 - behind;
         let bytes = last + 1 - byte;
@@ -99,7 +104,41 @@ impl Widen {
             }
         }
     }
+
+    /// The same for at most [`SHORT`] elements, from one of a byte's on.
+    ///
+    /// # Safety
+    /// As for [`Widen::back`].
+    #[inline(always)]
+    unsafe fn short(&self, from: *const u8, count: usize, (to, phase): (*mut u8, usize)) {
+        // SAFETY: a row has bytes behind it that can be read; and every byte that is written holds elements of the row.
+        unsafe {
+            let wide = u64::from_le_bytes(from.cast::<[u8; 8]>().read_unaligned());
+            let joined = match self.bits {
+                1 => joined::<1>(wide),
+                2 => joined::<2>(wide),
+                _ => joined::<4>(wide),
+            };
+            let (bits, first) = (count as u32 * self.bits, phase as u32 * self.bits);
+            match (first, bits) {
+                (0, 8) => *to = joined as u8,
+                (0, 16) => to.cast::<[u8; 2]>().write_unaligned((joined as u16).to_le_bytes()),
+                (0, 32) => to.cast::<[u8; 4]>().write_unaligned((joined as u32).to_le_bytes()),
+                _ => {
+                    let (value, mask) = (joined << first, ((1_u64 << bits) - 1) << first);
+                    for k in 0..(first + bits).div_ceil(8) {
+                        let (value, mask) = ((value >> (8 * k)) as u8, (mask >> (8 * k)) as u8);
+                        let byte = to.add(k as usize);
+                        *byte = if mask == 0xff { value } else { *byte & !mask | value & mask };
+                    }
+                }
+            }
+        }
+    }
 }
+
+/// Rows of this number of elements or fewer are put together in a word.
+const SHORT: usize = 8;
 
 /// # Safety
 /// The processor has the instructions that the kernel was compiled for. The longer slice has at least [`room`] for the elements of the

@@ -199,14 +199,12 @@ impl Wide {
         }
         let in_byte = in_byte as usize;
         let moved: f64 = steps.iter().map(|step| cost(step, near)).sum();
+        let ends = if is_whole { 0.0 } else { END * destination.at.len() as f64 };
         let made = match form {
             Form::Widened(_) => source.cost() + destination.cost(),
             Form::Before(_) => source.cost(),
             Form::After(_) => destination.cost(),
-            Form::Halves => {
-                let ends = if is_whole { 0.0 } else { END * destination.at.len() as f64 };
-                destination.cost() + ends + halves.as_ref().map_or(0.0, |halves| halves.cost)
-            }
+            Form::Halves => destination.cost() + halves.as_ref().map_or(0.0, |halves| halves.cost),
         };
         let waited = if setting.fetches { source.lines(in_byte) + destination.lines(in_byte) } else { 0 };
         Some(Wide {
@@ -223,7 +221,7 @@ impl Wide {
             halves,
             back,
             cells: inner.iter().map(|l| l.extent).product(),
-            cost: (moved + made + waited as f64) * blocks,
+            cost: (moved + made + ends + waited as f64) * blocks,
         })
     }
 

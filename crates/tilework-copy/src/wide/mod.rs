@@ -64,7 +64,7 @@ const ALONE: f64 = 1.0;
 const LONG_RUN: u64 = 64;
 
 /// Rows of so many bytes in the destination are exchanged there.
-const LONG_ROW: u64 = 64;
+const LONG_ROW: u64 = 256;
 
 /// Elements that a block has in a row on either side if halves of bytes are put together; what kernels like multiples of; and the least in
 /// the destination and in the source.
@@ -240,7 +240,11 @@ fn divide(
 ) -> Option<()> {
     for place in first..pieces.len() {
         let Loop { extent, from, to } = cells.nest.loops[place];
-        let left = extent % pieces[place];
+        let mut left = extent % pieces[place];
+        // A piece and a little are better together.
+        if left > 0 && left < pieces[place] / 4 && extent > pieces[place] {
+            left += pieces[place];
+        }
         if left > 0 {
             let (mut rest, mut pieces) = (cells.clone(), pieces.clone());
             (rest.nest.loops[place].extent, pieces[place]) = (left, left);
@@ -252,6 +256,9 @@ fn divide(
             }
             divide(rest, pieces, place + 1, setting, made)?;
             cells.nest.loops[place].extent -= left;
+            if extent == left {
+                return Some(());
+            }
         }
     }
     made.push(Wide::new(&cells, &pieces, setting)?);

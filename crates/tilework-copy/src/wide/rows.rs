@@ -6,7 +6,7 @@ use crate::kernels::vector::LINE;
 use crate::subbyte::{BEFORE, BEHIND};
 
 /// Bytes of a buffer at most.
-pub(super) const ROOM: usize = 96 << 10;
+pub(super) const ROOM: usize = 128 << 10;
 
 /// And where rows have no buffer: so that there are not too many of them.
 const MOST: usize = 1 << 20;

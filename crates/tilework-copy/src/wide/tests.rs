@@ -80,7 +80,7 @@ fn blocks_are_shared_out_only_where_they_share_no_byte() {
     // Rows of an even number of elements, of an odd one, and two nests at once.
     assert_eq!(check(&nest(&[(0, 0)], &[(128, 1, 128), (128, 128, 1)]), 4), [1, 4]);
     assert_eq!(check(&nest(&[(0, 1)], &[(128, 1, 128), (128, 128, 1)]), 4), [1, 1]);
-    let [nests, units] = check(&nest(&[(0, 0)], &[(129, 1, 129), (129, 129, 1)]), 4);
+    let [nests, units] = check(&nest(&[(0, 0)], &[(287, 1, 287), (287, 287, 1)]), 4);
     assert!(nests < units, "{nests} {units}");
     let two = nest(&[(0, 0), (1, 20_001)], &[(128, 1, 128), (128, 128, 1)]);
     assert_eq!(check(&two, 4), [1, 1]);
