@@ -98,8 +98,7 @@ pub(crate) unsafe fn move_nest(
         match (run, source, destination) {
             (Some(run), _, _) => runs::move_runs(nest, run, bits, kernels, from, to),
             (None, Some(source), Some(destination)) => {
-                let widen = &kernels.widen[bits.ilog2() as usize];
-                transpose::move_nest(nest, (source, destination), (kernels, widen), scratch, from, to);
+                transpose::move_nest(nest, (source, destination), bits, kernels, scratch, from, to);
             }
             (None, _, destination) => rows::move_rows(nest, destination, bits, from, to),
         }

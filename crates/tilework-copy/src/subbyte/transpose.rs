@@ -2,7 +2,6 @@
 
 use tilework_core::{Loop, Nest};
 
-use super::widen::Widen;
 use super::{Kernels, walk};
 use crate::kernels::Block;
 
@@ -29,7 +28,8 @@ pub(crate) struct Scratch {
 pub(super) unsafe fn move_nest(
     nest: &Nest,
     (source, destination): (usize, usize),
-    (kernels, widen): (&Kernels, &Widen),
+    bits: u32,
+    kernels: &Kernels,
     scratch: &mut Scratch,
     from: *const u8,
     to: *mut u8,
@@ -50,7 +50,7 @@ pub(super) unsafe fn move_nest(
                     let left = |l: Loop, done: u64| Loop { extent: (l.extent - done).min(SIDE as u64), ..l };
                     let size = (left(rows, row), left(columns, column));
                     // SAFETY: the block is a part of the nest.
-                    unsafe { block(size, (kernels, widen), scratch, (from, source), (to, place)) };
+                    unsafe { block(size, bits, kernels, scratch, (from, source), (to, place)) };
                 }
             }
         });
@@ -63,11 +63,13 @@ pub(super) unsafe fn move_nest(
 /// As for [`super::move_nest`], for the elements of the block; and it has at most [`SIDE`] rows and columns.
 unsafe fn block(
     (rows, columns): (Loop, Loop),
-    (kernels, widen): (&Kernels, &Widen),
+    bits: u32,
+    kernels: &Kernels,
     scratch: &mut Scratch,
     (from, source): (*const u8, u64),
     (to, place): (*mut u8, u64),
 ) {
+    let widen = &kernels.widen[bits.ilog2() as usize];
     let (height, width) = (rows.extent as usize, columns.extent as usize);
     // SAFETY: rows and columns of the block, and scratch with room for them and for what kernels touch before and behind.
     unsafe {
@@ -76,18 +78,47 @@ unsafe fn block(
             let source = source.wrapping_add_signed(k as i64 * rows.from);
             widen.row((from, source), width, a.add(k * PITCH));
         }
+        let in_byte = 8 / bits as usize;
+        let whole = |place: u64| place.is_multiple_of(in_byte as u64);
+        let mut done = 0;
+        if height >= in_byte && whole(columns.to.unsigned_abs()) && whole(place) {
+            // Rows that meet in a byte are put together first, and then it is bytes that are transposed.
+            let rows = height / in_byte;
+            for k in 0..rows {
+                let row = std::slice::from_raw_parts_mut(b.add(k * PITCH), width);
+                row.fill(0);
+                for number in 0..in_byte {
+                    let wide = std::slice::from_raw_parts(a.add((k * in_byte + number) * PITCH), width);
+                    let left = number as u32 * bits;
+                    row.iter_mut().zip(wide).for_each(|(byte, element)| *byte |= element << left);
+                }
+            }
+            (kernels.transpose)(&Block {
+                rows,
+                columns: width,
+                source: b,
+                source_stride: PITCH as isize,
+                destination: to.add(place as usize / in_byte),
+                destination_stride: columns.to as isize / in_byte as isize,
+                next: std::ptr::null(),
+            });
+            done = rows * in_byte;
+        }
+        if done == height {
+            return;
+        }
         (kernels.transpose)(&Block {
-            rows: height,
+            rows: height - done,
             columns: width,
-            source: a,
+            source: a.add(done * PITCH),
             source_stride: PITCH as isize,
             destination: b,
             destination_stride: PITCH as isize,
             next: std::ptr::null(),
         });
         for k in 0..width {
-            let place = place.wrapping_add_signed(k as i64 * columns.to);
-            widen.back(b.add(k * PITCH), height, None, (to, place));
+            let place = place.wrapping_add_signed(k as i64 * columns.to) + done as u64;
+            widen.back(b.add(k * PITCH), height - done, None, (to, place));
         }
     }
 }
