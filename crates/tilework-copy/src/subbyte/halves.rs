@@ -125,7 +125,7 @@ pub(crate) unsafe fn alternate(
         if place.is_multiple_of(2) {
             let bytes = count / 2;
             store(first, second, to, bytes);
-            if count % 2 > 0 {
+            if !count.is_multiple_of(2) {
                 let last = to.add(bytes);
                 *last = *last & 0xf0 | first.from(bytes).first();
             }

@@ -37,7 +37,7 @@ pub(crate) use exchange::{Exchange, Group, exchange};
 pub(crate) use halves::{Half, Join, alternate, join};
 pub(crate) use split::{shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
-pub(crate) use widen::{BEFORE, BEHIND, Widen};
+pub(crate) use widen::{BEFORE, BEHIND, Past, Widen};
 
 /// The kernels that a nest of elements below a byte needs.
 #[derive(Clone, Copy, Debug)]

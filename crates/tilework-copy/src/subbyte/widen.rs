@@ -11,6 +11,9 @@
 
 use crate::kernels::InstructionSet;
 
+/// Room for the bytes of a row, and what stores them elsewhere: given where they are, where they go, and how many.
+pub(crate) type Past<'a> = (*mut u8, &'a dyn Fn(*const u8, *mut u8, usize));
+
 /// Elements of one width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widen {
@@ -57,8 +60,8 @@ impl Widen {
         }
     }
 
-    /// Writes elements that have a byte each to a place on, `count` of them. Bytes at the ends that hold others keep those, which are put
-    /// before and behind the row meanwhile.
+    /// Writes elements that have a byte each to a place on, `count` of them, if need be by way of `past`. Bytes at the ends that hold others
+    /// keep those, which are put before and behind the row meanwhile.
     ///
     /// # Safety
     /// 1. So many bytes can be read, [`BEFORE`] before and [`BEHIND`] behind them as well; and those before and [`BEFORE`] behind can be
@@ -70,7 +73,7 @@ impl Widen {
         &self,
         from: *mut u8,
         count: usize,
-        past: Option<(*mut u8, &dyn Fn(*const u8, *mut u8, usize))>,
+        past: Option<Past>,
         (to, place): (*mut u8, u64),
     ) {
         let (byte, phase) = self.within(place);

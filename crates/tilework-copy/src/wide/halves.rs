@@ -125,7 +125,7 @@ impl Halves {
             }
             let half = |number: usize, column: usize| {
                 let place = phases[number] + column;
-                Half { row: result(number).add(place / 2 * self.pitch), high: place % 2 > 0 }
+                Half { row: result(number).add(place / 2 * self.pitch), high: !place.is_multiple_of(2) }
             };
             for (column, place) in places.enumerate() {
                 debug_assert!((place as usize + self.rows).div_ceil(2) <= buffers.destination_bytes);

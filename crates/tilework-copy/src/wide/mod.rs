@@ -36,12 +36,14 @@
 mod block;
 mod halves;
 mod rows;
+mod run;
 #[cfg(test)]
 mod tests;
 
 use tilework_core::{Loop, Nest};
 
-pub(crate) use block::{Blocks, Wide};
+pub(crate) use block::Wide;
+pub(crate) use run::Blocks;
 
 use crate::setting::Setting;
 use crate::subbyte::{self, Widen};
