@@ -86,23 +86,22 @@ pub(crate) fn wide(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>
         return None;
     }
     let most = ALONE * nest.elements() as f64;
-    let widen = Widen::new(setting.set, bits)?;
     let cost = |made: &Vec<Wide>| made.iter().map(Wide::cost).sum::<f64>();
-    let widened =
-        || blocks(Cells { form: Form::Widened(widen), bits, nest: nest.clone(), group: None }, setting);
-    let made = match exchanged(&nest, bits, setting).and_then(|cells| blocks(cells, setting)) {
-        Some(made) => made,
-        None => {
-            let made = halves(&nest, bits, setting).into_iter().chain(widened());
-            made.min_by(|one, other| cost(one).total_cmp(&cost(other)))?
-        }
-    };
-    let cost = cost(&made);
-    (setting.only.is_some() || cost <= most).then_some(made)
+    let made = exchanged(&nest, bits, setting).or_else(|| {
+        let made = [halves(&nest, bits, setting), widened(&nest, bits, setting)].into_iter().flatten();
+        made.min_by(|one, other| cost(one).total_cmp(&cost(other)))
+    })?;
+    (setting.only.is_some() || cost(&made) <= most).then_some(made)
+}
+
+/// A nest in blocks of widened elements.
+fn widened(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>> {
+    let form = Form::Widened(Widen::new(setting.set, bits)?);
+    blocks(Cells { form, bits, nest: nest.clone(), group: None }, setting)
 }
 
 /// A nest as bytes whose elements are exchanged before or after, if that can be and rows are long enough.
-fn exchanged(nest: &Nest, bits: u32, setting: Setting) -> Option<Cells> {
+fn exchanged(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>> {
     let kernel = subbyte::exchange(setting.set, bits)?;
     let n = 8 / bits as i64;
     let s = nest.loops.iter().position(|l| l.from == 1)?;
@@ -144,7 +143,10 @@ fn exchanged(nest: &Nest, bits: u32, setting: Setting) -> Option<Cells> {
     // Long rows are better stored one after the other than read so.
     let form = if before > after && after < LONG_ROW { Form::Before(kernel) } else { Form::After(kernel) };
     let group = Some(bytes.loops.len() - 1);
-    (before.max(after) >= SHORT).then_some(Cells { form, bits: 8, nest: bytes, group })
+    if before.max(after) < SHORT {
+        return None;
+    }
+    blocks(Cells { form, bits: 8, nest: bytes, group }, setting)
 }
 
 /// A nest of elements of 4 bits in blocks of halves, if rows are long enough on both sides.
@@ -244,7 +246,7 @@ fn divide(
         let Loop { extent, from, to } = cells.nest.loops[place];
         let mut left = extent % pieces[place];
         // A piece and a little are better together.
-        if left > 0 && left < pieces[place] / 4 && extent > pieces[place] {
+        if left > 0 && left < pieces[place] / 4 && extent >= 2 * pieces[place] {
             left += pieces[place];
         }
         if left > 0 {
@@ -258,9 +260,6 @@ fn divide(
             }
             divide(rest, pieces, place + 1, setting, made)?;
             cells.nest.loops[place].extent -= left;
-            if extent == left {
-                return Some(());
-            }
         }
     }
     made.push(Wide::new(&cells, &pieces, setting)?);

@@ -70,12 +70,11 @@ impl Rows {
             if order.group != Some(k) {
                 let turn = |turn: u64| (turn as i64 * side(&loops[k]), turn as usize * step);
                 let turns = (0..loops[k].extent).map(turn);
+                // In the order of the buffer: what is written behind a row is the beginning of one that is yet to come.
                 let moved = |by: (i64, usize)| at.iter().map(move |at| (at.0 + by.0, at.1 + by.1));
                 at = turns.flat_map(moved).collect();
             }
         }
-        // Rows are made in the order of the buffer: what is written behind one is the beginning of one that is yet to come.
-        at.order_by_key(|at| at.1);
         let (group, apart) = match order.group {
             Some(k) => (loops[k].extent as usize, (side(&loops[k]), steps[k] as usize)),
             None => (1, (0, 0)),

@@ -8,7 +8,7 @@ use crate::kernels::InstructionSet;
 use crate::setting::Setting;
 use crate::subbyte::tests::{any_nest, any_nest_of, elements, expected, nest, noise};
 use crate::ways::Way;
-use crate::wide::wide;
+use crate::wide::{exchanged, halves, wide, widened};
 
 /// Bytes on either side of the destination.
 const APART: usize = 80;
@@ -35,16 +35,21 @@ fn check(nest: &Nest, bits: u32) -> [usize; 2] {
                 only: Some(way),
             };
             let Some(made) = wide(nest, bits, setting) else { continue };
-            let mut found = before.clone();
-            let mut scratch = Scratch::default();
-            for wide in &made {
-                for unit in (0..wide.units()).rev() {
-                    let buffers = Buffers::of(&from, &mut found[APART..][..size]);
-                    // SAFETY: the buffers were made to hold all elements of the nest.
-                    unsafe { wide.run(unit..unit + 1, buffers, &mut scratch) };
+            let mut tidy = nest.clone();
+            tidy.tidy();
+            let forms = [exchanged, halves, widened].map(|form| form(&tidy, bits, setting));
+            for made in forms.iter().flatten().chain([&made]) {
+                let mut found = before.clone();
+                let mut scratch = Scratch::default();
+                for wide in made {
+                    for unit in (0..wide.units()).rev() {
+                        let buffers = Buffers::of(&from, &mut found[APART..][..size]);
+                        // SAFETY: the buffers were made to hold all elements of the nest.
+                        unsafe { wide.run(unit..unit + 1, buffers, &mut scratch) };
+                    }
                 }
+                assert!(found == want, "{bits} bits, {set:?}, {nest:?}\n{made:#?}");
             }
-            assert!(found == want, "{bits} bits, {set:?}, {nest:?}\n{made:#?}");
             counts = [made.len(), made.iter().map(|wide| wide.units()).sum()];
         }
     }
@@ -59,6 +64,8 @@ fn loops_that_are_cut_stand_still_or_run_backward_are_exact() {
             check(&nest(&[(from, to)], &[(2, 1, 3003), (3001, 2, 1)]), bits);
             check(&nest(&[(from, to)], &[(3001, 1, 2), (2, 3003, 1)]), bits);
         }
+        // Blocks that begin at either phase, with rows that all begin at the same.
+        check(&nest(&[(0, 0)], &[(3, 661, 600), (20, 1, 30), (30, 22, 1)]), bits);
         check(&nest(&[(5000, 3)], &[(70, 1, 71), (71, -70, 1)]), bits);
         check(&nest(&[(80, 3)], &[(70, -1, 71), (71, 70, 1)]), bits);
         check(&nest(&[(9, 3)], &[(7, 0, 300), (25, 11, 12), (11, 1, 1)]), bits);
@@ -68,6 +75,7 @@ fn loops_that_are_cut_stand_still_or_run_backward_are_exact() {
             check(&nest(&[(from, to)], &[(400, 1, 8), (8, 408, 1)]), bits);
             check(&nest(&[(from, to)], &[(8, 1, 408), (400, 8, 1)]), bits);
             check(&nest(&[(from + 7 * 408, to)], &[(400, 1, 8), (8, -408, 1)]), bits);
+            check(&nest(&[(from + 399 * 8, to)], &[(8, 1, 408), (400, -8, 1)]), bits);
             check(&nest(&[(from, to)], &[(4, 8, 25_600), (200, 32, 16), (8, 1, 3200), (16, 6400, 1)]), bits);
             check(&nest(&[(from, to)], &[(40, 1, 48), (3, 0, 16), (16, 48, 1)]), bits);
         }
