@@ -5,7 +5,7 @@
 //! 1. *Whole bytes in disguise* ([`split`]): runs that have the same phase within a byte on both sides are runs of bytes,
 //!    except for a few elements at either end. The caller may take the nest of bytes to the engine for bytes.
 //! 2. *Runs* (`runs`): a loop that moves one element on both sides is a run of bits, shifted by whole words.
-//! 3. *Transposes* (`transpose`): two loops, each of which moves one element on one side only, as bytes.
+//! 3. *Transposes* (`transpose`): two loops, each of which moves one element on one side only.
 //! 4. *Rows* (`rows`): a loop that moves one element in the destination alone gathers a byte at a time; anything else
 //!    goes element by element, and elements of other widths bit by bit.
 //!
@@ -44,8 +44,8 @@ pub(crate) use widen::{BEFORE, BEHIND, Past, Widen};
 pub(crate) struct Kernels {
     /// Copies bits that begin within a byte to whole bytes.
     shift: runs::Shift,
-    /// Elements of 1, 2 and 4 bits as bytes.
-    widen: [Widen; 3],
+    /// Exchanges elements of 1, 2 and 4 bits.
+    exchange: [Exchange; 3],
     /// Transposes bytes.
     transpose: BlockFn,
 }
@@ -53,10 +53,9 @@ pub(crate) struct Kernels {
 impl Kernels {
     /// Those of a set of instructions that the processor has; `None` if the set cannot transpose bytes.
     pub(crate) fn new(set: InstructionSet) -> Option<Kernels> {
-        let widen = |bits| Widen::new(set, bits);
         Some(Kernels {
             shift: runs::shift(set),
-            widen: [widen(1)?, widen(2)?, widen(4)?],
+            exchange: [exchange(set, 1)?, exchange(set, 2)?, exchange(set, 4)?],
             transpose: kernels::transpose(set, 1)?.plain,
         })
     }

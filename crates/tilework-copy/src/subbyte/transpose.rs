@@ -1,24 +1,28 @@
-//! Transposes of elements below a byte: widened to a byte each, transposed as bytes, and narrowed, block by block.
+//! Transposes of elements below a byte, block by block, where rows may begin and end anywhere.
+//!
+//! 1. Rows go to scratch, shifted if they begin within a byte.
+//! 2. Elements are exchanged in groups of as many rows as elements fit into a byte ([`super::exchange`]). That leaves whole bytes of
+//!    the destination, in a matrix for each phase of the columns.
+//! 3. These are transposed: into the destination if its columns begin with whole bytes; what is no whole byte, into scratch, from which
+//!    runs of bits are copied.
 
 use tilework_core::{Loop, Nest};
 
+use super::exchange::{Exchange, Group};
 use super::{Kernels, walk};
 use crate::kernels::Block;
+use crate::kernels::vector::fetch;
 
-/// Elements along a side of a block, at most.
-const SIDE: usize = 128;
+/// Bytes of a row of a block, and of a column, which is a row of the destination.
+const WIDTH: usize = 64;
+const HEIGHT: usize = 128;
 
-/// Bytes from one row of the scratch to the next: an odd number of lines, so that rows do not meet in one set of the cache.
-const PITCH: usize = SIDE + 64;
-
-/// Bytes before and behind the rows, which widening and narrowing touch.
-const EDGE: usize = 128;
-
-/// A block before and after it is transposed, a byte for each element. Empty at first; who moves many nests keeps it between them.
+/// The scratch of a block: its rows, which become a matrix of bytes for each phase of the columns, and its columns.
+/// Empty at first; who moves many nests keeps it between them.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    rows: Vec<u8>,
-    columns: Vec<u8>,
+    rows: Vec<[u8; WIDTH]>,
+    columns: Vec<[u8; HEIGHT]>,
 }
 
 /// Moves a nest with a loop that moves one element in the source only and one that does so in the destination only.
@@ -38,87 +42,130 @@ pub(super) unsafe fn move_nest(
     let mut outer = nest.loops.clone();
     outer.remove(source.max(destination));
     outer.remove(source.min(destination));
-    for scratch in [&mut scratch.rows, &mut scratch.columns] {
-        scratch.resize(SIDE * PITCH + 2 * EDGE, 0);
-    }
+    let [block_rows, block_columns] = [HEIGHT, WIDTH].map(|bytes| bytes * 8 / bits as usize);
+    let transpose = Transpose {
+        bits: bits as usize,
+        in_byte: 8 / bits as usize,
+        exchange: kernels.exchange[bits.ilog2() as usize],
+        kernels,
+        rows,
+        columns,
+    };
+    // What stands in the scratch behind the last row ends up behind the end of the columns.
+    scratch.rows.resize(scratch.rows.len().max(block_rows), [0; WIDTH]);
+    scratch.columns.resize(scratch.columns.len().max(block_columns), [0; HEIGHT]);
     for &start in &nest.starts {
         walk(&outer, start.0, start.1, &mut |source, place| {
-            for row in (0..rows.extent).step_by(SIDE) {
-                for column in (0..columns.extent).step_by(SIDE) {
+            for row in (0..rows.extent).step_by(block_rows) {
+                for column in (0..columns.extent).step_by(block_columns) {
                     let source = source.wrapping_add_signed(row as i64 * rows.from) + column;
                     let place = place.wrapping_add_signed(column as i64 * columns.to) + row;
-                    let left = |l: Loop, done: u64| Loop { extent: (l.extent - done).min(SIDE as u64), ..l };
-                    let size = (left(rows, row), left(columns, column));
+                    let size = (
+                        block_rows.min((rows.extent - row) as usize),
+                        block_columns.min((columns.extent - column) as usize),
+                    );
                     // SAFETY: the block is a part of the nest.
-                    unsafe { block(size, bits, kernels, scratch, (from, source), (to, place)) };
+                    unsafe { transpose.block(size, (from, source), (to, place), scratch) };
                 }
             }
         });
     }
 }
 
-/// Moves a block from an element of the source to one of the destination.
-///
-/// # Safety
-/// As for [`super::move_nest`], for the elements of the block; and it has at most [`SIDE`] rows and columns.
-unsafe fn block(
-    (rows, columns): (Loop, Loop),
-    bits: u32,
-    kernels: &Kernels,
-    scratch: &mut Scratch,
-    (from, source): (*const u8, u64),
-    (to, place): (*mut u8, u64),
-) {
-    let widen = &kernels.widen[bits.ilog2() as usize];
-    let (height, width) = (rows.extent as usize, columns.extent as usize);
-    // SAFETY: rows and columns of the block, and scratch with room for them and for what kernels touch before and behind.
-    unsafe {
-        let (a, b) = (scratch.rows.as_mut_ptr().add(EDGE), scratch.columns.as_mut_ptr().add(EDGE));
-        for k in 0..height {
-            let source = source.wrapping_add_signed(k as i64 * rows.from);
-            widen.row((from, source), width, a.add(k * PITCH));
+/// What stays the same from block to block.
+struct Transpose<'a> {
+    bits: usize,
+    in_byte: usize,
+    exchange: Exchange,
+    kernels: &'a Kernels,
+    rows: Loop,
+    columns: Loop,
+}
+
+impl Transpose<'_> {
+    /// Moves one block of `rows` rows and `columns` columns from an element of the source to one of the destination.
+    ///
+    /// # Safety
+    /// As for [`super::move_nest`], for the elements of the block.
+    unsafe fn block(
+        &self,
+        (rows, columns): (usize, usize),
+        (from, source): (*const u8, u64),
+        (to, place): (*mut u8, u64),
+        scratch: &mut Scratch,
+    ) {
+        let (in_byte, bits) = (self.in_byte, self.bits as u64);
+        for (number, row) in scratch.rows[..rows].iter_mut().enumerate() {
+            let first = source.wrapping_add_signed(number as i64 * self.rows.from) * bits;
+            // SAFETY: a row of the block, which fits into a row of the scratch.
+            unsafe {
+                // The next block lies beside this one; by its turn the line is near.
+                fetch(from.wrapping_add((first / 8) as usize + WIDTH));
+                self.kernels.copy_bits((from, first), (row.as_mut_ptr(), 0), columns as u64 * bits);
+            }
         }
-        let in_byte = 8 / bits as usize;
+        let groups = rows.div_ceil(in_byte);
+        for group in scratch.rows.chunks_exact_mut(in_byte).take(groups) {
+            let (rows, apart) = (group.as_mut_ptr().cast::<u8>(), WIDTH as isize);
+            let group = Group {
+                source: rows,
+                source_apart: apart,
+                destination: rows,
+                destination_apart: apart,
+                bytes: columns.div_ceil(in_byte),
+            };
+            // SAFETY: rows of the scratch, and the kernel was chosen for instructions that the processor has.
+            unsafe { (self.exchange)(&group) };
+        }
+        let place_of = |column: usize| place.wrapping_add_signed(column as i64 * self.columns.to);
         let whole = |place: u64| place.is_multiple_of(in_byte as u64);
-        let mut done = 0;
-        if height >= in_byte && whole(columns.to.unsigned_abs()) && whole(place) {
-            // Rows that meet in a byte are put together first, and then it is bytes that are transposed.
-            let rows = height / in_byte;
-            for k in 0..rows {
-                let row = std::slice::from_raw_parts_mut(b.add(k * PITCH), width);
-                row.fill(0);
-                for number in 0..in_byte {
-                    let wide = std::slice::from_raw_parts(a.add((k * in_byte + number) * PITCH), width);
-                    let left = number as u32 * bits;
-                    row.iter_mut().zip(wide).for_each(|(byte, element)| *byte |= element << left);
+        let direct = if whole(place) && whole(self.columns.to.unsigned_abs()) { rows / in_byte } else { 0 };
+        // SAFETY: the bytes of these groups are whole and belong to the block; or go to scratch that has room for as many columns as a
+        // block has, from which elements of the block are copied.
+        unsafe {
+            if direct > 0 {
+                let destination = to.add((place / in_byte as u64) as usize);
+                let stride = self.columns.to as isize / in_byte as isize;
+                self.transpose(0..direct, columns, scratch.rows.as_ptr().cast(), destination, stride);
+            }
+            if direct < groups {
+                let staged = scratch.columns.as_mut_ptr().cast::<u8>();
+                let staged = (staged, HEIGHT as isize);
+                self.transpose(direct..groups, columns, scratch.rows.as_ptr().cast(), staged.0, staged.1);
+                let done = direct * in_byte;
+                for (column, line) in scratch.columns[..columns].iter().enumerate() {
+                    let to = (to, (place_of(column) + done as u64) * bits);
+                    self.kernels.copy_bits((line.as_ptr(), 0), to, (rows - done) as u64 * bits);
                 }
             }
-            (kernels.transpose)(&Block {
-                rows,
-                columns: width,
-                source: b,
-                source_stride: PITCH as isize,
-                destination: to.add(place as usize / in_byte),
-                destination_stride: columns.to as isize / in_byte as isize,
+        }
+    }
+
+    /// Transposes the bytes of some groups of rows, a matrix for each phase of the columns.
+    ///
+    /// # Safety
+    /// The rows are those of a block; a byte of the destination for each group, at each column, is nobody else's.
+    unsafe fn transpose(
+        &self,
+        groups: std::ops::Range<usize>,
+        columns: usize,
+        rows: *const u8,
+        destination: *mut u8,
+        stride: isize,
+    ) {
+        for phase in 0..self.in_byte.min(columns) {
+            let block = Block {
+                rows: groups.len(),
+                columns: (columns - phase).div_ceil(self.in_byte),
+                // SAFETY: a row of the scratch.
+                source: unsafe { rows.add((groups.start * self.in_byte + phase) * WIDTH) },
+                source_stride: (WIDTH * self.in_byte) as isize,
+                destination: destination.wrapping_offset(phase as isize * stride),
+                destination_stride: stride * self.in_byte as isize,
                 next: std::ptr::null(),
-            });
-            done = rows * in_byte;
-        }
-        if done == height {
-            return;
-        }
-        (kernels.transpose)(&Block {
-            rows: height - done,
-            columns: width,
-            source: a.add(done * PITCH),
-            source_stride: PITCH as isize,
-            destination: b,
-            destination_stride: PITCH as isize,
-            next: std::ptr::null(),
-        });
-        for k in 0..width {
-            let place = place.wrapping_add_signed(k as i64 * columns.to) + done as u64;
-            widen.back(b.add(k * PITCH), height - done, None, (to, place));
+            };
+            // SAFETY: the caller's promise.
+            unsafe { (self.kernels.transpose)(&block) };
         }
     }
 }

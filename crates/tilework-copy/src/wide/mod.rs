@@ -62,6 +62,10 @@ const MOST_FAR: u64 = if cfg!(test) { 4 << 10 } else { 64 << 10 };
 /// What an element costs where each goes by itself.
 const ALONE: f64 = 1.0;
 
+/// Where two loops of at least this number of turns move an element of 1 or 2 bits each, on one side, a byte for each would be many times
+/// as much as there is: they are transposed as they are.
+const LONG: u64 = 16;
+
 /// Runs of this number of elements and more are copied as bits.
 const LONG_RUN: u64 = 64;
 
@@ -87,7 +91,14 @@ pub(crate) fn wide(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>
     }
     let most = ALONE * nest.elements() as f64;
     let cost = |made: &Vec<Wide>| made.iter().map(Wide::cost).sum::<f64>();
+    let long = |one: fn(&Loop) -> i64, other: fn(&Loop) -> i64| {
+        nest.loops.iter().any(|l| one(l) == 1 && other(l) != 1 && l.extent >= LONG)
+    };
+    let transposes = bits < 4 && long(|l| l.from, |l| l.to) && long(|l| l.to, |l| l.from);
     let made = exchanged(&nest, bits, setting).or_else(|| {
+        if transposes && setting.only.is_none() {
+            return None;
+        }
         let made = [halves(&nest, bits, setting), widened(&nest, bits, setting)].into_iter().flatten();
         made.min_by(|one, other| cost(one).total_cmp(&cost(other)))
     })?;
