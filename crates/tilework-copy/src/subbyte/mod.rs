@@ -10,7 +10,8 @@
 //!    goes element by element, and elements of other widths bit by bit.
 //!
 //! Nests of a plan that are neither bytes nor long runs are mostly faster block by block ([`crate::wide`]); the kernels for that are
-//! here: elements become bytes and back (`widen`), or they are exchanged so that what stays together is bytes (`exchange`).
+//! here: elements become bytes and back (`widen`), are exchanged so that what stays together is bytes (`exchange`), or are put together
+//! from halves of bytes (`halves`).
 //!
 //! # Which bytes are written
 //!
