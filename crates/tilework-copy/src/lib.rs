@@ -166,8 +166,6 @@ mod tests;
 mod trial;
 mod ways;
 mod wide;
-#[cfg(test)]
-mod wide_tests;
 
 pub use buffer::Buffer;
 pub use convert::Conversion;

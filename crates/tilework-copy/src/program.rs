@@ -259,7 +259,8 @@ fn add(
             shared.push(Piece::Elements(ElementStep::new(nest, bits, mover, fills)));
         } else if bits.is_multiple_of(8) {
             as_bytes(nest, bits as usize / 8);
-        } else if let Some(split) = subbyte::split(nest, bits, 1).filter(|split| split.rest.is_empty()) {
+        } else if let Some(split) = subbyte::split(nest, bits, 1, fills).filter(|split| split.rest.is_empty())
+        {
             as_bytes(&split.bytes, 1);
         } else if let Some(blocks) = (!fills).then(|| wide(nest, bits, setting)).flatten() {
             for blocks in blocks.into_iter().map(Arc::new) {
@@ -270,7 +271,7 @@ fn add(
                     shared.push(Piece::Wide(blocks));
                 }
             }
-        } else if let Some(split) = subbyte::split(nest, bits, LEAST_RUN) {
+        } else if let Some(split) = subbyte::split(nest, bits, if fills { 1 } else { LEAST_RUN }, fills) {
             as_bytes(&split.bytes, 1);
             shared.extend(split.rest.iter().filter_map(|rest| {
                 let mover = Mover::Bits(bits, kernels()?);
@@ -290,9 +291,12 @@ fn add(
     }
 }
 
-/// The bytes of an element with these bits, at least as many as there are bits in any fill.
+/// The bytes of an element with these bits, at least as many as there are bits in any fill; of one below a byte, all of which are full of it.
 fn element(fill: u128, bits: u32) -> Box<[u8]> {
     let mut element = vec![0; (bits as usize).div_ceil(8).max(16)];
+    let repeats = if bits < 8 && 8 % bits == 0 { 128 / bits } else { 1 };
+    let fill = if repeats > 1 { fill & ((1 << bits) - 1) } else { fill };
+    let fill = (1..repeats).fold(fill, |all, k| all | fill << (k * bits));
     element[..16].copy_from_slice(&fill.to_le_bytes());
     element.into()
 }

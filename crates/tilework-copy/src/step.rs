@@ -170,6 +170,10 @@ impl<'a> Walker<'a> {
     pub(crate) fn at(step: &'a Step, mut unit: usize) -> Walker<'a> {
         let mut index = SmallVec::from_elem(0, step.outer.len());
         for (i, outer) in index.iter_mut().zip(&step.outer).rev() {
+            // Most begin with the first: then nothing need be divided.
+            if unit == 0 {
+                break;
+            }
             *i = unit % outer.turn.extent;
             unit /= outer.turn.extent;
         }

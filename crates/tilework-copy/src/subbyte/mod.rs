@@ -9,8 +9,9 @@
 //! 4. *Rows* (`rows`): a loop that moves one element in the destination alone gathers a byte at a time; anything else
 //!    goes element by element, and elements of other widths bit by bit.
 //!
-//! Nests that are none of the first three are mostly faster as bytes, block by block ([`crate::wide`]); the kernels for that are here
-//! (`widen`).
+//! Nests of a plan that are neither bytes nor long runs are mostly faster block by block ([`crate::wide`]); the kernels for that are
+//! here: elements become bytes and back (`widen`), are exchanged so that what stays together is bytes (`exchange`), or are put together
+//! from halves of bytes (`halves`).
 //!
 //! # Which bytes are written
 //!
@@ -20,10 +21,11 @@
 //! parts that share no byte, if it can. Bytes of the
 //! source are read only if they hold an element of the nest.
 
+mod exchange;
+mod halves;
 mod rows;
 pub(crate) mod runs;
 mod split;
-mod swap;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transpose;
@@ -31,28 +33,32 @@ mod widen;
 
 use tilework_core::{Loop, Nest};
 
-use crate::kernels::{InstructionSet, transpose};
+use crate::kernels::{self, BlockFn, InstructionSet};
+pub(crate) use exchange::{Exchange, Group, exchange};
+pub(crate) use halves::{Half, Join, alternate, join};
 pub(crate) use split::{shares_no_bytes, split};
 pub(crate) use transpose::Scratch;
-pub(crate) use widen::{Widen, room, widen};
+pub(crate) use widen::{BEFORE, BEHIND, Past, Widen};
 
 /// The kernels that a nest of elements below a byte needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernels {
     /// Copies bits that begin within a byte to whole bytes.
     shift: runs::Shift,
-    /// Words of one and of four bytes, for transposes.
-    words: [transpose::Words; 2],
+    /// Exchanges elements of 1, 2 and 4 bits.
+    exchange: [Exchange; 3],
+    /// Transposes bytes.
+    transpose: BlockFn,
 }
 
 impl Kernels {
-    /// Those of a set of instructions that the processor has; `None` if the set cannot transpose words.
+    /// Those of a set of instructions that the processor has; `None` if the set cannot transpose bytes.
     pub(crate) fn new(set: InstructionSet) -> Option<Kernels> {
-        let words = |bytes| {
-            let swap = [1, 2, 4].map(|bits| swap::swap(set, bits, bytes));
-            Some(transpose::Words { bytes, swap, transpose: transpose(set, bytes)?.plain })
-        };
-        Some(Kernels { shift: runs::shift(set), words: [words(1)?, words(4)?] })
+        Some(Kernels {
+            shift: runs::shift(set),
+            exchange: [exchange(set, 1)?, exchange(set, 2)?, exchange(set, 4)?],
+            transpose: kernels::transpose(set, 1)?.plain,
+        })
     }
 
     /// Copies `count` bits from a bit of the source to one of the destination, counted from the pointers.

@@ -21,19 +21,22 @@ pub(crate) struct Split {
 ///   bytes  starts (2, 3), loops (10, 32 → 16) (4, 1 → 1)
 ///   rest   starts (3, 5), loops (10, 64 → 32)
 /// ```
-pub(crate) fn split(nest: &Nest, bits: u32, least: u64) -> Option<Split> {
+///
+/// A nest that `fills` reads one element over and over, as a byte that is full of it.
+pub(crate) fn split(nest: &Nest, bits: u32, least: u64, fills: bool) -> Option<Split> {
     if !matches!(bits, 1 | 2 | 4) {
         return None;
     }
     let in_byte = u64::from(8 / bits);
-    let run = nest.loops.iter().position(|l| (l.from, l.to) == (1, 1))?;
+    let step = i64::from(!fills);
+    let run = nest.loops.iter().position(|l| (l.from, l.to) == (step, 1))?;
     let others = nest.loops.iter().enumerate().filter(|&(k, _)| k != run).map(|(_, l)| l);
     let whole = |stride: i64| stride.unsigned_abs().is_multiple_of(in_byte);
     if !others.clone().all(|l| whole(l.from) && whole(l.to)) {
         return None;
     }
-    let phase = nest.starts.first()?.0 % in_byte;
-    if !nest.starts.iter().all(|(from, to)| from % in_byte == phase && to % in_byte == phase) {
+    let phase = nest.starts.first()?.1 % in_byte;
+    if !nest.starts.iter().all(|(from, to)| (fills || from % in_byte == phase) && to % in_byte == phase) {
         return None;
     }
     let extent = nest.loops[run].extent;
@@ -44,14 +47,14 @@ pub(crate) fn split(nest: &Nest, bits: u32, least: u64) -> Option<Split> {
     }
     let tail = extent - head - body * in_byte;
     let part = |first: u64, count: u64| Nest {
-        starts: nest.starts.iter().map(|(from, to)| (from + first, to + first)).collect(),
+        starts: nest.starts.iter().map(|(from, to)| (from + first * step as u64, to + first)).collect(),
         loops: with_extent(nest, run, count),
     };
     let mut bytes = part(head, body);
     for (from, to) in &mut bytes.starts {
         (*from, *to) = (*from / in_byte, *to / in_byte);
     }
-    for l in bytes.loops.iter_mut().filter(|l| (l.from, l.to) != (1, 1)) {
+    for l in bytes.loops.iter_mut().filter(|l| (l.from, l.to) != (step, 1)) {
         (l.from, l.to) = (l.from / in_byte as i64, l.to / in_byte as i64);
     }
     let mut rest = SmallVec::new();

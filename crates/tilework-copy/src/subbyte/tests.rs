@@ -145,19 +145,24 @@ fn elements_of_other_widths_move_bit_by_bit() {
 
 #[test]
 fn a_split_is_whole_bytes_and_a_few_elements() {
-    let found = split(&nest(&[(3, 5)], &[(10, 64, 32), (9, 1, 1)]), 4, 1).unwrap();
+    let found = split(&nest(&[(3, 5)], &[(10, 64, 32), (9, 1, 1)]), 4, 1, false).unwrap();
     assert_eq!(found.bytes, nest(&[(2, 3)], &[(10, 32, 16), (4, 1, 1)]));
     assert_eq!(found.rest.as_slice(), [nest(&[(3, 5)], &[(10, 64, 32)])]);
 
-    let found = split(&nest(&[(0, 8)], &[(2, 1, 1), (10, 2, 4)]), 4, 1).unwrap();
+    let found = split(&nest(&[(0, 8)], &[(2, 1, 1), (10, 2, 4)]), 4, 1, false).unwrap();
     assert_eq!(found.bytes, nest(&[(0, 4)], &[(10, 1, 2)]));
     assert!(found.rest.is_empty());
 
+    // One element over and over.
+    let found = split(&nest(&[(0, 5)], &[(10, 0, 32), (9, 0, 1)]), 4, 1, true).unwrap();
+    assert_eq!(found.bytes, nest(&[(0, 3)], &[(10, 0, 16), (4, 0, 1)]));
+    assert_eq!(found.rest.as_slice(), [nest(&[(0, 5)], &[(10, 0, 32)])]);
+
     // Another phase, a stride that is not whole bytes, a run that is too short, and no run at all.
-    assert!(split(&nest(&[(3, 4)], &[(9, 1, 1)]), 4, 1).is_none());
-    assert!(split(&nest(&[(3, 5)], &[(10, 65, 32), (9, 1, 1)]), 4, 1).is_none());
-    assert!(split(&nest(&[(1, 1)], &[(2, 1, 1)]), 4, 1).is_none());
-    assert!(split(&nest(&[(0, 0)], &[(2, 1, 2)]), 4, 1).is_none());
+    assert!(split(&nest(&[(3, 4)], &[(9, 1, 1)]), 4, 1, false).is_none());
+    assert!(split(&nest(&[(3, 5)], &[(10, 65, 32), (9, 1, 1)]), 4, 1, false).is_none());
+    assert!(split(&nest(&[(1, 1)], &[(2, 1, 1)]), 4, 1, false).is_none());
+    assert!(split(&nest(&[(0, 0)], &[(2, 1, 2)]), 4, 1, false).is_none());
 }
 
 #[test]
@@ -172,9 +177,15 @@ fn turns_that_share_bytes_are_told_from_those_that_do_not() {
 
 /// A nest of permuted loops over a box with pitches, so that no element is written twice, in two orders.
 pub(crate) fn any_nest() -> impl Strategy<Value = Nest> {
-    let extents = prop::collection::vec(2_u64..20, 1..4);
+    any_nest_of(2..20, 1)
+}
+
+/// The same where all that it counts in is a multiple of a number.
+pub(crate) fn any_nest_of(extents: std::ops::Range<u64>, multiple: u64) -> impl Strategy<Value = Nest> {
+    let extents = prop::collection::vec(extents, 1..4);
     (extents, any::<u64>(), prop::collection::vec(0_u64..3, 8), 0_u64..9, 0_u64..9).prop_map(
-        |(extents, seed, pitches, from, to)| {
+        move |(mut extents, seed, mut pitches, from, to)| {
+            extents.iter_mut().chain(&mut pitches).for_each(|each| *each *= multiple);
             let rank = extents.len();
             let mut order: Vec<usize> = (0..rank).collect();
             if seed % 3 > 0 {
@@ -194,7 +205,7 @@ pub(crate) fn any_nest() -> impl Strategy<Value = Nest> {
             let mut loops: Few<Loop, 6> =
                 (0..rank).map(|axis| Loop { extent: extents[axis], from: a[axis], to: b[axis] }).collect();
             loops.sort_by_key(|l| std::cmp::Reverse(l.to));
-            Nest { starts: [(from, to)].into(), loops }
+            Nest { starts: [(from * multiple, to * multiple)].into(), loops }
         },
     )
 }
@@ -210,7 +221,7 @@ proptest! {
     #[test]
     fn a_split_and_its_rest_are_the_nest(nest in any_nest(), width in 0_u32..3) {
         let bits = 1 << width;
-        if let Some(split) = split(&nest, bits, 1) {
+        if let Some(split) = split(&nest, bits, 1, false) {
             let in_byte = 8 / u64::from(bits);
             let mut parts: Vec<(u64, u64)> = split.rest.iter().flat_map(elements).collect();
             for (from, to) in elements(&split.bytes) {

@@ -1,53 +1,27 @@
-//! Transposes of elements below a byte: as many transposes of words as elements fit into one.
-//!
-//! A word here is four bytes, or one where there are too few rows for four. A block of the source is taken through these
-//! steps:
+//! Transposes of elements below a byte, block by block, where rows may begin and end anywhere.
 //!
 //! 1. Rows go to scratch, shifted if they begin within a byte.
-//! 2. The exchange of elements ([`super::swap`]) in groups of as many rows as elements fit into a word. It leaves whole
-//!    words of the destination, in a matrix for each phase of the columns.
-//! 3. The transposes of words, one for each phase: into the destination if its columns begin with whole bytes, otherwise
-//!    into scratch, from which runs of bits are copied.
+//! 2. Elements are exchanged in groups of as many rows as elements fit into a byte ([`super::exchange`]). That leaves whole bytes of
+//!    the destination, in a matrix for each phase of the columns.
+//! 3. These are transposed: into the destination if its columns begin with whole bytes; what is no whole byte, into scratch, from which
+//!    runs of bits are copied.
 
 use tilework_core::{Loop, Nest};
 
-use super::runs::{Shift, copy_bits};
-use super::swap::{Row, Swap, WIDTH};
+use super::exchange::{Exchange, Group};
 use super::{Kernels, walk};
+use crate::kernels::Block;
 use crate::kernels::vector::fetch;
-use crate::kernels::{Block, BlockFn};
 
-/// Bytes of a column of a block, which is a row of the destination: few lines, as each is written once only in the middle.
-const HEIGHT: usize = 256;
+/// Bytes of a row of a block, and of a column, which is a row of the destination.
+const WIDTH: usize = 64;
+const HEIGHT: usize = 128;
 
-/// Words of one size: how elements are exchanged within them, by the width of an element (1, 2, 4 bits), and how they
-/// are transposed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    pub(super) bytes: usize,
-    pub(super) swap: [Swap; 3],
-    pub(super) transpose: BlockFn,
-}
-
-/// What stays the same from block to block.
-struct Transpose {
-    bits: usize,
-    /// Bytes of a word, and elements that fit into it.
-    word: usize,
-    in_word: usize,
-    shift: Shift,
-    swap: Swap,
-    transpose: BlockFn,
-    /// From row to row of the source and from column to column of the destination, in elements.
-    from_stride: i64,
-    to_stride: i64,
-}
-
-/// The scratch of a block: its rows, which become a matrix of words for each phase of the columns, and its columns.
+/// The scratch of a block: its rows, which become a matrix of bytes for each phase of the columns, and its columns.
 /// Empty at first; who moves many nests keeps it between them.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    rows: Vec<Row>,
+    rows: Vec<[u8; WIDTH]>,
     columns: Vec<[u8; HEIGHT]>,
 }
 
@@ -68,20 +42,28 @@ pub(super) unsafe fn move_nest(
     let mut outer = nest.loops.clone();
     outer.remove(source.max(destination));
     outer.remove(source.min(destination));
-    let transpose = Transpose::new(columns, rows, bits as usize, kernels);
-    let (block_rows, block_columns) =
-        ((HEIGHT * 8) as u64 / u64::from(bits), (WIDTH * 8) as u64 / u64::from(bits));
-    scratch.rows.resize(scratch.rows.len().max(block_rows as usize), [0; WIDTH]);
-    scratch.columns.resize(scratch.columns.len().max(block_columns as usize), [0; HEIGHT]);
+    let [block_rows, block_columns] = [HEIGHT, WIDTH].map(|bytes| bytes * 8 / bits as usize);
+    let transpose = Transpose {
+        bits: bits as usize,
+        in_byte: 8 / bits as usize,
+        exchange: kernels.exchange[bits.ilog2() as usize],
+        kernels,
+        rows,
+        columns,
+    };
+    // What stands in the scratch behind the last row ends up behind the end of the columns.
+    scratch.rows.resize(scratch.rows.len().max(block_rows), [0; WIDTH]);
+    scratch.columns.resize(scratch.columns.len().max(block_columns), [0; HEIGHT]);
     for &start in &nest.starts {
         walk(&outer, start.0, start.1, &mut |source, place| {
-            for row in (0..rows.extent).step_by(block_rows as usize) {
-                for column in (0..columns.extent).step_by(block_columns as usize) {
-                    let size =
-                        (block_rows.min(rows.extent - row), block_columns.min(columns.extent - column));
+            for row in (0..rows.extent).step_by(block_rows) {
+                for column in (0..columns.extent).step_by(block_columns) {
                     let source = source.wrapping_add_signed(row as i64 * rows.from) + column;
                     let place = place.wrapping_add_signed(column as i64 * columns.to) + row;
-                    let size = (size.0 as usize, size.1 as usize);
+                    let size = (
+                        block_rows.min((rows.extent - row) as usize),
+                        block_columns.min((columns.extent - column) as usize),
+                    );
                     // SAFETY: the block is a part of the nest.
                     unsafe { transpose.block(size, (from, source), (to, place), scratch) };
                 }
@@ -90,24 +72,17 @@ pub(super) unsafe fn move_nest(
     }
 }
 
-impl Transpose {
-    fn new(columns: Loop, rows: Loop, bits: usize, kernels: &Kernels) -> Transpose {
-        // Rows that fill no word go through scratch, so a few rows are better off with bytes.
-        let in_four = 32 / bits as u64;
-        let few = rows.extent < 4 * in_four && !rows.extent.is_multiple_of(in_four);
-        let words = kernels.words[usize::from(!few)];
-        Transpose {
-            bits,
-            word: words.bytes,
-            in_word: words.bytes * 8 / bits,
-            shift: kernels.shift,
-            swap: words.swap[bits.ilog2() as usize],
-            transpose: words.transpose,
-            from_stride: rows.from,
-            to_stride: columns.to,
-        }
-    }
+/// What stays the same from block to block.
+struct Transpose<'a> {
+    bits: usize,
+    in_byte: usize,
+    exchange: Exchange,
+    kernels: &'a Kernels,
+    rows: Loop,
+    columns: Loop,
+}
 
+impl Transpose<'_> {
     /// Moves one block of `rows` rows and `columns` columns from an element of the source to one of the destination.
     ///
     /// # Safety
@@ -119,77 +94,78 @@ impl Transpose {
         (to, place): (*mut u8, u64),
         scratch: &mut Scratch,
     ) {
-        let (in_word, bits) = (self.in_word, self.bits as u64);
-        let groups = rows.div_ceil(in_word);
-        for (group, group_rows) in scratch.rows.chunks_exact_mut(in_word).take(groups).enumerate() {
-            // What stands in the scratch behind the last row ends up behind the end of the columns.
-            for (k, row) in group_rows.iter_mut().enumerate().take(rows - group * in_word) {
-                let number = (group * in_word + k) as i64;
-                let source = source.wrapping_add_signed(number * self.from_stride) * bits;
-                // SAFETY: a row of the block, which fits into a row of the scratch.
-                unsafe { self.load(from, source, columns * self.bits, row) };
+        let (in_byte, bits) = (self.in_byte, self.bits as u64);
+        for (number, row) in scratch.rows[..rows].iter_mut().enumerate() {
+            let first = source.wrapping_add_signed(number as i64 * self.rows.from) * bits;
+            // SAFETY: a row of the block, which fits into a row of the scratch.
+            unsafe {
+                // The next block lies beside this one; by its turn the line is near.
+                fetch(from.wrapping_add((first / 8) as usize + WIDTH));
+                self.kernels.copy_bits((from, first), (row.as_mut_ptr(), 0), columns as u64 * bits);
             }
-            // SAFETY: the kernel was chosen for instructions that the processor has.
-            unsafe { (self.swap)(group_rows) };
         }
-        let place_of = |column: usize| place.wrapping_add_signed(column as i64 * self.to_stride) * bits;
-        let bytes_of_column = self.to_stride * bits as i64;
-        let direct =
-            place_of(0).is_multiple_of(8) && bytes_of_column % 8 == 0 && rows.is_multiple_of(in_word);
-        let (destination, stride) = match direct {
-            true => (to.wrapping_add((place_of(0) / 8) as usize), (bytes_of_column / 8) as isize),
-            false => (scratch.columns.as_mut_ptr().cast(), HEIGHT as isize),
-        };
-        let mut block = Block {
-            rows: groups,
-            columns: 0,
-            source: scratch.rows.as_ptr().cast(),
-            source_stride: (WIDTH * in_word) as isize,
-            destination,
-            destination_stride: stride * in_word as isize,
-            next: std::ptr::null(),
-        };
-        if groups == 1 && stride == self.word as isize && columns.is_multiple_of(in_word) {
-            // The words of all phases lie next to each other in the destination: they are one matrix.
-            (block.rows, block.columns, block.source_stride) = (in_word, columns / in_word, WIDTH as isize);
-            // SAFETY: as below.
-            return unsafe { (self.transpose)(&block) };
+        let groups = rows.div_ceil(in_byte);
+        for group in scratch.rows.chunks_exact_mut(in_byte).take(groups) {
+            let (rows, apart) = (group.as_mut_ptr().cast::<u8>(), WIDTH as isize);
+            let group = Group {
+                source: rows,
+                source_apart: apart,
+                destination: rows,
+                destination_apart: apart,
+                bytes: columns.div_ceil(in_byte),
+            };
+            // SAFETY: rows of the scratch, and the kernel was chosen for instructions that the processor has.
+            unsafe { (self.exchange)(&group) };
         }
-        for phase in 0..in_word.min(columns) {
-            block.columns = (columns - phase).div_ceil(in_word);
-            block.source = scratch.rows[phase..].as_ptr().cast();
-            block.destination = destination.wrapping_offset(phase as isize * stride);
-            // SAFETY: the source is scratch; the words of the columns of this phase are whole and belong to the block,
-            // or are scratch that has room for as many columns as a block has.
-            unsafe { (self.transpose)(&block) };
-        }
-        if !direct {
-            for (column, line) in scratch.columns[..columns].iter().enumerate() {
-                // SAFETY: a column of the block.
-                unsafe {
-                    copy_bits(self.shift, (line.as_ptr(), 0), (to, place_of(column)), rows as u64 * bits)
-                };
+        let place_of = |column: usize| place.wrapping_add_signed(column as i64 * self.columns.to);
+        let whole = |place: u64| place.is_multiple_of(in_byte as u64);
+        let direct = if whole(place) && whole(self.columns.to.unsigned_abs()) { rows / in_byte } else { 0 };
+        // SAFETY: the bytes of these groups are whole and belong to the block; or go to scratch that has room for as many columns as a
+        // block has, from which elements of the block are copied.
+        unsafe {
+            if direct > 0 {
+                let destination = to.add((place / in_byte as u64) as usize);
+                let stride = self.columns.to as isize / in_byte as isize;
+                self.transpose(0..direct, columns, scratch.rows.as_ptr().cast(), destination, stride);
+            }
+            if direct < groups {
+                let staged = scratch.columns.as_mut_ptr().cast::<u8>();
+                let staged = (staged, HEIGHT as isize);
+                self.transpose(direct..groups, columns, scratch.rows.as_ptr().cast(), staged.0, staged.1);
+                let done = direct * in_byte;
+                for (column, line) in scratch.columns[..columns].iter().enumerate() {
+                    let to = (to, (place_of(column) + done as u64) * bits);
+                    self.kernels.copy_bits((line.as_ptr(), 0), to, (rows - done) as u64 * bits);
+                }
             }
         }
     }
 
-    /// Copies a row of the source to the beginning of a row of scratch.
+    /// Transposes the bytes of some groups of rows, a matrix for each phase of the columns.
     ///
     /// # Safety
-    /// The bytes that hold these bits can be read, and they are at most those of a row.
-    unsafe fn load(&self, from: *const u8, bit: u64, count: usize, row: &mut Row) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let first = from.add((bit / 8) as usize);
-            // The next block lies beside this one; by its turn the line is near.
-            fetch(first.wrapping_add(WIDTH));
-            if bit.is_multiple_of(8) && count == WIDTH * 8 {
-                *row = first.cast::<Row>().read();
-            } else if bit.is_multiple_of(8) {
-                std::ptr::copy_nonoverlapping(first, row.as_mut_ptr(), count.div_ceil(8));
-            } else {
-                copy_bits(self.shift, (from, bit), (row.as_mut_ptr(), 0), count as u64);
-            }
+    /// The rows are those of a block; a byte of the destination for each group, at each column, is nobody else's.
+    unsafe fn transpose(
+        &self,
+        groups: std::ops::Range<usize>,
+        columns: usize,
+        rows: *const u8,
+        destination: *mut u8,
+        stride: isize,
+    ) {
+        for phase in 0..self.in_byte.min(columns) {
+            let block = Block {
+                rows: groups.len(),
+                columns: (columns - phase).div_ceil(self.in_byte),
+                // SAFETY: a row of the scratch.
+                source: unsafe { rows.add((groups.start * self.in_byte + phase) * WIDTH) },
+                source_stride: (WIDTH * self.in_byte) as isize,
+                destination: destination.wrapping_offset(phase as isize * stride),
+                destination_stride: stride * self.in_byte as isize,
+                next: std::ptr::null(),
+            };
+            // SAFETY: the caller's promise.
+            unsafe { (self.kernels.transpose)(&block) };
         }
     }
 }

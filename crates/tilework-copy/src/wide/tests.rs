@@ -6,9 +6,9 @@ use tilework_core::Nest;
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::InstructionSet;
 use crate::setting::Setting;
-use crate::subbyte::tests::{any_nest, elements, expected, nest, noise};
+use crate::subbyte::tests::{any_nest, any_nest_of, elements, expected, nest, noise};
 use crate::ways::Way;
-use crate::wide::wide;
+use crate::wide::{exchanged, halves, wide, widened};
 
 /// Bytes on either side of the destination.
 const APART: usize = 80;
@@ -28,23 +28,28 @@ fn check(nest: &Nest, bits: u32) -> [usize; 2] {
         for (fetches, way) in [(false, Way::Units), (true, Way::Picks)] {
             let setting = Setting {
                 set,
-                streams: false,
+                streams: fetches && set.streams(),
                 fetches,
                 fetches_blocks: fetches,
                 once: false,
                 only: Some(way),
             };
             let Some(made) = wide(nest, bits, setting) else { continue };
-            let mut found = before.clone();
-            let mut scratch = Scratch::default();
-            for wide in &made {
-                for unit in (0..wide.units()).rev() {
-                    let buffers = Buffers::of(&from, &mut found[APART..][..size]);
-                    // SAFETY: the buffers were made to hold all elements of the nest.
-                    unsafe { wide.run(unit..unit + 1, buffers, &mut scratch) };
+            let mut tidy = nest.clone();
+            tidy.tidy();
+            let forms = [exchanged, halves, widened].map(|form| form(&tidy, bits, setting));
+            for made in forms.iter().flatten().chain([&made]) {
+                let mut found = before.clone();
+                let mut scratch = Scratch::default();
+                for wide in made {
+                    for unit in (0..wide.units()).rev() {
+                        let buffers = Buffers::of(&from, &mut found[APART..][..size]);
+                        // SAFETY: the buffers were made to hold all elements of the nest.
+                        unsafe { wide.run(unit..unit + 1, buffers, &mut scratch) };
+                    }
                 }
+                assert!(found == want, "{bits} bits, {set:?}, {nest:?}\n{made:#?}");
             }
-            assert!(found == want, "{bits} bits, {set:?}, {nest:?}\n{made:#?}");
             counts = [made.len(), made.iter().map(|wide| wide.units()).sum()];
         }
     }
@@ -59,10 +64,21 @@ fn loops_that_are_cut_stand_still_or_run_backward_are_exact() {
             check(&nest(&[(from, to)], &[(2, 1, 3003), (3001, 2, 1)]), bits);
             check(&nest(&[(from, to)], &[(3001, 1, 2), (2, 3003, 1)]), bits);
         }
+        // Blocks that begin at either phase, with rows that all begin at the same.
+        check(&nest(&[(0, 0)], &[(3, 661, 600), (20, 1, 30), (30, 22, 1)]), bits);
         check(&nest(&[(5000, 3)], &[(70, 1, 71), (71, -70, 1)]), bits);
         check(&nest(&[(80, 3)], &[(70, -1, 71), (71, 70, 1)]), bits);
         check(&nest(&[(9, 3)], &[(7, 0, 300), (25, 11, 12), (11, 1, 1)]), bits);
         check(&nest(&[(9, 3)], &[(50, 1, 60), (60, 2, 1)]), bits);
+        // Rows that are exchanged before and after, from and to any byte, forward and backward, longer than a line and shorter.
+        for (from, to) in [(0, 0), (8, 24)] {
+            check(&nest(&[(from, to)], &[(400, 1, 8), (8, 408, 1)]), bits);
+            check(&nest(&[(from, to)], &[(8, 1, 408), (400, 8, 1)]), bits);
+            check(&nest(&[(from + 7 * 408, to)], &[(400, 1, 8), (8, -408, 1)]), bits);
+            check(&nest(&[(from + 399 * 8, to)], &[(8, 1, 408), (400, -8, 1)]), bits);
+            check(&nest(&[(from, to)], &[(4, 8, 25_600), (200, 32, 16), (8, 1, 3200), (16, 6400, 1)]), bits);
+            check(&nest(&[(from, to)], &[(40, 1, 48), (3, 0, 16), (16, 48, 1)]), bits);
+        }
         check(&nest(&[(0, 3), (777, 40_001)], &[(5, 7, 600), (150, 35, 4), (3, 2, 1)]), bits);
     }
 }
@@ -72,7 +88,7 @@ fn blocks_are_shared_out_only_where_they_share_no_byte() {
     // Rows of an even number of elements, of an odd one, and two nests at once.
     assert_eq!(check(&nest(&[(0, 0)], &[(128, 1, 128), (128, 128, 1)]), 4), [1, 4]);
     assert_eq!(check(&nest(&[(0, 1)], &[(128, 1, 128), (128, 128, 1)]), 4), [1, 1]);
-    let [nests, units] = check(&nest(&[(0, 0)], &[(129, 1, 129), (129, 129, 1)]), 4);
+    let [nests, units] = check(&nest(&[(0, 0)], &[(287, 1, 287), (287, 287, 1)]), 4);
     assert!(nests < units, "{nests} {units}");
     let two = nest(&[(0, 0), (1, 20_001)], &[(128, 1, 128), (128, 128, 1)]);
     assert_eq!(check(&two, 4), [1, 1]);
@@ -83,6 +99,20 @@ proptest! {
 
     #[test]
     fn any_nest_moves_exactly_its_elements(nest in any_nest(), width in 0_u32..3) {
+        check(&nest, 1 << width);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_nest_of_multiples_moves_exactly_its_elements(nest in any_nest_of(1..8, 2)) {
+        check(&nest, 4);
+    }
+
+    #[test]
+    fn any_nest_of_larger_multiples_moves_exactly_its_elements(nest in any_nest_of(1..4, 8), width in 0_u32..2) {
         check(&nest, 1 << width);
     }
 }
