@@ -275,6 +275,7 @@ pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
         (0..turns.len()).filter(|&k| side(&turns[k]) != 0).min_by_key(|&k| side(&turns[k]).unsigned_abs())
     };
     let column = nearest(&nest.turns, |turn| turn.to)?;
+    let along_both = nearest(&nest.turns, |turn| turn.from) == Some(column);
     let column = nest.turns.remove(column);
     let row = match nearest(&nest.turns, |turn| turn.from) {
         Some(row) => nest.turns.remove(row),
@@ -285,7 +286,12 @@ pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
     let (row, column) =
         if is_short && row.extent / 4 > column.extent { (column, row) } else { (row, column) };
     let side = if setting.fetches { 64 } else { 256 };
-    let (rows, columns) = (row.extent.min(side), column.extent.min(4 * side));
+    let (mut rows, mut columns) = (row.extent.min(side), column.extent.min(4 * side));
+    if along_both {
+        // One row after the other, as far as it goes: so memory is read and written in order.
+        columns = column.extent.min(UNIT / size);
+        rows = row.extent.min((UNIT / size / columns).max(1));
+    }
     let mut outer = whole(&nest.turns);
     outer.push(cut(row, rows, Part::Rows));
     outer.push(cut(column, columns, Part::Columns));
