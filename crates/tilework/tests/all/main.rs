@@ -18,6 +18,7 @@ mod formats;
 mod formulas;
 mod ggml;
 mod golden;
+mod golden_layouts;
 mod jax;
 mod known;
 mod layouts;
