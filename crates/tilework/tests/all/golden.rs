@@ -139,7 +139,7 @@ fn refused<'a>(
 }
 
 /// Everything that a reading says.
-fn everything(found: &[Found]) -> String {
+pub(crate) fn everything(found: &[Found]) -> String {
     let mut all = String::new();
     for Found { name, said } in found {
         let layout = said.layout();

@@ -19,6 +19,8 @@ mod formulas;
 mod ggml;
 mod golden;
 mod golden_layouts;
+mod golden_operations;
+mod golden_texts;
 mod jax;
 mod known;
 mod layouts;
