@@ -16,7 +16,7 @@ use tilework::dialect::{self, Dialect, Fact, Found, Known, Reading, targets};
 use crate::dialects::tokens;
 
 /// What a word, a number or a mark of an example is replaced by.
-const INSTEAD: [&str; 6] = ["", "x", "0", "-7", "9223372036854775808", "]"];
+pub(crate) const INSTEAD: [&str; 6] = ["", "x", "0", "-7", "9223372036854775808", "]"];
 
 /// What people write who leave something out, or spell it otherwise.
 const MEANT: [&str; 43] = [
@@ -65,8 +65,11 @@ const MEANT: [&str; 43] = [
     "the layout is row-major",
 ];
 
+/// A text that is long.
+const LONG: usize = 60;
+
 /// What an example becomes where one thing in it is replaced, or the rest is missing.
-fn changed(text: &'static str, instead: &[&str]) -> BTreeSet<String> {
+pub(crate) fn changed(text: &'static str, instead: &[&str]) -> BTreeSet<String> {
     let all: Vec<&str> = tokens(text).collect();
     let mut texts = BTreeSet::new();
     for at in 0..all.len() {
@@ -149,7 +152,9 @@ pub(crate) fn everything(found: &[Found]) -> String {
         write!(all, " {parts:?} {:?} {:?}", said.open(), said.minor_to_major()).expect("takes all");
         if let Ok(layout) = layout {
             let (notes, facts, fill) = (said.notes(&layout), said.facts(), said.fill());
-            write!(all, " {notes:?} {facts:?} {fill:?} {:?}", said.sizes(&layout)).expect("takes all");
+            let may_be: Vec<Element> = Element::all().filter(|&element| said.may_be(element)).collect();
+            write!(all, " {notes:?} {facts:?} {fill:?} {:?} {may_be:?}", said.sizes(&layout))
+                .expect("takes all");
         }
     }
     all
@@ -193,7 +198,8 @@ fn meant() -> String {
         let error = dialect::read(text).expect_err(text);
         file = file + "== " + text + "\n" + &error.to_string() + "\n";
         seen.insert(kind(&error.to_string()));
-        let texts = changed(text, &INSTEAD[..3]);
+        // Of a long text few words are about what it lacks.
+        let texts = if text.len() < LONG { changed(text, &INSTEAD[..3]) } else { BTreeSet::new() };
         file += &refused(Reading::default(), texts.iter().map(|text| &**text), &mut seen);
     }
     file

@@ -3,17 +3,19 @@
 
 use std::fmt::{Debug, Write};
 
+use tilework::Element;
 use tilework::cute::operation;
 use tilework::directml::{self, BufferTensorDesc, DataType};
 use tilework::sharding::{Mesh, Sharding};
 
 use crate::golden::{Sum, compare, none};
+use crate::pairs::Random;
 
 /// How many values of a function are written out.
 const SHOWN: usize = 4;
 
 /// The values of a function so far.
-struct Values {
+pub(crate) struct Values {
     name: String,
     shown: Vec<String>,
     count: usize,
@@ -22,11 +24,11 @@ struct Values {
 }
 
 impl Values {
-    fn of(name: impl Into<String>) -> Values {
+    pub(crate) fn of(name: impl Into<String>) -> Values {
         Values { name: name.into(), shown: Vec::new(), count: 0, refused: 0, sum: Sum::default() }
     }
 
-    fn add<T: Debug>(&mut self, of: &str, value: tilework::Result<T>) {
+    pub(crate) fn add<T: Debug>(&mut self, of: &str, value: tilework::Result<T>) {
         match value {
             Ok(value) => {
                 let text = format!("{of} -> {value:?}");
@@ -44,7 +46,7 @@ impl Values {
         }
     }
 
-    fn write(&self, file: &mut String) {
+    pub(crate) fn write(&self, file: &mut String) {
         let Values { name, count, refused, sum, .. } = self;
         writeln!(file, "== {name}: {count} values, {refused} refused, sum {:016x}", sum.0)
             .expect("takes all");
@@ -405,12 +407,67 @@ fn shardings(file: &mut String) {
     values.write(file);
 }
 
+/// A sum of quotients and remainders of the dimensions, as MLIR or TVM writes it.
+fn expression(random: &mut Random, names: &[&str], [div, rem]: [&str; 2], depth: usize) -> String {
+    if depth == 0 || random.one_in(4) {
+        return names[random.below(names.len())].to_owned();
+    }
+    let number = random.pick(&[1, 2, 2, 3, 4, 6, 8, -1, -2]);
+    let inner = expression(random, names, [div, rem], depth - 1);
+    match random.below(6) {
+        0 => format!("({inner} {div} {number})"),
+        1 => format!("({inner} {rem} {number})"),
+        2 => format!("{inner} * {number}"),
+        3 => format!("({inner} + {number})"),
+        4 => format!("({inner} - {number})"),
+        _ => format!("({inner} + {})", expression(random, names, [div, rem], depth - 1)),
+    }
+}
+
+/// Maps of an index, which two notations say alike.
+fn maps(file: &mut String) {
+    let mut random = Random(11);
+    let (mut mlir, mut tvm) = (Values::of("maps of MLIR"), Values::of("maps of TVM"));
+    for _ in 0..700 {
+        let rank = 1 + random.below(3);
+        let sizes: Vec<String> = (0..rank).map(|_| (1 + random.below(9)).to_string()).collect();
+        let results = 1 + random.below(3);
+        let mut map = |names: &[&str], words| -> Vec<String> {
+            (0..results).map(|_| expression(&mut random, names, words, 3)).collect()
+        };
+        let names = &["d0", "d1", "d2"][..rank];
+        let found = map(names, ["floordiv", "mod"]).join(", ");
+        let text =
+            format!("memref<{}xf32, affine_map<({}) -> ({found})>>", sizes.join("x"), names.join(", "));
+        mlir.add(&text, read(&text));
+        let found = map(names, ["ceildiv", "mod"]).join(", ");
+        let text =
+            format!("memref<{}xf32, affine_map<({}) -> ({found})>>", sizes.join("x"), names.join(", "));
+        mlir.add(&text, read(&text));
+        let names = &["i", "j", "k"][..rank];
+        let found = map(names, ["//", "%"]).join(", ");
+        let text = format!("f32[{}] lambda {}: ({found},)", sizes.join(","), names.join(", "));
+        tvm.add(&text, read(&text));
+    }
+    mlir.write(file);
+    tvm.write(file);
+}
+
+/// What a text says, and what its places are in the notations that have such maps.
+fn read(text: &str) -> tilework::Result<String> {
+    let said = tilework::dialect::read_one(text)?;
+    let layout = said.layout()?;
+    let again = said.dialect().say(&layout, Element::F32).map(|again| again.to_string());
+    Ok(format!("{said}: {layout:?}, again {again:?}"))
+}
+
 #[test]
 fn functions_of_a_notation_give_what_they_gave() {
     let mut file = String::new();
     operations(&mut file);
     descriptors(&mut file);
     shardings(&mut file);
+    maps(&mut file);
     let mut wrong = Vec::new();
     compare("operations.txt", file, &mut wrong);
     none(wrong);

@@ -1,5 +1,6 @@
 //! What is said of texts that people write: those of `tests/data/texts.txt`, each on a line, with `\n` in it for a new line. The
-//! file `tests/golden/texts.txt` has what each is read as, or why it is not.
+//! file `tests/golden/texts.txt` has what each is read as, or why it is not, and a sum over all that is said of it and of the same
+//! with other numbers (see `golden`).
 
 use std::fmt::Write;
 
@@ -7,6 +8,10 @@ use tilework::Element;
 use tilework::dialect::{self, Known, Reading, find};
 
 use crate::golden::{Sum, compare, everything, none};
+use crate::pairs::Random;
+
+/// How often each text is read with other numbers in it.
+const VARIED: usize = 3;
 
 /// Each line of the file, and the text that it stands for.
 fn texts() -> impl Iterator<Item = (&'static str, String)> {
@@ -14,9 +19,26 @@ fn texts() -> impl Iterator<Item = (&'static str, String)> {
     lines.map(|line| (line, line.replace("\\n", "\n").replace("\\\\", "\\")))
 }
 
+/// A text with other numbers in it.
+fn varied(text: &str, random: &mut Random) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let length = rest[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - start);
+        out.push_str(&rest[..start]);
+        // A number within a word is part of a name, most often.
+        let in_word = out.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        match random.one_in(if in_word { 16 } else { 2 }) {
+            true => out.push_str(&random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 100]).to_string()),
+            false => out.push_str(&rest[start..start + length]),
+        }
+        rest = &rest[start + length..];
+    }
+    out + rest
+}
+
 #[test]
 fn a_text_is_read_or_refused_as_it_was() {
-    let mut file = String::new();
+    let (mut file, mut random) = (String::new(), Random(3));
     for (line, text) in texts() {
         // As it is, beside another array, and as the notation's own system would.
         let strict = Known { strict: true, ..Known::default() };
@@ -26,6 +48,13 @@ fn a_text_is_read_or_refused_as_it_was() {
             match reading.read(&text) {
                 Ok(found) => sum.add(&text, &everything(&found)),
                 Err(error) => sum.add(&text, &format!("{:?} {error:?}", error.span())),
+            }
+        }
+        for _ in 0..VARIED {
+            let text = varied(&text, &mut random);
+            match Reading::knowing(Known::array(&[3, 5], Element::F32)).read(&text) {
+                Ok(found) => sum.add(&text, &everything(&found)),
+                Err(error) => sum.add(&text, &format!("{:?} {error}", error.span())),
             }
         }
         let says = match dialect::read(&text) {

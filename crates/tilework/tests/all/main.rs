@@ -18,6 +18,7 @@ mod formats;
 mod formulas;
 mod ggml;
 mod golden;
+mod golden_checks;
 mod golden_layouts;
 mod golden_operations;
 mod golden_texts;
