@@ -21,16 +21,20 @@ const LIST: &str = "xtask/mutants/same.txt";
 /// An entry has no reason, or is about a file that is gone, or about one of `files` that has no such mutant.
 pub fn listed(mutants: &[Mutant], files: &[String]) -> Result<HashSet<u32>, String> {
     let text = fs::read_to_string(LIST).map_err(|error| format!("{LIST}: {error}"))?;
+    find(&text, mutants, |file| files.iter().any(|one| one == file) || !Path::new(file).is_file())
+}
+
+/// The same of a list's text. `is_known` is whether all mutants of a file are there.
+fn find(text: &str, mutants: &[Mutant], is_known: impl Fn(&str) -> bool) -> Result<HashSet<u32>, String> {
     let mut by_name: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for mutant in mutants {
         by_name.entry(mutant.name()).or_default().push(mutant.number);
     }
     let mut numbers = HashSet::new();
-    for entry in entries(&text)? {
-        let file = entry.split(": ").next().unwrap_or_default();
+    for entry in entries(text)? {
         match by_name.get(entry) {
             Some(found) => numbers.extend(found),
-            None if files.iter().any(|one| one == file) || !Path::new(file).is_file() => {
+            None if is_known(entry.split(": ").next().unwrap_or_default()) => {
                 return Err(format!("{LIST}: there is no such change any more: {entry}"));
             }
             None => {}
@@ -39,22 +43,19 @@ pub fn listed(mutants: &[Mutant], files: &[String]) -> Result<HashSet<u32>, Stri
     Ok(numbers)
 }
 
-/// The first line of each entry.
+/// The changes. Several that follow one another share the reason behind them.
 fn entries(text: &str) -> Result<Vec<&str>, String> {
-    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let (mut entries, mut needs_reason) = (Vec::new(), false);
-    for line in lines.chain([""]) {
+    for line in text.lines().filter(|line| !line.starts_with('#')).chain([""]) {
         let is_reason = line.starts_with(' ');
-        if needs_reason && !is_reason || is_reason && entries.is_empty() {
+        if needs_reason && line.is_empty() || is_reason && entries.is_empty() {
             let of = entries.last().unwrap_or(&line);
-            return Err(format!(
-                "{LIST}: a change, and behind it in lines that begin with blanks its reason: {of}"
-            ));
+            return Err(format!("{LIST}: no reason behind a change, in lines that begin with blanks: {of}"));
         }
         if !is_reason && !line.is_empty() {
             entries.push(line);
         }
-        needs_reason = !is_reason && !line.is_empty();
+        needs_reason = !is_reason && (needs_reason || !line.is_empty());
     }
     Ok(entries)
 }
@@ -65,19 +66,20 @@ mod tests {
 
     #[test]
     fn every_entry_has_a_reason() {
-        assert_eq!(
-            entries("# about\n\na: f: x\n    why\n    so\nb: g: y\n    why\n"),
-            Ok(vec!["a: f: x", "b: g: y"])
-        );
+        let text = "# about\n\na: f: x\n    why\n    so\n\nb: g: y\nb: g: z\n    why\n";
+        assert_eq!(entries(text), Ok(vec!["a: f: x", "b: g: y", "b: g: z"]));
         assert_eq!(entries("# about\n"), Ok(vec![]));
-        for text in ["a: f: x\n", "a: f: x\nb: g: y\n    why\n", "    why\n", "a: f: x\n    why\nb: g: y"] {
+        for text in ["a: f: x\n", "a: f: x\n\nb: g: y\n    why\n", "    why\n", "a: f: x\n    why\nb: g: y"] {
             assert!(entries(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn an_entry_is_found_on_any_line_and_refused_where_it_is_gone() {
-        let mutants = crate::change::mutants("a.rs", "\n\nfn f() -> bool { a() < b() }", 1).expect("parses");
-        assert!(mutants.iter().any(|mutant| mutant.name() == "a.rs: f: <= for < in a() < b()"));
+        let mutants = crate::change::mutants("a.rs", "\n\nfn f() -> A { a() < b() }", 1).expect("parses");
+        let listed = |text: &str| find(&format!("{text}\n  why"), &mutants, |file| file == "a.rs");
+        assert_eq!(listed("a.rs: f: <= for < in a() < b()").map(|found| found.len()), Ok(1));
+        assert_eq!(listed("b.rs: f: <= for < in a() < b()").map(|found| found.len()), Ok(0));
+        assert!(listed("a.rs: g: <= for < in a() < b()").is_err());
     }
 }

@@ -38,7 +38,7 @@ fn varied(text: &str, random: &mut Random) -> String {
 
 #[test]
 fn a_text_is_read_or_refused_as_it_was() {
-    let (mut file, mut random) = (String::new(), Random(3));
+    let mut file = String::new();
     for (line, text) in texts() {
         // As it is, beside another array, and as the notation's own system would.
         let strict = Known { strict: true, ..Known::default() };
@@ -50,6 +50,9 @@ fn a_text_is_read_or_refused_as_it_was() {
                 Err(error) => sum.add(&text, &format!("{:?} {error:?}", error.span())),
             }
         }
+        // Numbers of its own, so that one text more changes no other's sum.
+        let mut random =
+            Random(text.bytes().map(u64::from).fold(0, |seed, byte| seed * 31 % (1 << 32) + byte));
         for _ in 0..VARIED {
             let text = varied(&text, &mut random);
             match Reading::knowing(Known::array(&[3, 5], Element::F32)).read(&text) {
