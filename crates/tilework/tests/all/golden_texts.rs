@@ -14,7 +14,7 @@ use crate::pairs::Random;
 const VARIED: usize = 3;
 
 /// Each line of the file, and the text that it stands for.
-fn texts() -> impl Iterator<Item = (&'static str, String)> {
+pub(crate) fn texts() -> impl Iterator<Item = (&'static str, String)> {
     let lines = include_str!("../data/texts.txt").lines();
     lines.map(|line| (line, line.replace("\\n", "\n").replace("\\\\", "\\")))
 }

@@ -21,6 +21,8 @@ mod golden;
 mod golden_checks;
 mod golden_layouts;
 mod golden_operations;
+#[cfg(feature = "proto")]
+mod golden_proto;
 mod golden_texts;
 mod jax;
 mod known;
