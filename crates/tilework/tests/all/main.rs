@@ -19,6 +19,7 @@ mod formulas;
 mod ggml;
 mod golden;
 mod golden_checks;
+mod golden_directml;
 mod golden_layouts;
 mod golden_operations;
 #[cfg(feature = "proto")]
