@@ -61,8 +61,9 @@ fn descriptors(file: &mut String) {
             "fold",
             Box::new(|desc, add| {
                 for rank in 0..9 {
-                    [Fold::Leading, Fold::Trailing]
-                        .map(|fold| add(format!("{rank} {fold:?}"), said(desc.fold(rank, fold))));
+                    for fold in [Fold::Leading, Fold::Trailing] {
+                        add(format!("{rank} {fold:?}"), said(desc.fold(rank, fold)));
+                    }
                     add(format!("flatten {rank}"), said(desc.flatten(rank)));
                 }
             }),
@@ -82,7 +83,9 @@ fn descriptors(file: &mut String) {
                     Ok(format!("{:?} {:?}", desc.total_bytes(), directml::needed_bytes(desc))),
                 );
                 add("words".into(), said(desc.words()));
-                [true, false].map(|output| add(format!("{output}"), said(directml::remarks(desc, output))));
+                for output in [true, false] {
+                    add(format!("{output}"), said(directml::remarks(desc, output)));
+                }
             }),
         ),
         (

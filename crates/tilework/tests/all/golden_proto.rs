@@ -44,8 +44,7 @@ fn a_message_is_written_and_read_as_it_was() {
                         _ => other.truncate(place),
                     }
                     let read = Message::read(kind, format, &other);
-                    let says = read
-                        .and_then(|read| Ok((read.shape().map(|s| s.to_string()), read.bytes().to_vec())));
+                    let says = read.map(|read| (read.shape().map(|s| s.to_string()), read.bytes().to_vec()));
                     changed.add(&format!("{of} {place}"), says);
                 }
                 for kind in KINDS {
