@@ -16,7 +16,7 @@ const TEXTS: [&str; 16] = [
     "UINT64 [] total 0",
     "BOOL [2,0] strides [1]",
     r#"{"DataType": "FLOAT32", "Sizes": [2, 3], "Strides": null, "TotalTensorSizeInBytes": 24, "Flags": 0}"#,
-    r#"[{"a": true, "desc": {"DataType": 1, "DimensionCount": 2, "Sizes": [2, 3], "Strides": [3, 1]}}, false, -1.5e3]"#,
+    r#"[{"a": true, "desc": {"DataType": 1, "DimensionCount": 2, "Sizes": [2, 3], "Strides": [3, 1]}}, false, -1.5e3, 2E+4, 1e-1]"#,
     r#"{"in": {"DataType": "INT8", "Sizes": "2x3"}, "out": {"Sizes": [1, 2], "DataType": "UINT8", "Sizes": [3]}}"#,
     "{'DataType': 'FLOAT16', 'Sizes': (2, 3), 'Strides': None, 'GuaranteedBaseOffsetAlignment': 16}",
     "UINT sizes[] = {2, 3}; UINT strides[] = {3, 1}; DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 2, sizes, strides, 24, 0};",

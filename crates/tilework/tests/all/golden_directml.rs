@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use tilework::directml::{self, BufferTensorDesc, DataType};
+use tilework::directml::{self, BufferTensorDesc, DataType, Desc, TypeField};
 
 use crate::golden::{compare, none};
 use crate::golden_operations::Values;
@@ -82,6 +82,13 @@ fn descriptors(file: &mut String) {
                     "bytes".into(),
                     Ok(format!("{:?} {:?}", desc.total_bytes(), directml::needed_bytes(desc))),
                 );
+                for by in 0..3 {
+                    let index: Vec<u64> =
+                        desc.sizes().iter().map(|&size| (u64::from(size) + by).saturating_sub(2)).collect();
+                    add(format!("{index:?}"), said(desc.offset(&index)));
+                    add(format!("{index:?}"), said(desc.offset(&index[1..])));
+                }
+                add("json".into(), Ok(format!("{} {:?}", desc.to_json(), desc.to_desc())));
                 add("words".into(), said(desc.words()));
                 for output in [true, false] {
                     add(format!("{output}"), said(directml::remarks(desc, output)));
@@ -134,6 +141,11 @@ fn descriptors(file: &mut String) {
                 for sizes in numbers {
                     add(format!("{sizes:?}"), said(desc.reshape(sizes)));
                     add(format!("sub view {sizes:?}"), said(desc.sub_view(&vec![1; sizes.len()], sizes)));
+                    for of in [desc.data_type(), DataType::Uint8, DataType::Float64] {
+                        let other =
+                            desc.reinterpret(of, sizes, None).map(|other| (other.declared_total(), other));
+                        add(format!("as {} {sizes:?}", of.name()), said(other));
+                    }
                     add(format!("strides {sizes:?}"), said(desc.with_strides(sizes)));
                 }
             }),
@@ -202,6 +214,12 @@ fn descriptors(file: &mut String) {
 fn functions_of_descriptors_give_what_they_gave() {
     let mut file = String::new();
     descriptors(&mut file);
+    let mut values = Values::of("JSON of a type that is none");
+    for name in ["FLOAT31", "a \"quoted\" \\ name", "a\ttab", "é"] {
+        let desc = Desc { data_type: TypeField::from_name(name), ..Desc::new(DataType::Float32, &[2]) };
+        values.add(name, Ok(desc.to_json()));
+    }
+    values.write(&mut file);
     let mut wrong = Vec::new();
     compare("descriptors.txt", file, &mut wrong);
     none(wrong);

@@ -176,8 +176,9 @@ fn a_layout_is_said_in_every_notation_as_it_was() {
             }
         }
         said.iter().for_each(|text| sum.add(text, ""));
-        let (count, name) = (said.len(), target.name());
-        writeln!(file, "== {name}: {count} of {}, sum {:016x}", drawn.len(), sum.0).expect("takes all");
+        let (count, name, title) = (said.len(), target.name(), target.title());
+        writeln!(file, "== {name}, {title}: {count} of {}, sum {:016x}", drawn.len(), sum.0)
+            .expect("takes all");
         said.iter().take(6).for_each(|text| writeln!(file, "{text}").expect("takes all"));
     }
     let mut wrong = Vec::new();

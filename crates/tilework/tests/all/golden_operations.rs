@@ -114,7 +114,10 @@ const OPERATIONS: [&str; 56] = [
 ];
 
 /// Tuples, layouts and tilers.
-const VALUES: [&str; 30] = [
+const VALUES: [&str; 33] = [
+    "(1,6)",
+    "(0,3)",
+    "(2,1,3)",
     "4",
     "0",
     "_",

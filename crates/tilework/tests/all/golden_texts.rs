@@ -80,12 +80,12 @@ fn a_text_is_read_or_refused_as_it_was() {
 
 #[test]
 fn layouts_are_found_among_words_as_they_were() {
-    let (mut file, mut sum) = (String::new(), Sum::default());
+    let mut file = String::new();
     let all: Vec<String> = texts().step_by(3).map(|(_, text)| text).collect();
     for (number, some) in all.chunks(20).enumerate() {
         let glue = ["\n", " and ", ", ", " -> ", "; see:\n  "][number % 5];
         let text = some.join(glue);
-        let found = find(&text);
+        let (found, mut sum) = (find(&text), Sum::default());
         for one in &found.all {
             let says = one.found.as_ref().map_or_else(|error| error.to_string(), |found| everything(found));
             sum.add(&one.text, &format!("{:?} {} {} {says}", one.span, one.line, one.times));

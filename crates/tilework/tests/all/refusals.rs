@@ -308,6 +308,18 @@ fn an_index_has_the_rank_and_is_below_the_sizes() {
 }
 
 #[test]
+fn a_copy_names_the_first_dimension_that_differs() {
+    let [from, to] = [[2, 3, 4], [2, 5, 6]].map(|dims| Layout::row_major(&dims, 32).unwrap());
+    let wanted = [
+        "dimensions",
+        "dimension 1 is 3 in the source, 5 in the destination",
+        "both layouts have the same dimensions",
+        "a destination of sizes [2, 3, 4]",
+    ];
+    refused(tilework::Plan::new(&from, &to, &tilework::PlanOptions::default()), wanted);
+}
+
+#[test]
 fn errors_have_a_kind_that_programs_can_match() {
     use ErrorKind::*;
     let layout = Layout::row_major(&[4, 6], 32).unwrap();
