@@ -35,7 +35,7 @@ The project's own chores.
   cargo xtask soak [--hours H] [--minutes M] [--seed S] [ATTACK ...]
                                              attack Tilework for so long (default: one minute) and say what was found;
                                              soak --help lists the attacks
-  cargo xtask mutants PATH ... [--missed] [--every N]
+  cargo xtask mutants PATH ... [--missed] [--every N [--offset K]]
                                              change one thing after the other in files or folders of crates, and see whether
                                              a test fails: some minutes for hundreds of changes; --missed tries
                                              only those that no test noticed the last time, --every a sample

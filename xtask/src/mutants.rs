@@ -4,7 +4,7 @@
 
 use crate::{Outcome, shell};
 
-/// `FILE|FOLDER ... [--missed] [--every N]`
+/// `FILE|FOLDER ... [--missed] [--every N [--offset K]]`
 pub fn run(words: &[&str]) -> Outcome {
     let cargo = ["run", "--quiet", "--release", "--manifest-path", "xtask/mutants/Cargo.toml", "--"];
     shell::run(shell::cargo().args(cargo).args(words))

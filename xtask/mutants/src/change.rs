@@ -22,35 +22,46 @@ use syn::{
 /// What every crate with mutants gets at its end. `{COUNT}` is one more than the largest number of a mutant.
 ///
 /// `TILEWORK_MUTANT` is the number of the mutant that is switched on, or a file to which each mutant's number is added when
-/// it is come to first.
+/// it is come to first. It is looked up once: tests ask by the thousand million.
 pub const MODULE: &str = r#"
 #[allow(missing_docs)]
 pub(crate) mod mutant {
     use std::io::Write;
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-    enum Mode { Off, One(u32), Reached(std::path::PathBuf) }
+    const UNKNOWN: u32 = u32::MAX;
+    const REACHED: u32 = u32::MAX - 1;
 
-    static MODE: OnceLock<Mode> = OnceLock::new();
+    static ONE: AtomicU32 = AtomicU32::new(UNKNOWN);
+    static FILE: OnceLock<std::path::PathBuf> = OnceLock::new();
     static SEEN: [AtomicBool; {COUNT}] = [const { AtomicBool::new(false) }; {COUNT}];
 
+    #[inline(always)]
     pub(crate) fn on(number: u32) -> bool {
-        let mode = MODE.get_or_init(|| match std::env::var("TILEWORK_MUTANT") {
-            Ok(said) => said.parse().map_or_else(|_| Mode::Reached(said.into()), Mode::One),
-            Err(_) => Mode::Off,
-        });
-        match mode {
-            Mode::Off => {}
-            Mode::One(one) => return *one == number,
-            Mode::Reached(file) => {
-                if !SEEN[number as usize].swap(true, Ordering::Relaxed) {
-                    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file).expect("opens");
-                    file.write_all(format!("{number}\n").as_bytes()).expect("writes");
-                }
-            }
+        let one = ONE.load(Ordering::Relaxed);
+        one == number || one >= REACHED && look(number)
+    }
+
+    #[cold]
+    fn look(number: u32) -> bool {
+        if ONE.load(Ordering::Relaxed) == UNKNOWN {
+            let one = match std::env::var("TILEWORK_MUTANT") {
+                Ok(said) => said.parse().unwrap_or_else(|_| {
+                    FILE.get_or_init(|| said.into());
+                    REACHED
+                }),
+                Err(_) => 0,
+            };
+            ONE.store(one, Ordering::Release);
         }
-        false
+        let one = ONE.load(Ordering::Acquire);
+        if one == REACHED && !SEEN[number as usize].swap(true, Ordering::Relaxed) {
+            let file = FILE.get().expect("is set before");
+            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file).expect("opens");
+            file.write_all(format!("{number}\n").as_bytes()).expect("writes");
+        }
+        one == number
     }
 }
 "#;
@@ -60,11 +71,25 @@ pub struct Mutant {
     /// Its number, from 1 on through all files.
     pub number: u32,
     pub file: String,
-    /// The line, the function, and what is changed: the same in every run, as long as nobody edits the file.
-    pub about: String,
+    /// The line and the column.
+    at: (usize, usize),
+    /// The function, and what is changed: the same in every run, as long as nobody edits the function.
+    about: String,
     /// The bytes that the insertions enclose; none if there is only one.
     range: Range<usize>,
     before: String,
+}
+
+impl Mutant {
+    /// Which change it is, wherever in the file.
+    pub fn name(&self) -> String {
+        format!("{}: {}", self.file, self.about)
+    }
+
+    /// Which it is and where, as a line of a list.
+    pub fn line(&self) -> String {
+        format!("{}:{}:{}: {}", self.file, self.at.0, self.at.1, self.about)
+    }
 }
 
 /// What stands behind an expression that has a mutant.
@@ -121,13 +146,12 @@ impl Finder<'_> {
 
     /// Adds a mutant; `before` gets the condition in which it is switched on.
     fn add(&mut self, range: Range<usize>, at: Span, what: &str, before: impl Fn(&str) -> String) {
-        let (number, line) = (self.next, at.start().line);
+        let (number, at) = (self.next, (at.start().line, at.start().column + 1));
         self.next += 1;
         let what: Vec<&str> = what.split_whitespace().collect();
-        let about =
-            format!("{line}:{}: {}: {}", at.start().column + 1, self.within.join("::"), what.join(" "));
+        let about = format!("{}: {}", self.within.join("::"), what.join(" "));
         let before = before(&format!("crate::mutant::on({number})"));
-        self.found.push(Mutant { number, file: self.file.to_owned(), about, range, before });
+        self.found.push(Mutant { number, file: self.file.to_owned(), at, about, range, before });
     }
 
     /// Another expression instead of this one, if that can be parsed: `a as usize > b` cannot be turned round.
@@ -277,6 +301,12 @@ impl<'a> Visit<'a> for Finder<'_> {
             }
             _ => {}
         }
+        // How much is reserved changes no answer.
+        if let Expr::Call(call) = expression
+            && matches!(&*call.func, Expr::Path(path) if last(&path.path) == "with_capacity")
+        {
+            return;
+        }
         visit::visit_expr(self, expression);
     }
 }
@@ -420,16 +450,17 @@ mod tests {
     fn a_text_holds_its_mutants_one_within_the_other() {
         let text = "fn f(a: u8) -> bool { a + 1 < 2 }";
         let mutants = mutants("a.rs", text, 1).expect("parses");
-        let about: Vec<&str> = mutants.iter().map(|mutant| mutant.about.as_str()).collect();
+        let about: Vec<(usize, &str)> =
+            mutants.iter().map(|mutant| (mutant.at.1, mutant.about.as_str())).collect();
         assert_eq!(
             about,
             [
-                "1:4: f: return true at once",
-                "1:4: f: return false at once",
-                "1:29: f: <= for < in a + 1 < 2",
-                "1:29: f: > for < in a + 1 < 2",
-                "1:25: f: - for + in a + 1",
-                "1:25: f: * for + in a + 1",
+                (4, "f: return true at once"),
+                (4, "f: return false at once"),
+                (29, "f: <= for < in a + 1 < 2"),
+                (29, "f: > for < in a + 1 < 2"),
+                (25, "f: - for + in a + 1"),
+                (25, "f: * for + in a + 1"),
             ]
         );
         let (new, places) = apply(text, &mutants, &HashSet::from([2, 4, 6]));
@@ -452,6 +483,7 @@ mod tests {
         let texts = [
             "const A: u8 = 1 + 2;",
             "const fn f() -> u8 { 1 + 2 }",
+            "fn f() -> &A { g(Vec::with_capacity(1 + 2)) }",
             "#[test] fn f() { g(1 + 2) }",
             "#[cfg(test)] mod tests { fn f() -> u8 { 1 + 2 } }",
             "fn f() -> impl Iterator<Item = u8> { [0; 1 + 2].into_iter() }",

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod change;
+mod same;
 mod suite;
 mod tree;
 
@@ -29,17 +30,20 @@ fn main() -> ExitCode {
 }
 
 fn run(words: &[String]) -> Result<(), String> {
-    let (mut paths, mut only_missed, mut every) = (Vec::new(), false, 1);
+    let (mut paths, mut only_missed, mut every, mut offset) = (Vec::new(), false, 1, 0);
     let mut words = words.iter();
     while let Some(word) = words.next() {
+        let mut number = |least| {
+            let number =
+                words.next().and_then(|number| number.parse().ok()).filter(|&number| number >= least);
+            number.ok_or(format!("{word} wants a number, as in `{word} 10`"))
+        };
         match word.as_str() {
             "--missed" => only_missed = true,
-            "--every" => {
-                let number = words.next().and_then(|number| number.parse().ok()).filter(|&number| number > 0);
-                every = number.ok_or("--every wants a number, as in `--every 10`")?;
-            }
+            "--every" => every = number(1)?,
+            "--offset" => offset = number(0)?,
             word if word.starts_with('-') => {
-                return Err(format!("no option {word}; there are --missed and --every"));
+                return Err(format!("no option {word}; there are --missed, --every and --offset"));
             }
             word => paths.push(word),
         }
@@ -60,6 +64,7 @@ fn run(words: &[String]) -> Result<(), String> {
 
     let (texts, mut mutants) = find(&files)?;
     let all = mutants.len();
+    let same = same::listed(&mutants, &files)?;
     let rooms: HashSet<String> = files.iter().filter_map(|file| room(file)).map(str::to_owned).collect();
     let mut without = HashSet::new();
     loop {
@@ -72,48 +77,51 @@ fn run(words: &[String]) -> Result<(), String> {
     }
     mutants.retain(|mutant| !without.contains(&mutant.number));
     println!("{all} mutants in {} files, and {} of them compile", files.len(), mutants.len());
+    mutants.retain(|mutant| !same.contains(&mutant.number));
+    println!("{} of them are listed as ones that change nothing", same.len());
 
     let tested: BTreeSet<String> = rooms.iter().flat_map(|room| tested_by(room)).collect();
     let tested: Vec<String> = tested.into_iter().collect();
     let words = |words: &[&str], packages: &[String]| command(words, packages.iter());
     let mut suite = Suite::new(&copy, &target, &tested, words, &scratch)?;
-    println!("{} tests pass with none of them", suite.tests.len());
+    println!("{} tests pass with none of them, in {:.0} s", suite.tests.len(), suite.seconds());
 
     let list = scratch.join("missed.txt");
     if only_missed {
         let missed = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
         let missed: HashSet<&str> = missed.lines().collect();
-        mutants.retain(|mutant| missed.contains(line(mutant).as_str()));
+        mutants.retain(|mutant| missed.contains(mutant.line().as_str()));
     }
-    let mutants: Vec<Mutant> = mutants.into_iter().step_by(every).collect();
-    let (mut missed, mut sum) = (Vec::new(), (0, 0));
+    let mutants: Vec<Mutant> = mutants.into_iter().skip(offset % every).step_by(every).collect();
+    let (mut missed, mut sums) = (Vec::new(), BTreeMap::<&str, (usize, usize)>::new());
     for of_file in mutants.chunk_by(|a, b| a.file == b.file) {
         let before = missed.len();
         for mutant in of_file {
             match suite.notices(mutant.number)? {
                 Some(true) => continue,
-                Some(false) => println!("{}", line(mutant)),
-                None => println!("{} (no test comes here)", line(mutant)),
+                Some(false) => println!("{}", mutant.line()),
+                None => println!("{} (no test comes here)", mutant.line()),
             }
-            missed.push(line(mutant));
+            missed.push(mutant.line());
         }
         let caught = of_file.len() - (missed.len() - before);
-        sum = (sum.0 + caught, sum.1 + of_file.len());
+        let folder = of_file[0].file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for of in [folder, "all"] {
+            let sum = sums.entry(of).or_default();
+            *sum = (sum.0 + caught, sum.1 + of_file.len());
+        }
         println!("{}: {}", of_file[0].file, share(caught, of_file.len()));
     }
     fs::write(&list, missed.join("\n")).map_err(|error| format!("{}: {error}", list.display()))?;
-    println!("all: {}", share(sum.0, sum.1));
+    for (folder, (caught, all)) in &sums {
+        println!("{folder}: {}", share(*caught, *all));
+    }
     println!("those that no test noticed: {}; --missed tries them again", list.display());
     Ok(())
 }
 
 fn share(caught: usize, all: usize) -> String {
     format!("{caught} of {all} noticed, {:.1} %", 100.0 * caught as f64 / all.max(1) as f64)
-}
-
-/// A mutant as a line of the list.
-fn line(mutant: &Mutant) -> String {
-    format!("{}:{}", mutant.file, mutant.about)
 }
 
 /// The file, or all Rust files of the folder but tests and generated ones.

@@ -46,6 +46,11 @@ fn command(copy: &Path, target: &Path, words: &[String]) -> Command {
     command.args(words).arg("--quiet").current_dir(copy).stdin(Stdio::null()).stderr(Stdio::null());
     // What mutants make superfluous is no matter, nor is a number that overflows while compiling: a test will see it.
     command.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "--cap-lints=allow");
+    // Tests run for hours and are compiled once. What the next run has in common with this one are the dependencies alone.
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
+    command.env("CARGO_INCREMENTAL", "0");
+    // Keeping the program of the examples is not stable yet, and saying so there alone would compile everything anew.
+    command.env("RUSTC_BOOTSTRAP", "1");
     command
 }
 
@@ -91,8 +96,7 @@ fn examples(copy: &Path, target: &Path, words: &[String], kept: &Path) -> Result
     let _ = fs::remove_dir_all(kept); // it need not exist
     let flags = format!("--cap-lints=allow -Zunstable-options --persist-doctests={}", kept.display());
     let mut command = command(copy, target, words);
-    // Keeping the program is not stable yet.
-    command.env("RUSTDOCFLAGS", flags).env("RUSTC_BOOTSTRAP", "1").stdout(Stdio::null());
+    command.env("RUSTDOCFLAGS", flags).stdout(Stdio::null());
     if !command.status().map_err(|error| format!("cargo: {error}"))?.success() {
         return Err("an example of the documentation fails with no mutant switched on".to_owned());
     }
@@ -144,6 +148,11 @@ impl Suite {
         }
         suite.tests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         Ok(suite)
+    }
+
+    /// How long all tests take, one after the other.
+    pub fn seconds(&self) -> f64 {
+        self.tests.iter().map(|test| test.seconds).sum()
     }
 
     /// Runs a test, and sees which mutants it comes to.

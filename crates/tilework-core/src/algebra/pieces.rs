@@ -126,7 +126,8 @@ fn cut_up(mut size: u64, mut stride: i128, mut cuts: Vec<(u64, i128)>, pieces: &
         if common > 1 {
             pieces.push(Piece { stride, extent: common, cuts: Vec::new() });
         }
-        if common == size || cuts.is_empty() {
+        // A cut is below the size, so with one left the piece is not all.
+        if cuts.is_empty() {
             return;
         }
         // Above the piece, x' = ⌊x/common⌋ moves by common·stride, and by what stood at the cut `common` itself.

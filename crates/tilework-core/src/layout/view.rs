@@ -5,6 +5,7 @@
 //! flattened, is a layout with a division in it. Whether a system that knows only strides can use a view without
 //! copying is what [`Layout::to_strides`] answers.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -349,11 +350,13 @@ pub fn common_factors(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     while i < a.len() || j < b.len() {
         // The side that is behind takes its next size; at a cut the smaller size goes, or both if they are equal.
         let (next_a, next_b) = (a.get(i).copied(), b.get(j).copied());
-        let even = before_i == before_j;
         let goes =
             |next: Option<u64>, other: Option<u64>| next.filter(|&n| other.is_none_or(|other| n <= other));
-        let step_a = if even { goes(next_a, next_b) } else { next_a.filter(|_| before_i < before_j) };
-        let step_b = if even { goes(next_b, next_a) } else { next_b.filter(|_| before_j < before_i) };
+        let (step_a, step_b) = match before_i.cmp(&before_j) {
+            Ordering::Less => (next_a, None),
+            Ordering::Greater => (None, next_b),
+            Ordering::Equal => (goes(next_a, next_b), goes(next_b, next_a)),
+        };
         if let Some(size) = step_a {
             before_i *= size;
             i += 1;

@@ -290,6 +290,10 @@ impl Described for Named {
         }
     }
 
+    fn counts_first_fastest(&self) -> bool {
+        self.places.is_none() && self.said.counts_first_fastest()
+    }
+
     fn may_be(&self, element: Element) -> bool {
         self.said.may_be(element)
     }

@@ -1,7 +1,8 @@
 //! Names of dimensions stand in words and formulas where their numbers and letters did, and order the other side.
 
 use proptest::prelude::*;
-use tilework::dialect::{self, Axes, in_order_of, with_axes};
+use tilework::Element;
+use tilework::dialect::{self, Axes, Fact, in_order_of, with_axes};
 
 fn axes(text: &str) -> Axes {
     Axes::parse(text).unwrap()
@@ -40,6 +41,7 @@ fn words_get_names_and_other_numbers_stay() {
         ),
         ("dimension 7, dimension 01 and 1.5 of x1", "dimension 7, dimension 01 (heads) and 1.5 of x1"),
         ("2 (k) and 2 (j)", "2 (d) and 2 (j)"),
+        ("a2 (k), _2 (k) and a dimension of 2", "a2 (k), _2 (k) and a dimension of 2"),
         ("", ""),
     ] {
         assert_eq!(named.in_words(text), expected);
@@ -65,6 +67,48 @@ fn the_second_side_is_taken_by_name() {
     assert_eq!((error.found(), error.accepted()), ("2 names: N,H", Some("3 of them")));
     let tuple = dialect::read_one("(f32[2], f32[3])").unwrap();
     assert!(with_axes(tuple, axes("N")).is_err());
+}
+
+#[test]
+fn what_has_names_is_otherwise_what_it_was() {
+    for example in dialect::all().iter().flat_map(|dialect| dialect.examples) {
+        let own = dialect::read_one(example.text).unwrap();
+        let layout = own.layout().unwrap();
+        let rank = layout.rank();
+        let names = Axes::new((0..rank).map(|dim| format!("d{dim}")).collect()).unwrap();
+        let named = with_axes(own.clone(), names.clone()).unwrap();
+        let says = |said: &dialect::Said| {
+            let layout = said.layout().unwrap();
+            (
+                (said.to_string(), said.dialect(), said.kind(), said.phrase(), said.element()),
+                (said.sizes(&layout), said.open(), said.notes(&layout), said.fill(), said.minor_to_major()),
+                (said.counts_first_fastest(), said.may_be(Element::F32), layout),
+            )
+        };
+        assert_eq!(says(&named), says(&own), "{}", example.text);
+        assert_eq!(named.axes(), Some(&names));
+        let pieces = |said: &dialect::Said| -> Vec<(&str, String)> {
+            said.parts(Some(&layout)).into_iter().map(|part| (part.name, part.text)).collect()
+        };
+        assert_eq!(pieces(&named), pieces(&own));
+        let mut fields = own.facts().fields;
+        let all = names.names().iter().map(|name| Fact::Text(name.clone())).collect();
+        fields.push(("axes", Fact::List(all)));
+        assert_eq!(named.facts().fields, fields);
+
+        // The same from the other end.
+        let turned: Vec<usize> = (0..rank).rev().collect();
+        let order = Axes::new(names.names().iter().rev().cloned().collect()).unwrap();
+        let other = in_order_of(own.clone(), names, &order).unwrap();
+        let turned_layout = layout.permute(&turned).unwrap();
+        assert_eq!(other.layout(), Ok(turned_layout.clone()));
+        let is_turned = rank > 1;
+        let sizes = if is_turned { turned_layout.dims().to_vec() } else { own.sizes(&layout) };
+        assert_eq!(other.sizes(&turned_layout), sizes);
+        let minor = own.minor_to_major().map(|order| order.iter().map(|dim| rank - 1 - dim).collect());
+        assert_eq!(other.minor_to_major(), minor);
+        assert_eq!(other.counts_first_fastest(), own.counts_first_fastest() && !is_turned);
+    }
 }
 
 proptest! {

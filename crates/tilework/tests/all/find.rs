@@ -80,6 +80,13 @@ fn prose_and_numbers_are_none() {
 }
 
 #[test]
+fn a_long_log_is_looked_at_to_its_end() {
+    // How far into the text a layout stands is no part of the work.
+    let log = "x = 1\n".repeat(70_000) + &"moved f32[3,5]{0,1}\n".repeat(1000);
+    assert_eq!(texts(&log), [(70_001, "f32[3,5]{0,1}".to_owned(), 1000)]);
+}
+
+#[test]
 fn text_that_is_made_to_be_slow_ends() {
     // Long enough that whoever goes over it again at each bracket within each bracket does not end.
     for piece in ["f32[", "(", "{\"", "tensor<", "((1,2):(", "f32[3] (", "#a = #a#a\n#a ", "S<3,3,3> o "] {

@@ -18,6 +18,13 @@ mod formats;
 mod formulas;
 mod ggml;
 mod golden;
+mod golden_checks;
+mod golden_directml;
+mod golden_layouts;
+mod golden_operations;
+#[cfg(feature = "proto")]
+mod golden_proto;
+mod golden_texts;
 mod jax;
 mod known;
 mod layouts;

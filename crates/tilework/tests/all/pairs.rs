@@ -16,24 +16,24 @@ const APART: [[&str; 2]; 4] =
     [["ascend", "texture"], ["cublaslt", "cudnn"], ["cublaslt", "onnxruntime"], ["onnxruntime", "texture"]];
 
 /// Random numbers that are the same in every run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     /// A number below `end`.
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % end
     }
 
-    fn one_in(&mut self, count: usize) -> bool {
+    pub(crate) fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 
-    fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));
         }
@@ -51,7 +51,7 @@ struct Axis {
 
 /// A layout as sums: what a digit is multiplied by, and what is done with the sum.
 #[derive(Debug)]
-struct Model {
+pub(crate) struct Model {
     dims: Vec<u64>,
     digits: Vec<(Axis, i64)>,
     base: u64,
@@ -82,7 +82,7 @@ impl Model {
     }
 
     /// The same, made of the library's terms.
-    fn layout(&self, bits: u32) -> Result<Layout> {
+    pub(crate) fn layout(&self, bits: u32) -> Result<Layout> {
         let mut terms = Layout::terms(&self.dims, bits)?;
         for dim in 0..self.dims.len() {
             let mut own: Vec<_> = self.digits.iter().filter(|(axis, _)| axis.dim == dim).collect();
@@ -129,7 +129,7 @@ fn cut(dims: &[u64], order: &[usize], cuts: &[(usize, u64)]) -> Vec<Axis> {
 }
 
 /// A layout of some kind, and its elements.
-fn random(random: &mut Random) -> (Model, Element) {
+pub(crate) fn random(random: &mut Random) -> (Model, Element) {
     let kind = random.below(16);
     let rank = match kind {
         3 | 4 | 11 | 12 => 4,

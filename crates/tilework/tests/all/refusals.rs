@@ -1,7 +1,7 @@
 //! What the constructors of a layout refuse, each limit at itself and one beyond: the field, what was found, the rule and
 //! what would be accepted.
 
-use tilework::{Builder, ErrorKind, Layout, Level, MAX_RANK, MAX_TILES, Padding, Place, Result};
+use tilework::{Builder, ErrorKind, Layout, Level, MAX_RANK, MAX_TILES, Padding, Place, Result, Swizzle};
 
 const MOST: u64 = i64::MAX as u64;
 const TOO_LARGE: [&str; 4] = [
@@ -255,6 +255,37 @@ fn an_alignment_pads_the_end_as_far_as_63_bits() {
 }
 
 #[test]
+fn a_dimension_is_split_by_a_divisor() {
+    let split = |size, inner| Layout::row_major(&[size], 32).unwrap().split_dim(0, inner);
+    let rule = "the parts of a dimension multiply to its size";
+    let wanted = |found, accepts| ["inner", found, rule, accepts];
+    refused(split(6, 4), wanted("dimension 0 of size 6 split by 4", "a divisor of 6"));
+    refused(split(6, 0), wanted("dimension 0 of size 6 split by 0", "a divisor of 6"));
+    refused(split(0, 0), wanted("dimension 0 of size 0 split by 0", "a divisor of 0"));
+    assert_eq!((split(6, 3).unwrap().dims(), split(0, 3).unwrap().dims()), (&[2, 3][..], &[0, 3][..]));
+}
+
+#[test]
+fn splits_stand_within_one_another_at_most_64_deep() {
+    let mut terms = Layout::terms(&[3], 32).unwrap();
+    let mut term = terms.dim(0).unwrap();
+    for _ in 0..MAX_TILES {
+        term = terms.split(term, 2).unwrap().0;
+    }
+    let wanted = ["split", "65 splits within one another", "", "up to 64"];
+    refused(terms.split(term, 2).map(|_| ()), wanted);
+}
+
+#[test]
+fn a_swizzle_is_of_bits_below_62() {
+    let wanted = ["swizzle", "a swizzle over 63 bits of the offset", "", "bits below 62"];
+    assert_eq!(Swizzle::flipping([(61, 1)]).unwrap().apply(1 << 61), 1 << 61 | 1);
+    assert_eq!(Swizzle::flipping([(0, 1 << 61)]).unwrap().apply(1), 1 << 61 | 1);
+    refused(Swizzle::flipping([(62, 1)]), wanted);
+    refused(Swizzle::flipping([(0, 1 << 62)]), wanted);
+}
+
+#[test]
 fn an_index_has_the_rank_and_is_below_the_sizes() {
     let layout = Layout::row_major(&[4, 6], 32).unwrap();
     assert_eq!(layout.offset(&[3, 5]).unwrap(), 23);
@@ -274,6 +305,18 @@ fn an_index_has_the_rank_and_is_below_the_sizes() {
         Layout::row_major(&[4], 32).unwrap().offset(&[]),
         ["index", "an index of 0 numbers for 1 dimension", rule, "1 number"],
     );
+}
+
+#[test]
+fn a_copy_names_the_first_dimension_that_differs() {
+    let [from, to] = [[2, 3, 4], [2, 5, 6]].map(|dims| Layout::row_major(&dims, 32).unwrap());
+    let wanted = [
+        "dimensions",
+        "dimension 1 is 3 in the source, 5 in the destination",
+        "both layouts have the same dimensions",
+        "a destination of sizes [2, 3, 4]",
+    ];
+    refused(tilework::Plan::new(&from, &to, &tilework::PlanOptions::default()), wanted);
 }
 
 #[test]
