@@ -54,6 +54,7 @@ const BLOCK: usize = 1024;
 
 /// Fewer elements have less scratch: making it would take longer than converting them.
 const FEW: usize = 32;
+const SOME: usize = 256;
 
 /// How elements of one type become elements of another.
 ///
@@ -180,6 +181,8 @@ impl Conversion {
             }
         } else if even <= FEW {
             self.in_blocks::<{ FEW * 8 }>(even, from, to);
+        } else if even <= SOME {
+            self.in_blocks::<{ SOME * 8 }>(even, from, to);
         } else {
             self.in_blocks::<{ BLOCK * 8 }>(even, from, to);
         }
