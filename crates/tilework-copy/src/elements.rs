@@ -17,7 +17,7 @@ pub(crate) enum Mover {
     /// Elements of this number of bits, copied unchanged.
     Bits(u32, subbyte::Kernels),
     /// Elements that become others.
-    Convert(Box<Converter>),
+    Convert(Converter),
 }
 
 impl Mover {

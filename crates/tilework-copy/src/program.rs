@@ -258,7 +258,7 @@ fn add(
         if let Some(blocks) = converted {
             in_blocks(blocks, programs, &mut shared);
         } else if let Some(converter) = converter {
-            let mover = Mover::Convert(Box::new(converter.streaming(setting.streams)));
+            let mover = Mover::Convert(converter.streaming(setting.streams));
             shared.push(Piece::Elements(ElementStep::new(nest, bits, mover, fills)));
         } else if bits.is_multiple_of(8) {
             as_bytes(nest, bits as usize / 8);

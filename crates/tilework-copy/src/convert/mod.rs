@@ -36,7 +36,7 @@ use tilework_core::{Element, Error, Result};
 use crate::kernels::InstructionSet;
 use kernels::Kernel;
 pub(crate) use nest::{Converter, Scratch};
-use table::Table;
+use table::{Table, table};
 
 /// One step of a conversion.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub struct Conversion {
     pairs: Option<fn(InstructionSet) -> Kernel>,
     stages: Stages,
     /// What all steps together make of each element of 4 bits.
-    table: Option<Table>,
+    table: Option<&'static Table>,
 }
 
 impl Conversion {
@@ -134,9 +134,10 @@ impl Conversion {
         }
         let stages = path::stages(from, to, set)?;
         let made = Conversion { from, to, pairs: None, stages, table: None };
-        let table = (held_bits(from) == 4 && held_bits(to) >= 8)
-            .then(|| Table::new(set, held_bits(to) as usize / 8, |from, to| made.contiguous(16, from, to)));
-        Some(Conversion { table: table.flatten(), ..made })
+        let make = || Table::new(set, held_bits(to) as usize / 8, |from, to| made.contiguous(16, from, to));
+        let is_short = held_bits(from) == 4 && held_bits(to) >= 8;
+        let table = if is_short { table((from, to, set), make) } else { None };
+        Some(Conversion { table, ..made })
     }
 
     /// The type of the elements that are read.
@@ -169,7 +170,7 @@ impl Conversion {
         let shares = held_bits(self.from) < 8 || held_bits(self.to) < 8;
         let odd = shares && !elements.is_multiple_of(2);
         let even = elements - usize::from(odd);
-        if let Some(table) = &self.table {
+        if let Some(table) = self.table {
             table.convert(&from[..bytes(even, 4)], &mut to[..bytes(even, held_bits(self.to))]);
         } else if let [Some(only), None, ..] = self.stages {
             // SAFETY: `with` chose kernels for instructions that the processor has.

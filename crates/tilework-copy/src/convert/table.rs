@@ -1,6 +1,27 @@
 //! Elements of 4 bits by a table of what each of the 16 becomes.
 
+use std::sync::{Mutex, PoisonError};
+
+use tilework_core::Element;
+
 use crate::kernels::InstructionSet;
+
+/// From and to which elements, and with which instructions.
+type Key = (Element, Element, InstructionSet);
+
+/// The tables that were made so far. They stay for good: there are only so many, and conversions are copied about.
+static MADE: Mutex<Vec<(Key, &'static Table)>> = Mutex::new(Vec::new());
+
+/// The table of a conversion, made if there is none yet.
+pub(super) fn table(key: Key, make: impl FnOnce() -> Option<Table>) -> Option<&'static Table> {
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, table)) = made.iter().find(|(found, _)| *found == key) {
+        return Some(table);
+    }
+    let table: &'static Table = Box::leak(Box::new(make()?));
+    made.push((key, table));
+    Some(table)
+}
 
 /// What each code becomes, in its first bytes.
 #[derive(Clone, Copy, Debug)]
