@@ -16,7 +16,7 @@ use crate::nest::ByteNest;
 use crate::pool::Pool;
 use crate::setting::Setting;
 use crate::step::Step;
-use crate::wide::{Wide, wide};
+use crate::wide::{Wide, converted, wide};
 use crate::{subbyte, ways};
 
 /// Bytes that are worth moving as bytes, in each run of elements below a byte.
@@ -254,7 +254,10 @@ fn add(
                 program.last().extend(steps.map(|step| Piece::Bytes(Step { fills, ..step })));
             }
         };
-        if let Some(converter) = converter {
+        let converted = converter.and_then(|converter| converted(nest, converter.conversion(), setting));
+        if let Some(blocks) = converted {
+            in_blocks(blocks, programs, &mut shared);
+        } else if let Some(converter) = converter {
             let mover = Mover::Convert(converter.streaming(setting.streams));
             shared.push(Piece::Elements(ElementStep::new(nest, bits, mover, fills)));
         } else if bits.is_multiple_of(8) {
@@ -263,14 +266,7 @@ fn add(
         {
             as_bytes(&split.bytes, 1);
         } else if let Some(blocks) = (!fills).then(|| wide(nest, bits, setting)).flatten() {
-            for blocks in blocks.into_iter().map(Arc::new) {
-                if blocks.is_whole() {
-                    let piece = Piece::Wide(blocks);
-                    programs.iter_mut().for_each(|program| program.last().push(piece.clone()));
-                } else {
-                    shared.push(Piece::Wide(blocks));
-                }
-            }
+            in_blocks(blocks, programs, &mut shared);
         } else if let Some(split) = subbyte::split(nest, bits, if fills { 1 } else { LEAST_RUN }, fills) {
             as_bytes(&split.bytes, 1);
             shared.extend(split.rest.iter().filter_map(|rest| {
@@ -287,6 +283,19 @@ fn add(
             program.last().extend(shared);
         } else {
             program.phases.extend(shared.map(|step| vec![step]));
+        }
+    }
+}
+
+/// Adds blocks to the last phase of each program, or to the pieces that share bytes.
+fn in_blocks(blocks: Vec<Wide>, programs: &mut [Program], shared: &mut Vec<Piece>) {
+    for blocks in blocks {
+        let is_whole = blocks.is_whole();
+        let piece = Piece::Wide(Arc::new(blocks));
+        if is_whole {
+            programs.iter_mut().for_each(|program| program.last().push(piece.clone()));
+        } else {
+            shared.push(piece);
         }
     }
 }

@@ -27,6 +27,7 @@ mod nest_tests;
 mod number_tests;
 mod numbers;
 mod path;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ use tilework_core::{Element, Error, Result};
 use crate::kernels::InstructionSet;
 use kernels::Kernel;
 pub(crate) use nest::{Converter, Scratch};
+use table::{Table, table};
 
 /// One step of a conversion.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +51,10 @@ type Stages = [Option<Stage>; 5];
 
 /// Elements that pass through the steps of a conversion at once; the scratch between two steps stays in the first cache.
 const BLOCK: usize = 1024;
+
+/// Fewer elements have less scratch: making it would take longer than converting them.
+const FEW: usize = 32;
+const SOME: usize = 256;
 
 /// How elements of one type become elements of another.
 ///
@@ -69,6 +75,8 @@ pub struct Conversion {
     /// The only step where the types do not say it: between `f64` and pairs of `f32`, which hold one.
     pairs: Option<fn(InstructionSet) -> Kernel>,
     stages: Stages,
+    /// What all steps together make of each element of 4 bits.
+    table: Option<&'static Table>,
 }
 
 impl Conversion {
@@ -108,7 +116,7 @@ impl Conversion {
     /// A conversion of one step.
     fn single(from: Element, to: Element, kernel: Kernel) -> Conversion {
         let step = Stage { kernel, bits: held_bits(to) };
-        Conversion { from, to, pairs: None, stages: [Some(step), None, None, None, None] }
+        Conversion { from, to, pairs: None, stages: [Some(step), None, None, None, None], table: None }
     }
 
     /// The same conversion with the instructions of a set, which the processor must have.
@@ -124,7 +132,12 @@ impl Conversion {
         if !InstructionSet::all_here().contains(&set) || from == to {
             return None;
         }
-        Some(Conversion { from, to, pairs: None, stages: path::stages(from, to, set)? })
+        let stages = path::stages(from, to, set)?;
+        let made = Conversion { from, to, pairs: None, stages, table: None };
+        let make = || Table::new(set, held_bits(to) as usize / 8, |from, to| made.contiguous(16, from, to));
+        let is_short = held_bits(from) == 4 && held_bits(to) >= 8;
+        let table = if is_short { table((from, to, set), make) } else { None };
+        Some(Conversion { table, ..made })
     }
 
     /// The type of the elements that are read.
@@ -157,7 +170,9 @@ impl Conversion {
         let shares = held_bits(self.from) < 8 || held_bits(self.to) < 8;
         let odd = shares && !elements.is_multiple_of(2);
         let even = elements - usize::from(odd);
-        if let [Some(only), None, ..] = self.stages {
+        if let Some(table) = self.table {
+            table.convert(&from[..bytes(even, 4)], &mut to[..bytes(even, held_bits(self.to))]);
+        } else if let [Some(only), None, ..] = self.stages {
             // SAFETY: `with` chose kernels for instructions that the processor has.
             unsafe {
                 (only.kernel)(
@@ -165,8 +180,12 @@ impl Conversion {
                     &mut to[..bytes(even, held_bits(self.to))],
                 );
             }
+        } else if even <= FEW {
+            self.in_blocks::<{ FEW * 8 }>(even, from, to);
+        } else if even <= SOME {
+            self.in_blocks::<{ SOME * 8 }>(even, from, to);
         } else {
-            self.in_blocks(even, from, to);
+            self.in_blocks::<{ BLOCK * 8 }>(even, from, to);
         }
         if odd {
             let (mut pair_from, mut pair_to) = ([0; 16], [0; 16]);
@@ -182,14 +201,14 @@ impl Conversion {
         }
     }
 
-    /// Takes elements that fill whole bytes through all steps, block by block.
-    fn in_blocks(&self, elements: usize, from: &[u8], to: &mut [u8]) {
-        let [mut scratch, mut other] = [[0; BLOCK * 8]; 2];
+    /// Takes elements that fill whole bytes through all steps, block by block, with scratch of this number of bytes.
+    fn in_blocks<const ROOM: usize>(&self, elements: usize, from: &[u8], to: &mut [u8]) {
+        let [mut scratch, mut other] = [[0; ROOM]; 2];
         let (mut here, mut there) = (&mut scratch, &mut other);
         let last = self.stages.iter().flatten().count() - 1;
         let mut done = 0;
         while done < elements {
-            let count = BLOCK.min(elements - done);
+            let count = (ROOM / 8).min(elements - done);
             let mut bits = held_bits(self.from);
             for (number, stage) in self.stages.iter().flatten().enumerate() {
                 let input = match number {

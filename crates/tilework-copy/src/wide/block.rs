@@ -7,6 +7,7 @@ use tilework_core::{InOrder, Loop, Nest};
 
 use super::halves::Halves;
 use super::rows::{Order, ROOM, Rows, by};
+use crate::convert::{Conversion, held_bits};
 use crate::cost::cost;
 use crate::nest::ByteNest;
 use crate::setting::Setting;
@@ -52,6 +53,8 @@ pub(crate) struct Wide {
     pub(super) steps: Vec<Step>,
     /// The same for halves of bytes.
     pub(super) halves: Option<Halves>,
+    /// As in [`Cells`].
+    pub(super) conversion: Option<Conversion>,
     /// How far a block goes back in the source from its place, in cells.
     pub(super) back: u64,
     pub(super) cells: u64,
@@ -65,12 +68,14 @@ pub(super) struct Cells {
     pub(super) bits: u32,
     pub(super) nest: Nest,
     pub(super) group: Option<usize>,
+    /// How elements change on one side, where they have bytes of their own; those of the other side have 4 bits, and are widened.
+    pub(super) conversion: Option<Conversion>,
 }
 
 impl Wide {
     /// A nest whose loops are cut into pieces, all of them whole.
     pub(super) fn new(cells: &Cells, pieces: &[u64], setting: Setting) -> Option<Wide> {
-        let Cells { form, bits, ref nest, group } = *cells;
+        let Cells { form, bits, ref nest, group, conversion } = *cells;
         let piece = |(l, &piece): (&Loop, &u64)| Loop { extent: piece, ..*l };
         let outer = |(l, &piece): (&Loop, &u64)| Loop {
             extent: l.extent / piece,
@@ -149,10 +154,12 @@ impl Wide {
 
         let in_byte = u64::from(8 / bits);
         let whole = |place: i64| place.unsigned_abs().is_multiple_of(in_byte);
-        let is_whole = nest.starts.iter().all(|start| whole(start.1 as i64))
-            && outer.iter().all(|l| whole(l.to))
-            && destination.at.iter().all(|&(at, _)| whole(at))
-            && whole(destination.length as i64);
+        let to_bytes = conversion.is_some_and(|conversion| held_bits(conversion.to()) >= 8);
+        let is_whole = to_bytes
+            || nest.starts.iter().all(|start| whole(start.1 as i64))
+                && outer.iter().all(|l| whole(l.to))
+                && destination.at.iter().all(|&(at, _)| whole(at))
+                && whole(destination.length as i64);
         outer.order_by_key(|l| {
             let (from, to) = (l.from.unsigned_abs(), l.to.unsigned_abs());
             std::cmp::Reverse((from.min(to), from))
@@ -191,6 +198,7 @@ impl Wide {
             destination,
             steps,
             halves,
+            conversion,
             back,
             cells: inner.iter().map(|l| l.extent).product(),
             cost: (moved + made + ends + waited as f64) * blocks,
@@ -220,7 +228,8 @@ impl Wide {
 
     /// Bytes that a unit writes, about.
     pub(crate) fn weight(&self) -> usize {
-        (self.blocks() * (self.cells as usize).div_ceil(self.in_byte)).max(1)
+        let bits = self.conversion.map_or(8 / self.in_byte, |conversion| held_bits(conversion.to()) as usize);
+        (self.blocks() * (self.cells as usize * bits).div_ceil(8)).max(1)
     }
 }
 

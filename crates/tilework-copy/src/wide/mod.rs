@@ -30,6 +30,8 @@
 //!
 //! *Halves* are put together where rows are long on both sides, but may begin at any phase (`halves`): for elements of 4 bits.
 //!
+//! Where elements are *converted* from or to 4 bits, they change on the way to A or from B, and are widened in between.
+//!
 //! Loops are cut into whole pieces, what is left over is a nest of its own. Blocks are units if no two of them write to one byte; else all
 //! turns of the loops whose turns do are one unit.
 
@@ -45,6 +47,7 @@ use tilework_core::{Loop, Nest};
 pub(crate) use block::Wide;
 pub(crate) use run::Blocks;
 
+use crate::convert::{Conversion, held_bits};
 use crate::setting::Setting;
 use crate::subbyte::{self, Widen};
 use block::{Cells, Form};
@@ -105,10 +108,24 @@ pub(crate) fn wide(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>
     (setting.only.is_some() || cost(&made) <= most).then_some(made)
 }
 
+/// The steps for a nest whose elements have 4 bits on one side, and become others of whole bytes on the other: they change on the way to A
+/// or from B.
+pub(crate) fn converted(nest: &Nest, conversion: Conversion, setting: Setting) -> Option<Vec<Wide>> {
+    let mut nest = nest.clone();
+    nest.tidy();
+    let [from, to] = [conversion.from(), conversion.to()].map(held_bits);
+    let is_long = |l: &Loop| (l.from, l.to) == (1, 1) && l.extent >= LONG_RUN;
+    if (from == 4) == (to == 4) || nest.loops.iter().any(|l| is_long(l) || l.to <= 0) {
+        return None;
+    }
+    let form = Form::Widened(Widen::new(setting.set, 4)?);
+    blocks(Cells { form, bits: 4, nest, group: None, conversion: Some(conversion) }, setting)
+}
+
 /// A nest in blocks of widened elements.
 fn widened(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>> {
     let form = Form::Widened(Widen::new(setting.set, bits)?);
-    blocks(Cells { form, bits, nest: nest.clone(), group: None }, setting)
+    blocks(Cells { form, bits, nest: nest.clone(), group: None, conversion: None }, setting)
 }
 
 /// A nest as bytes whose elements are exchanged before or after, if that can be and rows are long enough.
@@ -157,7 +174,7 @@ fn exchanged(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>> {
     if before.max(after) < SHORT {
         return None;
     }
-    blocks(Cells { form, bits: 8, nest: bytes, group }, setting)
+    blocks(Cells { form, bits: 8, nest: bytes, group, conversion: None }, setting)
 }
 
 /// A nest of elements of 4 bits in blocks of halves, if rows are long enough on both sides.
@@ -183,7 +200,7 @@ fn halves(nest: &Nest, bits: u32, setting: Setting) -> Option<Vec<Wide>> {
         return None;
     }
     pieces[rows] = piece(nest.loops[rows].extent, (SIDE * SIDE / columns).clamp(SIDE, 8 * SIDE), TILE);
-    let cells = Cells { form: Form::Halves, bits, nest: nest.clone(), group: None };
+    let cells = Cells { form: Form::Halves, bits, nest: nest.clone(), group: None, conversion: None };
     let mut made = Vec::new();
     divide(cells, pieces, 0, setting, &mut made)?;
     Some(made)

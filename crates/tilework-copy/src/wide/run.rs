@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use tilework_core::Loop;
+use tilework_core::{Element, Loop};
 
 use super::block::{Form, Wide};
 use super::halves::Halves;
 use super::rows::Rows;
+use crate::convert::{Conversion, held_bits};
 use crate::exec::{self, Buffers, Scratch};
 use crate::kernels::rows;
 use crate::kernels::vector::{LINE, fetch};
@@ -63,18 +64,24 @@ impl Wide {
     pub(crate) unsafe fn run(&self, units: Range<usize>, buffers: Buffers, scratch: &mut Scratch) {
         let mut blocks = std::mem::take(&mut scratch.wide);
         let b = self.halves.as_ref().map_or(self.destination.bytes, Halves::bytes);
-        let [a, b, row] = blocks.bytes([self.source.bytes, b, self.destination.length + LINE]);
+        let row = match self.conversion {
+            Some(_) => 16 * self.source.length.max(self.destination.length) + 2 * LINE,
+            None => self.destination.length + LINE,
+        };
+        let [a, b, row] = blocks.bytes([self.source.bytes, b, row]);
         let (first, end) = (units.start * self.blocks(), units.end * self.blocks());
         let mut here = if first < end { self.place(first) } else { (0, 0) };
         for number in first..end {
             let next = if number + 1 < end { self.place(number + 1) } else { here };
-            let ahead = if self.setting.fetches { self.ahead(here.0, next.0) } else { 0 };
+            // Where elements are converted first, their rows are read one after the other, which needs no fetching.
+            let fetches = self.setting.fetches && self.conversion_if(Conversion::from).is_none();
+            let ahead = if fetches { self.ahead(here.0, next.0) } else { 0 };
             let (from, to) = here;
             // SAFETY: the block is a part of the nest; A and B have room for its rows, which `Rows::new` saw to.
             unsafe {
                 match self.form {
                     Form::Widened(widen) => {
-                        self.widen(&widen, from, ahead, a, buffers);
+                        self.widen(&widen, from, ahead, (a, row), buffers);
                         self.step(self.between(a, b), scratch);
                         self.narrow(&widen, (b, row), to, buffers);
                     }
@@ -123,6 +130,13 @@ impl Wide {
         }
     }
 
+    /// The conversion, if elements have whole bytes on a side, and how many.
+    fn conversion_if(&self, side: fn(&Conversion) -> Element) -> Option<(&Conversion, usize)> {
+        let conversion = self.conversion.as_ref()?;
+        let bits = held_bits(side(conversion)) as usize;
+        (bits >= 8).then_some((conversion, bits / 8))
+    }
+
     /// Whether rows of the destination are stored past the cache.
     fn streams(&self) -> bool {
         self.setting.streams && self.destination.length >= self.in_byte * LINE
@@ -143,8 +157,32 @@ impl Wide {
     ///
     /// # Safety
     /// As for [`Wide::run`], for the block whose place this is.
-    unsafe fn widen(&self, widen: &Widen, from: u64, ahead: isize, a: *mut u8, buffers: Buffers) {
+    unsafe fn widen(
+        &self,
+        widen: &Widen,
+        from: u64,
+        ahead: isize,
+        (a, packed): (*mut u8, *mut u8),
+        buffers: Buffers,
+    ) {
         let length = self.source.length;
+        if let Some((conversion, size)) = self.conversion_if(Conversion::from) {
+            for &(at, row) in &self.source.at {
+                let first = from.wrapping_add_signed(at) as usize * size;
+                debug_assert!(first + length * size <= buffers.source_bytes);
+                // SAFETY: elements of the nest, and between them such as lie in the same array; scratch has room for a row.
+                unsafe {
+                    let read = std::slice::from_raw_parts(buffers.source.add(first), length * size);
+                    conversion.contiguous(
+                        length,
+                        read,
+                        std::slice::from_raw_parts_mut(packed, length.div_ceil(2)),
+                    );
+                    widen.row((packed, 0), length, a.add(row));
+                }
+            }
+            return;
+        }
         for &(at, row) in &self.source.at {
             let first = from.wrapping_add_signed(at);
             debug_assert!((first as usize + length).div_ceil(self.in_byte) <= buffers.source_bytes);
@@ -161,6 +199,34 @@ impl Wide {
     /// As for [`Wide::run`], for the block whose place this is.
     unsafe fn narrow(&self, widen: &Widen, (b, past): (*mut u8, *mut u8), to: u64, buffers: Buffers) {
         let length = self.destination.length;
+        if let Some((conversion, size)) = self.conversion_if(Conversion::to) {
+            for &(at, row) in &self.destination.at {
+                let first = to.wrapping_add_signed(at) as usize * size;
+                debug_assert!(first + length * size <= buffers.destination_bytes);
+                // SAFETY: elements of the nest; scratch has room for a row of either kind.
+                unsafe {
+                    widen.back(b.add(row), length, None, (past, 0));
+                    let packed = std::slice::from_raw_parts(past, length.div_ceil(2));
+                    let to = buffers.destination.add(first);
+                    if !self.streams() {
+                        conversion.contiguous(
+                            length,
+                            packed,
+                            std::slice::from_raw_parts_mut(to, length * size),
+                        );
+                        continue;
+                    }
+                    let wide = past.add((length.div_ceil(2)).next_multiple_of(LINE));
+                    conversion.contiguous(
+                        length,
+                        packed,
+                        std::slice::from_raw_parts_mut(wide, length * size),
+                    );
+                    rows::stream_out(self.setting.set, wide, to, length * size);
+                }
+            }
+            return;
+        }
         let store = |from: *const u8, to: *mut u8, bytes: usize| {
             // SAFETY: the middle of a row, which there is room for.
             unsafe { rows::stream_out(self.setting.set, from, to, bytes) }

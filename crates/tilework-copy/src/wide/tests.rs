@@ -1,14 +1,15 @@
 //! Nests in blocks of bytes against a move of one bit after the other.
 
 use proptest::prelude::*;
-use tilework_core::Nest;
+use tilework_core::{Element, Nest};
 
+use crate::convert::Conversion;
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::InstructionSet;
 use crate::setting::Setting;
 use crate::subbyte::tests::{any_nest, any_nest_of, elements, expected, nest, noise};
 use crate::ways::Way;
-use crate::wide::{exchanged, halves, wide, widened};
+use crate::wide::{converted, exchanged, halves, wide, widened};
 
 /// Bytes on either side of the destination.
 const APART: usize = 80;
@@ -114,5 +115,82 @@ proptest! {
     #[test]
     fn any_nest_of_larger_multiples_moves_exactly_its_elements(nest in any_nest_of(1..4, 8), width in 0_u32..2) {
         check(&nest, 1 << width);
+    }
+}
+
+/// Converts a nest from or to elements of 4 bits on every set of instructions, and compares every byte with those that elements become one
+/// by one.
+fn check_converted(nest: &Nest, from: Element, to: Element) {
+    let all = elements(nest);
+    let bits = [from, to].map(|element| element.bits() as usize);
+    let bytes = |last: u64, bits: usize| ((last as usize + 1) * bits).div_ceil(8);
+    let source = noise(bytes(all.iter().map(|e| e.0).max().unwrap_or(0), bits[0]), 1);
+    let size = bytes(all.iter().map(|e| e.1).max().unwrap_or(0), bits[1]);
+    let before = noise(size + 2 * APART, 2);
+    for set in InstructionSet::all_here() {
+        for fetches in [false, true] {
+            let conversion = Conversion::new(from, to).and_then(|made| made.on(set)).unwrap();
+            let mut want = before.clone();
+            for &(a, b) in &all {
+                // An element by itself, in the low half of its byte if it has 4 bits.
+                let [at, place] = [a as usize * bits[0], b as usize * bits[1]];
+                let shifted = source[at / 8] >> (at % 8);
+                let one = if bits[0] == 4 { &[shifted][..] } else { &source[at / 8..][..bits[0] / 8] };
+                let mut out = [0; 8];
+                conversion.contiguous(1, one, &mut out);
+                let to = &mut want[APART + place / 8..];
+                if bits[1] == 4 {
+                    to[0] = to[0] & !(0x0f << (place % 8)) | (out[0] & 0x0f) << (place % 8);
+                } else {
+                    to[..bits[1] / 8].copy_from_slice(&out[..bits[1] / 8]);
+                }
+            }
+            let setting = Setting {
+                set,
+                streams: fetches && set.streams(),
+                fetches,
+                fetches_blocks: fetches,
+                once: false,
+                only: None,
+            };
+            let Some(made) = converted(nest, conversion, setting) else { continue };
+            let mut found = before.clone();
+            let mut scratch = Scratch::default();
+            for wide in &made {
+                for unit in (0..wide.units()).rev() {
+                    let buffers = Buffers::of(&source, &mut found[APART..][..size]);
+                    // SAFETY: the buffers were made to hold all elements of the nest.
+                    unsafe { wide.run(unit..unit + 1, buffers, &mut scratch) };
+                }
+            }
+            assert!(found == want, "{from} to {to}, {set:?}, {nest:?}\n{made:#?}");
+        }
+    }
+}
+
+#[test]
+fn elements_that_are_converted_in_long_rows_are_exact() {
+    for (from, to) in [(Element::S4, Element::Bf16), (Element::F32, Element::S4)] {
+        for start in [(0, 0), (3, 1), (4, 5)] {
+            check_converted(&nest(&[start], &[(287, 1, 287), (287, 287, 1)]), from, to);
+            check_converted(&nest(&[start], &[(30, 1, 8), (8, 31, 1)]), from, to);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_nest_converts_as_one_by_one(nest in any_nest(), kind in 0_usize..6) {
+        let (from, to) = [
+            (Element::S4, Element::Bf16),
+            (Element::U4, Element::F32),
+            (Element::F4e2m1fn, Element::F64),
+            (Element::S4, Element::S8),
+            (Element::F32, Element::S4),
+            (Element::Bf16, Element::F4e2m1fn),
+        ][kind];
+        check_converted(&nest, from, to);
     }
 }
