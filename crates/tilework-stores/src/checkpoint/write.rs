@@ -245,7 +245,7 @@ impl Open<'_> {
             let copies = match sharding.devices() {
                 _ if self.is_once() => 1,
                 Some(devices) if sharding.rank().is_some() => u128::from(devices / parts.max(1)),
-                Some(devices) if sharding.holders(&vec![0; grid.cuts().len()])?.len() > 1 => devices.into(),
+                Some(devices) if sharding.is_replicated() => devices.into(),
                 _ => 1,
             };
             written.read += tensor.shards.element_bytes() * copies;
