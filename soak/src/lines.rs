@@ -1,11 +1,9 @@
 //! The command with mutated arguments and lines of standard input: it ends with 0, 1 or 2, never by a signal or a panic, and
 //! what it prints commands no terminal.
 
-use std::path::PathBuf;
-
 use crate::attack::{Attack, Log};
 use crate::dice::Dice;
-use crate::program::{Folder, clean, path, run};
+use crate::program::{Folder, Program, clean, run};
 use crate::texts::Texts;
 
 /// Commands that neither write files nor measure for seconds.
@@ -84,12 +82,12 @@ const WORDS: [&str; 24] = [
 
 struct Lines {
     texts: Texts,
-    program: PathBuf,
+    program: Program,
     folder: Folder,
 }
 
 pub fn new() -> Result<Box<dyn Attack>, String> {
-    Ok(Box::new(Lines { texts: Texts::all()?, program: path()?, folder: Folder::new("lines")? }))
+    Ok(Box::new(Lines { texts: Texts::all()?, program: Program::tilework()?, folder: Folder::new("lines")? }))
 }
 
 impl Attack for Lines {
@@ -124,7 +122,7 @@ impl Attack for Lines {
         words.iter_mut().for_each(|word| *word = word.replace('\0', "\u{1}"));
         let input = self.input(dice);
         log.note(|| format!("{words:?} with {:?}", String::from_utf8_lossy(&input)));
-        let mut command = clean(&self.program, self.folder.path());
+        let mut command = clean(self.program.command(), self.folder.path());
         command.args(&words);
         let ran = run(command, &input)?;
         log.count(match ran.status.code() {
