@@ -24,14 +24,12 @@ fuzz_target!(|bytes: &[u8]| {
                     assert_eq!(again.layout().as_ref(), Ok(&layout));
                     said.parts(Some(&layout));
                     said.notes(&layout);
-                    for dialect in dialect::all() {
-                        if let Ok(other) = dialect.say(&layout, element) {
-                            let verdict = other.layout().map(|other| other.same_buffer(&layout));
-                            assert!(
-                                verdict.is_ok_and(|verdict| !verdict.is_no()),
-                                "{printed} became {other}"
-                            );
-                        }
+                    // One of the others: to try them all would take most of the time, and `translate` does.
+                    let number = bytes.iter().fold(0, |sum, byte| sum + usize::from(*byte));
+                    let all = dialect::all();
+                    if let Ok(other) = all[number % all.len()].say(&layout, element) {
+                        let verdict = other.layout().map(|other| other.same_buffer(&layout));
+                        assert!(verdict.is_ok_and(|verdict| !verdict.is_no()), "{printed} became {other}");
                     }
                 }
                 said.facts();

@@ -60,7 +60,7 @@ fuzz_target!(|bytes: &[u8]| {
         None => serialised(first, text),
     };
     let read = |input: &mut dyn std::io::BufRead| {
-        let mut audit = Audit::new();
+        let mut audit = Audit::with_memory(1 << 30);
         audit.read("text", input).expect("memory is read");
         audit.findings(5)
     };

@@ -3,22 +3,25 @@
 //! from [`LEFT`] on, a file that was left.
 #![no_main]
 
+mod changed;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use changed::changed;
 use libfuzzer_sys::fuzz_target;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tilework_stores::Read;
 use tilework_stores::job::{Job, Rechunk};
 use tilework_stores::plan::Assumed;
 use tilework_stores::run::Bounds;
 use tilework_stores::zarr::open_array;
 
-const SIDE: u64 = 12;
+const SIDE: u64 = 6;
 
 /// What a task of the second pass may hold: too little for one pass.
-const MEMORY: u64 = 64;
+const MEMORY: u64 = 24;
 
 /// First bytes from here on say after how many tasks the first run was killed.
 const LEFT: u8 = 0xC0;
@@ -86,33 +89,6 @@ fuzz_target!(|bytes: &[u8]| {
         is_right(&folder.join("out"), &plan);
     }
 });
-
-/// Gives the value of this number another one.
-fn changed(value: &mut Value, number: &mut usize, what: u8, by: u8) {
-    match value {
-        Value::Array(all) => all.iter_mut().for_each(|value| changed(value, number, what, by)),
-        Value::Object(all) => all.values_mut().for_each(|value| changed(value, number, what, by)),
-        _ => {
-            if *number == 0 {
-                *value = match what % 12 {
-                    0 => json!(i64::MAX),
-                    1 => json!(u64::MAX),
-                    // Pieces that no disk has room for: smaller ones would fill it.
-                    2 => json!(1_u64 << (44 + by % 20)),
-                    3 => json!(-1),
-                    4 => json!(f64::from(by) / 16.0),
-                    5 => json!(1e308),
-                    6 => Value::Null,
-                    7 => json!(by % 2 == 0),
-                    8 => json!([by, 1]),
-                    9 => json!(["sources", "targets"][usize::from(by % 2)]),
-                    _ => json!(by),
-                };
-            }
-            *number = number.wrapping_sub(1);
-        }
-    }
-}
 
 /// Runs the first tasks of a job, and is killed.
 fn begin(job: &Job, mut most: u64) -> tilework::Result<()> {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each target uses its part
 
-use tilework::{Layout, Result};
+use tilework_core::{Layout, Result};
 
 /// A compact layout as its description.
 #[derive(Debug)]

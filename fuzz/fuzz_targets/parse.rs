@@ -23,7 +23,7 @@ fn shape(text: &str) {
             if let Ok(strict) = strict {
                 assert_eq!(strict, shape, "XLA's own words mean the same with and without ours");
             }
-            lower(&shape);
+            lower(&shape, text);
         }
         Err(error) => {
             located(&error, text);
@@ -33,11 +33,11 @@ fn shape(text: &str) {
 }
 
 /// What stands in memory goes from index to offset and back.
-fn lower(shape: &Shape) {
+fn lower(shape: &Shape, text: &str) {
     let Some(array) = shape.as_array() else { return };
     if let Ok(layout) = array.lower() {
         let free = array.layout().is_some_and(|layout| layout.strides().is_some());
-        check::check(&layout, !free, array.rank() as u64);
+        check::check(&layout, !free, text.len() as u64);
     }
 }
 

@@ -6,8 +6,8 @@ mod numbers;
 
 use libfuzzer_sys::fuzz_target;
 use numbers::{Numbers, Recipe, strided};
-use tilework::{Layout, PlanOptions, Result};
 use tilework_copy::{Inline, Relayout};
+use tilework_core::{Layout, PlanOptions, Result};
 
 /// Larger buffers than this are not looked at.
 const BITS: u64 = 1 << 18;

@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let target = target.expect("tiles, or a name that there is");
 
-    let mut audit = Audit::new();
+    let mut audit = Audit::with_memory(1 << 30);
     audit.read("text", text.as_bytes()).expect("memory is read");
     audit.suppose_target(target.clone());
     if let Ok(shape) = Shape::parse(text)

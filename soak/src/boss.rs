@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::ATTACKS;
+use crate::program::{Program, emulator};
 
 /// A case that takes longer does not end.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -63,7 +64,7 @@ pub fn run(
 }
 
 fn summary(attacks: &[&str], scores: &BTreeMap<&str, Score>, seed: u64, time: Duration) -> bool {
-    println!("\nseed {seed}, {:.0} s", time.as_secs_f64());
+    println!("\nseed {seed}, {:.0} s, {}", time.as_secs_f64(), machine());
     let mut failed = 0;
     for name in attacks {
         let Some(score) = scores.get(name) else { continue };
@@ -88,6 +89,12 @@ fn summary(attacks: &[&str], scores: &BTreeMap<&str, Score>, seed: u64, time: Du
     failed == 0
 }
 
+/// What the attacked programs are for, and what runs them.
+fn machine() -> String {
+    let own = std::env::consts::ARCH;
+    emulator().map_or(own.to_owned(), |emulator| format!("{own} in {}", emulator.display()))
+}
+
 /// One worker. If a case ends it, another goes on with the next case in the next turn.
 fn one_turn(
     name: &str,
@@ -97,8 +104,7 @@ fn one_turn(
     score: &mut Score,
 ) -> Result<(), String> {
     let start = Instant::now();
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
+    let mut command = Program::own()?.command();
     command.args(["--attack", name, "--seed", &seed.to_string(), "--worker", &score.cases.to_string()]);
     command.args(["--seconds", &time.as_secs_f64().to_string()]);
     if short {

@@ -4,19 +4,18 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::attack::{Attack, Log, holds};
 use crate::dice::Dice;
-use crate::program::{Folder, clean, end, limited, path};
+use crate::program::{Folder, Limit, Program, clean, end, limited};
 
 const OLD: &[u8] = b"the old file";
 
 struct Convert {
-    program: PathBuf,
+    program: Program,
     folder: Folder,
     /// How long a conversion of a MiB takes here, about.
     pace: Duration,
@@ -26,7 +25,12 @@ struct Convert {
 
 pub fn new() -> Result<Box<dyn Attack>, String> {
     let folder = Folder::new("convert")?;
-    Ok(Box::new(Convert { program: path()?, folder, pace: Duration::from_millis(40), can_mount: None }))
+    Ok(Box::new(Convert {
+        program: Program::tilework()?,
+        folder,
+        pace: Duration::from_millis(40),
+        can_mount: None,
+    }))
 }
 
 /// A matrix of bytes and its transpose.
@@ -104,7 +108,7 @@ impl Convert {
     }
 
     fn start(&self, matrix: &Matrix) -> Result<Child, String> {
-        self.spawn(clean(&self.program, self.folder.path()), matrix, "out")
+        self.spawn(clean(self.program.command(), self.folder.path()), matrix, "out")
     }
 
     /// Some moment of a conversion's life.
@@ -191,7 +195,7 @@ impl Convert {
         self.folder.write("in2", &other.source)?;
         let mut children = Vec::new();
         for number in 0..count {
-            let mut command = clean(&self.program, self.folder.path());
+            let mut command = clean(self.program.command(), self.folder.path());
             let source = if number % 2 == 0 { "in" } else { "in2" };
             command.args(["convert", source, "out"]).args(matrix.words());
             children.push(command.spawn().map_err(|error| error.to_string())?);
@@ -213,7 +217,7 @@ impl Convert {
     /// A limit on the size of files: more than it allows is refused before a byte is written.
     fn limited(&self, dice: &mut Dice, matrix: &Matrix, has_old: bool, log: &mut Log) -> Result<(), String> {
         let blocks = dice.below(1 + matrix.source.len() as u64 / 512 * 2);
-        let command = limited(&self.program, self.folder.path(), &format!("-f {blocks}"));
+        let command = limited(&self.program, self.folder.path(), Limit::FileBlocks(blocks));
         let ran = end(self.spawn(command, matrix, "out")?)?;
         ran.is_orderly()?;
         let new = matrix.transposed();
@@ -260,15 +264,16 @@ impl Convert {
         let disk = self.folder.at("disk");
         fs::create_dir_all(&disk).map_err(|error| error.to_string())?;
         self.folder.write("new", &matrix.transposed())?;
-        let script = "mount -t tmpfs -o size=\"$1\"k none disk || exit 77\n\
+        let script = "size=$1 from=$2; shift 2\n\
+                      mount -t tmpfs -o size=\"$size\"k none disk || exit 77\n\
                       printf 'the old file' > disk/out || exit 78\n\
-                      \"$0\" convert in disk/out --from \"$2\" --to '{0,1}' >/dev/null; code=$?\n\
+                      \"$@\" convert in disk/out --from \"$from\" --to '{0,1}' >/dev/null; code=$?\n\
                       echo \"code $code\"; ls -A disk\n\
                       cmp -s disk/out new && echo new\n\
                       [ \"$(head -c 20 disk/out)\" = 'the old file' ] && echo old\n";
-        let mut command = clean(Path::new("unshare"), self.folder.path());
-        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]).arg(&self.program);
-        command.args([kib.to_string(), matrix.words()[1].clone()]);
+        let mut command = clean(Command::new("unshare"), self.folder.path());
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+        command.args([&kib.to_string(), &matrix.words()[1]]).args(self.program.words());
         let Ok(child) = command.spawn() else {
             self.can_mount = Some(false);
             return Ok(());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::attack::{Attack, Log};
 use crate::dice::Dice;
-use crate::program::{Folder, limited, path, run};
+use crate::program::{Folder, Limit, Program, limited, run};
 
 /// What a process may have of addresses, in KiB: the command with its libraries and threads, and not much besides.
 const ADDRESSES: u64 = 512 << 10;
@@ -21,7 +21,7 @@ const LONGEST: usize = 4 << 20;
 struct Headers {
     /// Dumps to begin with.
     dumps: Vec<Vec<u8>>,
-    program: PathBuf,
+    program: Program,
     folder: Folder,
 }
 
@@ -38,7 +38,7 @@ pub fn new() -> Result<Box<dyn Attack>, String> {
     if dumps.is_empty() {
         return Err("no dumps to begin with".to_owned());
     }
-    Ok(Box::new(Headers { dumps, program: path()?, folder: Folder::new("headers")? }))
+    Ok(Box::new(Headers { dumps, program: Program::tilework()?, folder: Folder::new("headers")? }))
 }
 
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -95,8 +95,7 @@ impl Headers {
             _ => &[&["audit", "in", "--memory", BUDGET], &["find", "@in"]],
         };
         for args in runs {
-            let limits = format!("-v {ADDRESSES}");
-            let mut command = limited(&self.program, self.folder.path(), &limits);
+            let mut command = limited(&self.program, self.folder.path(), Limit::Addresses(ADDRESSES));
             command.args(*args);
             let ran = run(command, b"")?;
             log.note(|| format!("{args:?}: {} {}", ran.status, ran.last_words()));

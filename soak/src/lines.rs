@@ -1,28 +1,31 @@
 //! The command with mutated arguments and lines of standard input: it ends with 0, 1 or 2, never by a signal or a panic, and
 //! what it prints commands no terminal.
 
-use std::path::PathBuf;
-
 use crate::attack::{Attack, Log};
 use crate::dice::Dice;
-use crate::program::{Folder, clean, path, run};
+use crate::program::{Folder, Program, clean, run};
 use crate::texts::Texts;
 
-/// Commands that neither write files nor measure for seconds.
-const COMMANDS: [&str; 13] = [
-    "show",
-    "index",
-    "locate",
-    "parse",
-    "translate",
-    "find",
-    "compare",
-    "plan",
-    "view",
-    "suggest",
-    "block",
-    "check",
-    "completions",
+/// Commands that neither write files nor measure for seconds, with what each wants: `S` a shape, `N` a number, `I` an index, `W`
+/// any word.
+const COMMANDS: [(&str, &str); 17] = [
+    ("show", "S"),
+    ("index", "S I"),
+    ("locate", "S N"),
+    ("parse", "S"),
+    ("translate", "S"),
+    ("find", "S"),
+    ("compare", "S S"),
+    ("plan", "S S"),
+    ("view", "S"),
+    ("suggest", "S"),
+    ("block", "S"),
+    ("check", "S"),
+    ("link", "S"),
+    ("ls", "W"),
+    ("diff", "W W"),
+    ("audit", "-"),
+    ("completions", "W"),
 ];
 
 /// Options of some command, with what may stand behind them: `S` a shape, `N` a number, `W` any word.
@@ -84,37 +87,35 @@ const WORDS: [&str; 24] = [
 
 struct Lines {
     texts: Texts,
-    program: PathBuf,
+    program: Program,
     folder: Folder,
 }
 
 pub fn new() -> Result<Box<dyn Attack>, String> {
-    Ok(Box::new(Lines { texts: Texts::all()?, program: path()?, folder: Folder::new("lines")? }))
+    Ok(Box::new(Lines { texts: Texts::all()?, program: Program::tilework()?, folder: Folder::new("lines")? }))
 }
 
 impl Attack for Lines {
     fn case(&mut self, dice: &mut Dice, log: &mut Log) -> Result<(), String> {
-        let name = dice.of(&COMMANDS);
+        let (name, wants) = dice.of(&COMMANDS);
         let mut words = vec![name.to_owned()];
-        for _ in 0..dice.of(&[0, 1, 1, 1, 2, 2, 3]) {
-            words.push(self.shape(dice));
+        // Half of them are what somebody might mean, so that not all are refused.
+        let is_meant = dice.once_in(2);
+        match is_meant {
+            true => words.extend(wants.split(' ').map(|word| self.word(dice, word))),
+            false => (0..dice.of(&[0, 1, 1, 1, 2, 2, 3])).for_each(|_| words.push(self.shape(dice))),
         }
-        for _ in 0..dice.of(&[0, 0, 1, 1, 2, 4]) {
+        for _ in 0..dice.of(if is_meant { &[0, 0, 0, 1] } else { &[0, 1, 2, 4] }) {
             let option = dice.of(&OPTIONS);
-            for word in option.split(' ') {
-                words.push(match word {
-                    "S" => self.shape(dice),
-                    "N" => dice.number().to_string(),
-                    "W" => dice.of(&WORDS).to_owned(),
-                    "--W" => format!("--{}", dice.of(&WORDS)),
-                    word => word.to_owned(),
-                });
-            }
+            words.extend(option.split(' ').map(|word| match word {
+                "S" => self.shape(dice),
+                word => self.word(dice, word),
+            }));
         }
         if dice.once_in(20) {
             words.remove(0);
         }
-        if dice.once_in(3) {
+        if !is_meant && dice.once_in(3) {
             let (a, b) = (dice.index(words.len().max(1)), dice.index(words.len().max(1)));
             if b < words.len() && a < words.len() {
                 words.swap(a, b);
@@ -124,7 +125,7 @@ impl Attack for Lines {
         words.iter_mut().for_each(|word| *word = word.replace('\0', "\u{1}"));
         let input = self.input(dice);
         log.note(|| format!("{words:?} with {:?}", String::from_utf8_lossy(&input)));
-        let mut command = clean(&self.program, self.folder.path());
+        let mut command = clean(self.program.command(), self.folder.path());
         command.args(&words);
         let ran = run(command, &input)?;
         log.count(match ran.status.code() {
@@ -151,6 +152,19 @@ impl Attack for Lines {
 }
 
 impl Lines {
+    /// A word as it is, or what stands for it.
+    fn word(&self, dice: &mut Dice, word: &str) -> String {
+        match word {
+            "S" => self.texts.pick(dice).to_owned(),
+            "N" if dice.once_in(2) => dice.below(40).to_string(),
+            "N" => dice.number().to_string(),
+            "I" => (0..1 + dice.below(4)).map(|_| dice.below(4).to_string()).collect::<Vec<_>>().join(","),
+            "W" => dice.of(&WORDS).to_owned(),
+            "--W" => format!("--{}", dice.of(&WORDS)),
+            word => word.to_owned(),
+        }
+    }
+
     fn shape(&self, dice: &mut Dice) -> String {
         match dice.below(8) {
             0 => dice.of(&WORDS).to_owned(),

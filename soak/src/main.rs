@@ -36,6 +36,7 @@ Attacks Tilework until the time is over, and says what it found.
   cargo xtask soak [--hours H] [--minutes M] [--seed S] [ATTACK ...]     default: all attacks, one minute, a new seed
   cargo xtask soak --attack NAME --case N --seed S                       repeats one case
   cargo xtask soak --attack NAME --text FILE                             repeats a text of soak/corpus
+  cargo xtask soak --arm ...                                             the same with programs for ARM, in an emulator
   cargo xtask soak --short                                               some cases of each attack, the same every time
 
 --release attacks what is built with optimisations and without checks for overflow. --turn SECONDS is how long an attack goes on

@@ -1,5 +1,6 @@
 //! The command, run as a person runs it, in a folder of its own.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,12 +13,51 @@ use crate::texts::is_harmless;
 /// What takes longer does not end. It is long, as the machine may have other things to do.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The command, which is built beside this program.
-pub fn path() -> Result<PathBuf, String> {
-    let here = std::env::current_exe().map_err(|error| error.to_string())?;
-    let path = here.with_file_name("tilework");
-    let hint = "it is built by `cargo build -p tilework-cli`";
-    if path.is_file() { Ok(path) } else { Err(format!("{} is not there: {hint}", path.display())) }
+/// Names what runs programs like this one, where they are for another machine. `cargo xtask soak --arm` sets it.
+const EMULATOR: &str = "TILEWORK_EMULATOR";
+
+/// What runs programs like this one, if the machine cannot.
+pub fn emulator() -> Option<OsString> {
+    std::env::var_os(EMULATOR).filter(|name| !name.is_empty())
+}
+
+/// A program built for the same machine as this one: the words that start it, the emulator first where there is one.
+pub struct Program(Vec<OsString>);
+
+impl Program {
+    /// The command, which is built beside this program.
+    pub fn tilework() -> Result<Program, String> {
+        let path = Program::here()?.with_file_name("tilework");
+        let hint = "it is built by `cargo build -p tilework-cli`";
+        if path.is_file() {
+            Ok(Program::at(path))
+        } else {
+            Err(format!("{} is not there: {hint}", path.display()))
+        }
+    }
+
+    /// This program.
+    pub fn own() -> Result<Program, String> {
+        Ok(Program::at(Program::here()?))
+    }
+
+    fn here() -> Result<PathBuf, String> {
+        std::env::current_exe().map_err(|error| error.to_string())
+    }
+
+    fn at(path: PathBuf) -> Program {
+        Program(emulator().into_iter().chain([path.into()]).collect())
+    }
+
+    pub fn words(&self) -> &[OsString] {
+        &self.0
+    }
+
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.0[0]);
+        command.args(&self.0[1..]);
+        command
+    }
 }
 
 /// What a run left.
@@ -53,8 +93,7 @@ impl Ran {
 }
 
 /// A command with nothing of the surroundings.
-pub fn clean(program: &Path, folder: &Path) -> Command {
-    let mut command = Command::new(program);
+pub fn clean(mut command: Command, folder: &Path) -> Command {
     for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
@@ -62,11 +101,30 @@ pub fn clean(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// The command under limits of `ulimit`, such as `-v 500000`.
+/// What a command may have.
 #[cfg(unix)]
-pub fn limited(program: &Path, folder: &Path, limits: &str) -> Command {
-    let mut command = clean(Path::new("sh"), folder);
-    command.args(["-c", &format!("ulimit -c 0; ulimit {limits}; exec \"$0\" \"$@\"")]).arg(program);
+pub enum Limit {
+    /// So many KiB of addresses.
+    Addresses(u64),
+    /// Files of so many blocks, as the shell counts them.
+    FileBlocks(u64),
+}
+
+/// The command under a limit.
+#[cfg(unix)]
+pub fn limited(program: &Program, folder: &Path, limit: Limit) -> Command {
+    let mut command = clean(Command::new("sh"), folder);
+    let limit = match limit {
+        // An emulator has addresses of its own besides those of the program, and can limit the latter.
+        Limit::Addresses(kib) if emulator().is_some() => {
+            command.env("QEMU_RESERVED_VA", format!("{kib}K"));
+            String::new()
+        }
+        Limit::Addresses(kib) => format!("ulimit -v {kib}; "),
+        Limit::FileBlocks(blocks) => format!("ulimit -f {blocks}; "),
+    };
+    let script = format!("ulimit -c 0; {limit}exec \"$0\" \"$@\"");
+    command.args(["-c", &script]).args(program.words());
     command
 }
 

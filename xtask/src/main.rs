@@ -31,10 +31,12 @@ The project's own chores.
 
   cargo xtask test [STEP ...]                everything that has to hold before a change goes in, or some of it
   cargo xtask ci                             the same
-  cargo xtask fuzz [TARGET] [--seconds N]    fuzz one target or all of them, N seconds each (default 60)
-  cargo xtask soak [--hours H] [--minutes M] [--seed S] [ATTACK ...]
+  cargo xtask fuzz [TARGET ...] [--seconds N]
+                                             fuzz some targets or all of them, N seconds each (default 60), and count the
+                                             inputs tried and the edges of code that they reached
+  cargo xtask soak [--arm] [--hours H] [--minutes M] [--seed S] [ATTACK ...]
                                              attack Tilework for so long (default: one minute) and say what was found;
-                                             soak --help lists the attacks
+                                             --arm attacks programs for ARM in an emulator; soak --help lists the attacks
   cargo xtask mutants PATH ... [--missed] [--every N [--offset K]]
                                              change one thing after the other in files or folders of crates, and see whether
                                              a test fails: some minutes for hundreds of changes; --missed tries
@@ -84,7 +86,7 @@ dist is no part of test. It needs Linux, Python, pkg-config and compilers for C 
 CMake are installed into target/dist-venv.
 page is no part of test. It needs Node.js 20 or newer, and a compiler for wasm32-unknown-unknown: that of rustup, or else Debian's
 packages rustc-web and rust-web-src, which it installs if it may. CHROMIUM names another browser than Debian's.
-arm is no part of test. It needs qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
+arm and soak --arm are no part of test. They need qemu-aarch64, aarch64-linux-gnu-gcc, and a compiler with the standard library of
 aarch64-unknown-linux-gnu or its source; RUSTC names another compiler.
 ";
 

@@ -128,7 +128,11 @@ pub fn encode(link: &Link) -> Result<String> {
     if let Some(last) = out.pop() {
         match last.is_ascii_alphanumeric() || matches!(last, '@' | '$' | '~' | '=') {
             true => out.push(last),
-            false => percent(&mut out, last),
+            false => {
+                // Percent-encoded, a sign is only itself.
+                let meant = SIGNS.iter().find(|(_, sign)| *sign == last).map_or(last, |(plain, _)| *plain);
+                percent(&mut out, meant);
+            }
         }
     }
     Ok(out)
@@ -231,6 +235,8 @@ mod tests {
         let texts = [
             "",
             "bf16[4,8]{1,0:T(2,4)(2,1)}",
+            "f32[2,3]{",
+            "f32[2,3] ",
             "a&b=c%20~;$@+ \n\t#[]{}é😀\u{202e}\"<script>",
             "FLOAT32 [1,3,224,224] strides [153228,51076,226,1]",
             "np.pad(x, ((0, 1),)).reshape(2, 2)  # x: float32 (3, 5).",

@@ -237,6 +237,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() -> Result<()> {
         &of("model.safetensors", "x", Some("x=2"), &[(Some("scale"), "P('x')")]),
         "for an array of 0 dimensions",
     );
+    fails(&of("model.safetensors", "x", Some("x=4000000000000"), &[(None, "P()")]), "the disk of");
     fails(&of("nowhere", "x", None, &[]), "nowhere");
     let mut none = of("model.safetensors", "x", None, &[]);
     none.only = vec!["nothing*".to_owned()];

@@ -10,9 +10,10 @@ use tilework::sharding::{Mesh, Named, Sharding};
 use tilework::{Error, ErrorKind, Result};
 use tilework_copy::{MappedMut, Pool};
 use tilework_files::container::{Content, Head, Pattern, Placed, safetensors_head};
+use tilework_files::{fits_on_disk, folder_of};
 
 use super::{Checkpoint, OFFSETS, SIZES, Sharded};
-use crate::far::Address;
+use crate::far::{Address, is_address};
 use crate::gather::Gather;
 use crate::job::missing;
 use crate::orbax;
@@ -116,7 +117,7 @@ impl Reshard {
     ///
     /// # Errors
     /// Those of [`Checkpoint::open`], rules that are no shardings or do not fit the tensors that they name, shardings over several
-    /// numbers of devices, and a target that is within the source.
+    /// numbers of devices, a target that is within the source, and one that its disk cannot hold.
     pub fn open(&self) -> Result<Open<'_>> {
         let mesh =
             self.mesh.as_deref().map(Mesh::parse).transpose().map_err(|error| error.field("--mesh"))?;
@@ -206,6 +207,9 @@ impl Reshard {
             arrays.iter().try_for_each(|array| zarr::fits(&self.to, &array.spec()?))?;
         }
         open.count()?;
+        if !is_address(&self.to) {
+            fits_on_disk(&folder_of(&self.to), open.written.bytes, &self.to.display().to_string())?;
+        }
         Ok(open)
     }
 }
@@ -245,7 +249,7 @@ impl Open<'_> {
             let copies = match sharding.devices() {
                 _ if self.is_once() => 1,
                 Some(devices) if sharding.rank().is_some() => u128::from(devices / parts.max(1)),
-                Some(devices) if sharding.holders(&vec![0; grid.cuts().len()])?.len() > 1 => devices.into(),
+                Some(devices) if sharding.is_replicated() => devices.into(),
                 _ => 1,
             };
             written.read += tensor.shards.element_bytes() * copies;

@@ -25,7 +25,7 @@ const TOKENS: Tokens = Tokens {
 const EXAMPLE: &str = "devices=[2,4]<=[8], replicated, or maximal device=0";
 
 /// The most devices of a list.
-const MOST_LISTED: u64 = 1 << 20;
+pub(super) const MOST_LISTED: u64 = 1 << 20;
 
 pub(super) fn read(text: &str) -> Result<Sharding> {
     let mut cursor = Cursor::new(text, &TOKENS);

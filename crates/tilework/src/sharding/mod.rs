@@ -122,6 +122,11 @@ impl Sharding {
         Sharding(Kind::Tiled(Tiled { parts, copies, devices: Devices::Listed(devices) }))
     }
 
+    /// Whether each device has all of an array.
+    pub fn is_replicated(&self) -> bool {
+        matches!(self.0, Kind::Replicated(_))
+    }
+
     /// How many dimensions an array has that is cut so; none if any may be.
     pub fn rank(&self) -> Option<usize> {
         match &self.0 {
@@ -224,7 +229,7 @@ impl Sharding {
     /// The devices that have a part, by its place among the parts.
     ///
     /// # Errors
-    /// A place that is none of a part; and `{replicated}` without a number of devices.
+    /// A place that is none of a part; `{replicated}` without a number of devices; and more devices than are listed.
     pub fn holders(&self, place: &[u64]) -> Result<Vec<u64>> {
         let parts = self.parts(place.len())?;
         if place.iter().zip(&parts).any(|(place, parts)| place >= parts) {
@@ -232,6 +237,17 @@ impl Sharding {
                 .of_kind(ErrorKind::Range)
                 .field("part")
                 .rule("parts are counted from 0"));
+        }
+        let copies = match &self.0 {
+            Kind::Replicated(devices) => devices.unwrap_or(0),
+            Kind::Maximal(_) => 1,
+            Kind::Tiled(tiled) => tiled.copies,
+        };
+        if copies > hlo::MOST_LISTED {
+            return Err(Error::new(format!("a part on {copies} devices"))
+                .of_kind(ErrorKind::Limit)
+                .field("sharding")
+                .rule(format!("at most {} devices are listed", hlo::MOST_LISTED)));
         }
         match &self.0 {
             Kind::Replicated(Some(devices)) => Ok((0..*devices).collect()),

@@ -105,6 +105,17 @@ fn xla_texts_are_read_and_printed() -> Result<()> {
 }
 
 #[test]
+fn no_list_is_made_of_more_devices_than_memory_holds() -> Result<()> {
+    let mesh = Mesh::parse("x=4000000000000")?;
+    for text in ["P()", "{devices=[1,4000000000000]<=[4000000000000] last_tile_dim_replicate}"] {
+        let sharding = Sharding::parse(text, Some(&mesh))?;
+        let error = sharding.holders(&vec![0; sharding.rank().unwrap_or(1)]).expect_err("too many");
+        assert_eq!(error.found(), "a part on 4000000000000 devices", "{text}");
+    }
+    Ok(())
+}
+
+#[test]
 fn parts_of_sizes_that_do_not_divide_are_rounded_up() -> Result<()> {
     let sharding = Sharding::parse("{devices=[4]<=[4]}", None)?;
     let of = |size| -> Result<Vec<u64>> {

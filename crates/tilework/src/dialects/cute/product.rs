@@ -3,8 +3,8 @@
 use super::divide::by;
 use super::layout::Layout;
 use super::tiler::Tiler;
-use super::tuple::{IntTuple, not_congruent};
-use crate::error::{Error, Result};
+use super::tuple::{IntTuple, MAX_LEAVES, not_congruent};
+use crate::error::{Error, ErrorKind, Result};
 
 impl Layout {
     /// Two modes: this layout, and the places of its repetitions in the order of the other.
@@ -87,11 +87,25 @@ impl Layout {
 
     /// The layout with modes `1:0` behind its own, up to this rank.
     ///
+    /// ```
+    /// use tilework::cute::Layout;
+    /// let layout = Layout::parse("4:1")?;
+    /// assert_eq!(layout.append(2)?.to_string(), "(4,1):(1,0)");
+    /// assert!(layout.append(usize::MAX).is_err());
+    /// # Ok::<(), tilework::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// None but those of [`Layout::new`].
+    /// Those of [`Layout::new`], and a rank of more modes than a text may have values.
     pub fn append(&self, rank: usize) -> Result<Layout> {
         if self.rank() >= rank {
             return Ok(self.clone());
+        }
+        if rank > MAX_LEAVES {
+            return Err(Error::new(format!("{rank} modes"))
+                .of_kind(ErrorKind::Limit)
+                .field("rank")
+                .accepts(format!("up to {MAX_LEAVES}")));
         }
         let units = std::iter::repeat_n(Layout::unit(), rank - self.rank());
         Layout::join_all(self.top_modes().chain(units))
