@@ -112,8 +112,8 @@ fn operation(name: &str, text: &str) {
             (0..size(&from).min(PLACES))
                 .for_each(|place| assert_eq!(at(&from, place), at(&to, place), "{name} of {from} is {to}"));
         }
-        // What the inverse gives is where a place comes from.
-        ("right_inverse", 1) => {
+        // What the inverse gives is where a place comes from; where no layout has a mode, that is the place of no mode, `()`.
+        ("right_inverse", 1) if out.contains(|c: char| c.is_ascii_digit()) => {
             for place in 0..size(&to).min(PLACES) {
                 let back = at(&to, place).and_then(|found| from.eval(&found).ok());
                 assert_eq!(
