@@ -10,13 +10,36 @@ use crate::exec::{Buffers, Scratch};
 use crate::kernels::Block;
 use crate::kernels::carry::{Held, first, last, seam};
 use crate::kernels::vector::LINE;
-use crate::step::{Step, Walker, Work};
+use crate::nest::Turn;
+use crate::step::{Outer, Part, Step, Walker, Work};
+use smallvec::SmallVec;
+use tilework_core::InOrder;
 
 /// The most rows of a block.
 pub(crate) const ROWS: usize = 1024;
 
 /// Bytes of their held lines.
 pub(crate) const BYTES: usize = ROWS * LINE;
+
+/// Lets blocks follow each other along their rows of so many bytes, and along what follows on these in the destination.
+pub(crate) fn along_rows(outer: &mut [Outer], bytes: usize) {
+    let mut bytes = bytes;
+    let mut inner: SmallVec<[Turn; 4]> = SmallVec::new();
+    while let Some(next) =
+        outer.iter().find(|outer| outer.part == Part::Whole && outer.turn.to.unsigned_abs() == bytes)
+        && next.turn.extent > 1
+        && next.turn.to > 0
+    {
+        inner.push(next.turn);
+        bytes = bytes.saturating_mul(next.turn.extent);
+    }
+    // From the outermost to the innermost: all others, what follows last, what follows first, the rows.
+    outer.order_by_key(|outer| match outer.part {
+        Part::Rows(_) => inner.len() + 1,
+        Part::Whole => inner.iter().position(|turn| *turn == outer.turn).map_or(0, |at| inner.len() - at),
+        Part::Columns(_) => 0,
+    });
+}
 
 /// Runs a range of units of a step that transposes blocks.
 ///

@@ -235,8 +235,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     outer.push(cut(columns, column_piece, Part::Columns));
     sort(&mut outer, store);
     if store == Store::Carry {
-        // Blocks follow each other along their rows.
-        outer.order_by_key(|outer| matches!(outer.part, Part::Rows(_)));
+        carry::along_rows(&mut outer, rows.extent * size);
     }
     let work = Work::Transpose {
         plain: kernel.plain,

@@ -19,7 +19,6 @@ use crate::nest::{ByteNest, Turn};
 use crate::past::{self, FRONT};
 use crate::setting::Setting;
 use crate::step::{Outer, Part, Step, Work};
-use tilework_core::InOrder;
 
 /// Bytes of a block.
 const BLOCK: usize = 64 << 10;
@@ -309,7 +308,7 @@ fn finish(
     sort(&mut outer, setting.rows());
     let is_row = |outer: &Outer| matches!(outer.part, Part::Rows(_));
     if blocks.carried.is_some() && !blocks.is_whole {
-        outer.order_by_key(is_row);
+        carry::along_rows(&mut outer, blocks.rows.bytes * row.extent);
     } else if blocks.staged.is_some() && !blocks.is_whole {
         past::along_rows(&mut outer, is_row);
     }
