@@ -26,6 +26,29 @@ HOPELESS = 0.1
 SLOW = 0.05
 
 
+# A first run is as good as its fresh plans, and is held against the run of this number.
+FRESH = 5
+SETTLED = 10
+
+
+def first_run(fresh, memcpy, clock=time.perf_counter):
+    """How fast the first run of a plan is, the tenth being 1: medians over plans that are made anew, behind a memcpy."""
+
+    def seconds(run):
+        start = clock()
+        run(1)
+        return max(clock() - start, 1e-9)
+
+    firsts, settled = [], []
+    for _ in range(FRESH):
+        run = fresh()
+        memcpy(1)
+        times = [seconds(run) for _ in range(SETTLED)]
+        firsts.append(times[0])
+        settled.append(times[-1])
+    return statistics.median(settled) / statistics.median(firsts)
+
+
 @dataclass
 class Contender:
     name: str

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from lottery import File, memory_class, numbers
+from rounds import first_run
 from targets import summary
 
 
@@ -25,6 +26,25 @@ def test_the_summary_says_families_targets_and_losses():
     assert "| of memcpy in DRAM, geometric mean (0 of 1 below) | 0.90 | 0.95 | reached |" in text
     assert "Slower than the best peer: 1\n" in text
     assert "- 0.50: plan 1, tiles, `A` to `B` (1.00 MiB, L3): 0.20 of memcpy, peer 0.40" in text
+
+
+def test_the_summary_says_how_slow_first_runs_are():
+    rows = [record(0, 0.8, 0.4) | {"first": 0.9}, record(1, 0.2, 0.4) | {"first": 0.4}, record(2, 0.95, 0.5, "DRAM")]
+    text = "\n".join(summary(rows))
+    assert "| the first run in L3, of the tenth (1 of 2 below, mean 0.60) | 0.80 | 0.40 | missed |" in text
+    assert "first run in DRAM" not in text
+
+
+def test_a_first_run_is_held_against_the_tenth():
+    ticks = iter(range(10_000))
+    seconds = []
+
+    def fresh():
+        seconds.clear()
+        return lambda times: seconds.append([next(ticks) for _ in range(7 if not seconds else 2)])
+
+    # The clock counts its own calls as well: 8 for the first run, 3 for the tenth.
+    assert first_run(fresh, lambda times: None, lambda: next(ticks)) == 3 / 8
 
 
 def test_a_little_slower_is_no_loss():

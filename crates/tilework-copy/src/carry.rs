@@ -21,7 +21,7 @@ pub(crate) const ROWS: usize = 1024;
 /// Bytes of their held lines.
 pub(crate) const BYTES: usize = ROWS * LINE;
 
-/// Lets blocks follow each other along their rows of so many bytes, and along what follows on these in the destination.
+/// Lets blocks follow each other along their rows of `bytes` bytes, and along the loops that go on in the destination where rows end.
 pub(crate) fn along_rows(outer: &mut [Outer], bytes: usize) {
     let mut bytes = bytes;
     let mut inner: SmallVec<[Turn; 4]> = SmallVec::new();
@@ -33,7 +33,7 @@ pub(crate) fn along_rows(outer: &mut [Outer], bytes: usize) {
         inner.push(next.turn);
         bytes = bytes.saturating_mul(next.turn.extent);
     }
-    // From the outermost to the innermost: all others, what follows last, what follows first, the rows.
+    // From the outermost to the innermost: all others, the loop that goes on last, the one that goes on first, the rows.
     outer.order_by_key(|outer| match outer.part {
         Part::Rows(_) => inner.len() + 1,
         Part::Whole => inner.iter().position(|turn| *turn == outer.turn).map_or(0, |at| inner.len() - at),
@@ -140,7 +140,7 @@ impl Carry {
             let (start, end) = (at(start, row), at(rows.to + rows.bytes as isize, row));
             debug_assert!(bounds::hold_written(buffers, start, LINE));
             debug_assert!(bounds::hold_written(buffers, end.wrapping_sub(LINE), LINE));
-            // SAFETY: the caller's promise: rows have a line's worth of bytes, of which the first and the last ones are held.
+            // SAFETY: the caller's promise: rows have a line's worth of bytes; the first and the last ones are held.
             unsafe {
                 match before {
                     Some(before) if before == start => seam(start, held, row),
@@ -160,8 +160,28 @@ impl Carry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choose::{cut, whole};
     use crate::guard_tests::Dice;
     use crate::kernels::{self, CarryFn, InstructionSet, vector};
+
+    #[test]
+    fn blocks_follow_each_other_where_the_destination_goes_on() {
+        // Rows of 7 elements of 8 bytes, 5 of them one after the other, and 3 of these.
+        let rows = Turn { extent: 7, from: 900, to: 8 };
+        let others = [(3, 40, 280), (5, 9000, 56), (4, 8, 840), (2, 7, -56)];
+        let others = others.map(|(extent, from, to)| Turn { extent, from, to });
+        for piece in [7, 3] {
+            let mut outer = whole(&others);
+            outer.insert(1, cut(rows, piece, Part::Rows));
+            outer.push(cut(Turn { extent: 11, from: 8, to: 70_000 }, 4, Part::Columns));
+            along_rows(&mut outer, 56);
+            let inner: Vec<(usize, isize)> =
+                outer.iter().rev().map(|outer| (outer.turn.extent, outer.turn.to)).collect();
+            let pieces = (7_usize.div_ceil(piece), 8 * piece as isize);
+            assert_eq!(inner[..4], [pieces, (5, 56), (3, 280), (4, 840)], "pieces of {piece}");
+            assert_eq!(inner.len(), 6);
+        }
+    }
 
     #[test]
     fn rows_that_begin_anywhere_are_whole_when_their_blocks_are() {

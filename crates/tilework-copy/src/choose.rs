@@ -34,7 +34,7 @@ const UNIT: usize = 16 << 10;
 /// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
 const ADJOINING: Range<usize> = 257..1024;
 
-/// The lines of so many source rows are near.
+/// Source rows whose lines are near, all of them.
 const NEAR: usize = 256;
 
 /// An element that fills this many bytes or more has a kernel call of its own.
@@ -204,7 +204,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let (row_bytes, column_bytes) = match store {
         Store::Stream if adjoin => ((UNIT / whole_row * size).clamp(LINE, 128), whole_row),
         Store::Stage => (512, 128),
-        // The lines of so many source rows, and the slots of so many columns, are near.
+        // The lines of these source rows, and what is held of these columns, are near.
         Store::Carry => ((128 * size).min(256), (512 * size).min(1024)),
         Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (rows.extent * size, whole_row),
         Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
@@ -328,7 +328,7 @@ fn even(whole: usize, piece: usize, tile: usize) -> usize {
     whole.div_ceil(pieces.max(1)).next_multiple_of(tile)
 }
 
-/// A piece of so many tiles, or some more, of which the last one has a tile at least.
+/// A piece of `piece` elements or some tiles more, so that the last piece has a tile at least.
 fn filled(whole: usize, mut piece: usize, tile: usize) -> usize {
     while piece < whole && (whole - 1) % piece + 1 < tile {
         piece += tile;

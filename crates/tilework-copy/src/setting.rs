@@ -50,6 +50,17 @@ impl Setting {
         }
     }
 
+    /// The same for what is near: through the cache, and nothing is fetched.
+    pub(crate) fn near(self) -> Setting {
+        Setting { streams: false, fetches: false, fetches_blocks: false, ..self }
+    }
+
+    /// For tests: as for little, or as for much, which goes past the cache.
+    #[cfg(test)]
+    pub(crate) fn of(set: InstructionSet, much: bool) -> Setting {
+        Setting { streams: much, fetches: much, fetches_blocks: much, once: false, only: None, set }
+    }
+
     /// For a program that writes `bytes` bytes, the other possibility to store, if that may be faster.
     pub(crate) fn other(self, bytes: usize) -> Option<Setting> {
         let to = DOUBT_TO.max(kernels::caches().1 / 2);

@@ -68,15 +68,7 @@ fn no_byte_is_written_by_two_shares_and_every_one_by_one() {
         let source = vec![0x5a; from.bytes() as usize];
         for set in InstructionSet::all_here() {
             for streams in [false, true] {
-                let setting = Setting {
-                    set,
-                    streams,
-                    fetches: streams,
-                    fetches_blocks: streams,
-                    once: false,
-                    only: None,
-                };
-                let program = Program::with(&plan, None, setting);
+                let program = Program::with(&plan, None, Setting::of(set, streams));
                 let mut cuts: Vec<usize> =
                     (0..5).map(|_| dice.below(program.total() as u64 + 1) as usize).collect();
                 cuts.extend([0, program.total()]);

@@ -78,11 +78,7 @@ fn check(from: &Layout, to: &Layout, fill: Option<u128>, shift: (usize, usize)) 
     check_stream(&plan, &source[shift.0..], fill)?;
     for set in InstructionSet::all_here() {
         for streams in [false, true] {
-            let program = Program::with(
-                &plan,
-                None,
-                Setting { set, streams, fetches: streams, fetches_blocks: streams, once: false, only: None },
-            );
+            let program = Program::with(&plan, None, Setting::of(set, streams));
             for pool in [&Inline as &dyn Pool, &Shares(3)] {
                 let mut out = before.clone();
                 let buffers = Buffers::of(&source[shift.0..], &mut out[start..start + to_bytes]);
@@ -325,15 +321,7 @@ fn blocks_fit_the_buffer_they_are_put_together_in() {
                     Plan::new(&from, &order.unwrap().build().unwrap(), &PlanOptions::default()).unwrap();
                 let source = vec![1; from.bytes() as usize];
                 for set in InstructionSet::all_here() {
-                    let setting = Setting {
-                        set,
-                        streams: true,
-                        fetches: true,
-                        fetches_blocks: true,
-                        once: false,
-                        only: None,
-                    };
-                    let program = Program::with(&plan, None, setting);
+                    let program = Program::with(&plan, None, Setting::of(set, true));
                     let mut out = vec![0_u8; source.len()];
                     let buffers = Buffers::of(&source, &mut out);
                     // SAFETY: both buffers hold their layouts.
@@ -378,11 +366,7 @@ fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework_core::Result<(
         let source = bytes(size, 1);
         let wanted = expected(&from, &to, None, &source, &vec![0; size]);
         for set in InstructionSet::all_here() {
-            let program = Program::with(
-                &plan,
-                None,
-                Setting { set, streams: true, fetches: true, fetches_blocks: true, once: false, only: None },
-            );
+            let program = Program::with(&plan, None, Setting::of(set, true));
             let steps = format!("{program:?}");
             let store = if set == InstructionSet::Avx512 { "store: Carry," } else { "store: Stage," };
             assert!(steps.contains(store), "{steps}");

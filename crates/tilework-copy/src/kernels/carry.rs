@@ -114,7 +114,7 @@ mod x86 {
         numbers
     }
 
-    /// Writes the line of a row that is full with `now`, the row's bytes from `to` on, of which `before` are those before.
+    /// Writes the line of a row that is full with `now`, the row's bytes from `to` on; `before` are those before them.
     ///
     /// # Safety
     /// 1. The row's bytes from the beginning of the line of `to` on are within one buffer.
@@ -176,7 +176,7 @@ mod x86 {
         }
     }
 
-    /// So many numbers as a line has bytes, from one on that is at most [`LINE`].
+    /// The numbers from `first` on, one for each byte of a line. It is at most [`LINE`].
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn from(first: usize) -> __m512i {

@@ -18,7 +18,7 @@ use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 use crate::past::{self, FRONT};
 use crate::setting::Setting;
-use crate::step::{Outer, Part, Step, Work};
+use crate::step::{Part, Step, Work};
 
 /// Bytes of a block.
 const BLOCK: usize = 64 << 10;
@@ -306,11 +306,11 @@ fn finish(
     outer.push(cut(row, row_piece, Part::Rows));
     outer.push(cut(column, column_piece, Part::Columns));
     sort(&mut outer, setting.rows());
-    let is_row = |outer: &Outer| matches!(outer.part, Part::Rows(_));
+    let whole_row = blocks.rows.bytes * row.extent;
     if blocks.carried.is_some() && !blocks.is_whole {
-        carry::along_rows(&mut outer, blocks.rows.bytes * row.extent);
+        carry::along_rows(&mut outer, whole_row);
     } else if blocks.staged.is_some() && !blocks.is_whole {
-        past::along_rows(&mut outer, is_row);
+        past::along_rows_or_source(&mut outer, whole_row);
     }
     Some(Step { starts: nest.starts, outer, work: Work::Network(blocks.into()), weight, fills: false })
 }

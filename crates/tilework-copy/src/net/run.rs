@@ -217,7 +217,7 @@ impl Block<'_> {
         }
     }
 
-    /// So many calls from a row and a column on, along the inner side; so many of the rows and columns were moved before.
+    /// `count` calls from a row and a column on, along the inner side; the first ones of the rows and columns were moved before.
     fn calls(
         &self,
         (row, column): (usize, usize),

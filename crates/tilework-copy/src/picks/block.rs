@@ -215,8 +215,8 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting, limit: f64) -> Resu
     let each = picks.staged.as_ref().and_then(|staged| staged.each);
     let mut outer = whole(&outer);
     sort(&mut outer, setting.rows());
-    if each.is_some() {
-        past::along_rows(&mut outer, |outer| Some(outer.turn.to) == each);
+    if let Some(each) = each {
+        past::along_rows_or_source(&mut outer, each as usize);
     }
     Ok(Some(Step { starts, outer, work: Work::Picks(Arc::new(picks)), weight: weight.max(1), fills: false }))
 }

@@ -129,8 +129,7 @@ impl Wide {
             let first =
                 |number: i64| nest.starts.iter().map(move |start| start.0 as i64 + number * rows.from);
             let begins = |phase: i64| odd || first(0).chain(first(1)).any(|first| first & 1 == phase);
-            let near = Setting { streams: false, fetches: false, fetches_blocks: false, ..setting };
-            Halves::new(rows, destination.at.len(), [begins(0), begins(1)], near)
+            Halves::new(rows, destination.at.len(), [begins(0), begins(1)], setting.near())
         });
         let direct = |side: fn(&Loop) -> i64| inner.iter().map(side).collect::<Vec<i64>>();
         let back = inner.iter().map(|l| (l.extent - 1) * l.from.min(0).unsigned_abs()).sum();
@@ -146,7 +145,7 @@ impl Wide {
         let blocks = outer.iter().map(|l| l.extent as f64).product::<f64>() * nest.starts.len() as f64;
         // Where there are few blocks it is not worth the time to look for the best way.
         let once = blocks < 8.0;
-        let near = Setting { streams, fetches: false, fetches_blocks: false, once, ..setting };
+        let near = Setting { streams, once, ..setting.near() };
         let steps = match form {
             Form::Halves => Vec::new(),
             _ => ways::choose(ByteNest::new(&bytes, 1), near),

@@ -27,14 +27,8 @@ fn check(nest: &Nest, bits: u32) -> [usize; 2] {
     let mut counts = [0; 2];
     for set in InstructionSet::all_here() {
         for (fetches, way) in [(false, Way::Units), (true, Way::Picks)] {
-            let setting = Setting {
-                set,
-                streams: fetches && set.streams(),
-                fetches,
-                fetches_blocks: fetches,
-                once: false,
-                only: Some(way),
-            };
+            let streams = fetches && set.streams();
+            let setting = Setting { streams, only: Some(way), ..Setting::of(set, fetches) };
             let Some(made) = wide(nest, bits, setting) else { continue };
             let mut tidy = nest.clone();
             tidy.tidy();
@@ -145,14 +139,7 @@ fn check_converted(nest: &Nest, from: Element, to: Element) {
                     to[..bits[1] / 8].copy_from_slice(&out[..bits[1] / 8]);
                 }
             }
-            let setting = Setting {
-                set,
-                streams: fetches && set.streams(),
-                fetches,
-                fetches_blocks: fetches,
-                once: false,
-                only: None,
-            };
+            let setting = Setting { streams: fetches && set.streams(), ..Setting::of(set, fetches) };
             let Some(made) = converted(nest, conversion, setting) else { continue };
             let mut found = before.clone();
             let mut scratch = Scratch::default();

@@ -91,7 +91,7 @@ pub(crate) struct Calls {
 /// The rows to which the lines of some calls belong.
 #[derive(Clone, Copy)]
 pub(crate) struct Carrying {
-    /// Line r of call i is of the row whose held line is so many bytes behind `held`: `hold[i * to_step + r * to_stride] + i * step`.
+    /// Line r of call i is of the row whose held line is at `held` plus `hold[i * to_step + r * to_stride] + i * step` bytes.
     pub(crate) held: Held,
     pub(crate) hold: *const isize,
     pub(crate) step: isize,

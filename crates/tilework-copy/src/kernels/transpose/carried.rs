@@ -187,7 +187,7 @@ impl Strip {
         }
     }
 
-    /// Moves a tile of these columns, of which the first `over` rows were moved before.
+    /// Moves a tile of these columns; its first `over` rows were moved before.
     ///
     /// # Safety
     ///

@@ -262,7 +262,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// The columns of the piece, as many as a lane has elements, each a vector; of which the first `last` are the piece's if it is
+    /// The columns of the piece, as many as a lane has elements, each a vector. Only the first `last` are the piece's if it is
     /// `RAGGED`.
     ///
     /// # Safety
