@@ -133,6 +133,9 @@ fn read(words: &[String]) -> Result<Asked, String> {
             "--kept" => kept = true,
             "--short" => asked.short = true,
             "--attack" => asked.attacks.push(named(value()?)?),
+            option if option.starts_with('-') => {
+                return Err(format!("no option `{option}`; --help lists them"));
+            }
             name => asked.attacks.push(named(name)?),
         }
     }
