@@ -280,12 +280,9 @@ pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
         Some(row) => nest.turns.remove(row),
         None => Turn { extent: 1, from: 0, to: 0 },
     };
-    // What is written is contiguous, unless there are only few bytes of it in a row.
-    let is_short = column.extent < 8 && column.extent * size < 32;
-    let (row, column) =
-        if is_short && row.extent / 4 > column.extent { (column, row) } else { (row, column) };
     let side = if setting.fetches { 64 } else { 256 };
-    let (mut rows, mut columns) = (row.extent.min(side), column.extent.min(4 * side));
+    let mut columns = column.extent.min(4 * side);
+    let mut rows = row.extent.min(side.max(UNIT / size / columns));
     if along_both {
         // One row after the other, as far as it goes: so memory is read and written in order.
         columns = column.extent.min(UNIT / size);

@@ -1,5 +1,6 @@
 //! What steps cost, as an estimate that tells good kernels from bad ones.
 
+use crate::kernels::grid::AT_ONCE;
 use crate::kernels::vector::LINE;
 use crate::kernels::{self, net::LANE};
 use crate::setting::Setting;
@@ -75,9 +76,14 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
             rows * (2 * length.div_ceil(LINE) + ROW[usize::from(!kernels::slow_last_cache())])
         }
         Work::Grid { size, from, to, .. } => {
+            // As many as there are elements of one loop, times the lines along the other; but all lie within one span.
             let touched = |steps: (isize, isize)| {
-                let lines = |count: usize, step: isize| read(count, size, step);
-                (rows * lines(columns, steps.1)).min(columns * lines(rows, steps.0))
+                let span = |count: usize, step: isize| (count - 1) * step.unsigned_abs();
+                let (down, across) = (span(rows, steps.0), span(columns, steps.1));
+                let lines = |count: usize, span: usize| count.min((span + size).div_ceil(LINE));
+                (rows * lines(columns, across))
+                    .min(columns * lines(rows, down))
+                    .min((down + across + size).div_ceil(LINE))
             };
             // Within the nearer caches it is elements, and else it is lines that are waited for. The widest are a register each.
             let (lines, each) = match (setting.fetches, size) {
@@ -85,10 +91,9 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 // What is written through the cache comes from memory first.
                 (true, _) if setting.streams => (touched(from) + 2 * touched(to), 4),
                 (true, _) => (touched(from) + touched(to), 4),
-                (false, LANE) => (0, 8),
-                (false, _) => (0, size.clamp(8, 11)),
+                (false, _) => (0, 8),
             };
-            CALL + lines + rows * columns * each / 16 + rows * 2
+            CALL + lines + rows * columns * each / 16 + rows * columns.div_ceil(AT_ONCE) / 2
         }
         Work::Line { size, from, to, .. } => {
             CALL + read(rows, size, from) + written(rows, size, to) + rows / 2

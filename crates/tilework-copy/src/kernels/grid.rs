@@ -1,5 +1,7 @@
 //! Two loops over elements at any steps: for few elements in the cache there is nothing better.
 
+use super::vector::LINE;
+
 /// Elements in rows and columns: each from its place in the source to its place in the destination.
 #[derive(Clone, Copy)]
 pub(crate) struct Grid {
@@ -38,71 +40,157 @@ pub(crate) fn grid(size: usize) -> Option<GridFn> {
 
 /// Columns that are moved in one go: few enough that the source's lines are still near when the next row wants its part of them, and
 /// enough for a loop without branches.
-const AT_ONCE: usize = 16;
+pub(crate) const AT_ONCE: usize = 16;
+
+/// Lines so many bytes apart, or a multiple of it, drive each other out of the nearest cache.
+const CROWDED: isize = 4096;
 
 /// # Safety
 /// As for [`GridFn`].
 unsafe fn of_size<const SIZE: usize>(grid: &Grid) {
-    let steps = (grid.source_steps.1, grid.destination_steps.1);
-    for first in (0..grid.columns).step_by(AT_ONCE) {
-        let count = AT_ONCE.min(grid.columns - first);
-        let first = first as isize;
-        let mut source = grid.source.wrapping_offset(first.wrapping_mul(steps.0));
-        let mut destination = grid.destination.wrapping_offset(first.wrapping_mul(steps.1));
-        for _ in 0..grid.rows {
-            // SAFETY: the caller's, for a part of one of the rows. Beyond the last row the pointers are not used.
-            unsafe { some::<SIZE>(source, destination, steps, count) };
-            source = source.wrapping_offset(grid.source_steps.0);
-            destination = destination.wrapping_offset(grid.destination_steps.0);
-        }
-    }
-}
-
-/// Up to [`AT_ONCE`] elements: in pieces of 16, 8, 4, 2 and 1, each without a loop.
-///
-/// # Safety
-/// As for [`GridFn`].
-#[inline(always)]
-unsafe fn some<const SIZE: usize>(
-    mut source: *const u8,
-    mut destination: *mut u8,
-    steps: (isize, isize),
-    count: usize,
-) {
-    // SAFETY: the caller's, for all pieces. Beyond the last element the pointers are not used.
+    let size = SIZE as isize;
+    // SAFETY: the caller's, for all of the grid or for columns of it; the steps are looked at.
     unsafe {
-        if count & AT_ONCE != 0 {
-            return these::<SIZE, AT_ONCE>(&mut source, &mut destination, steps);
-        }
-        if count & 8 != 0 {
-            these::<SIZE, 8>(&mut source, &mut destination, steps);
-        }
-        if count & 4 != 0 {
-            these::<SIZE, 4>(&mut source, &mut destination, steps);
-        }
-        if count & 2 != 0 {
-            these::<SIZE, 2>(&mut source, &mut destination, steps);
-        }
-        if count & 1 != 0 {
-            these::<SIZE, 1>(&mut source, &mut destination, steps);
+        let crowded = grid.source_steps.1 % CROWDED == 0 && grid.columns >= AT_ONCE;
+        if grid.destination_steps.1 != size {
+            strips::<SIZE, false>(grid, AT_ONCE);
+        } else if !crowded || grid.source_steps.0.abs() != size {
+            strips::<SIZE, true>(grid, AT_ONCE);
+        } else {
+            // No line stays near until the next row: so all rows that have a part of it go together, column by column.
+            for first in (0..grid.columns).step_by(AT_ONCE) {
+                let few = part(grid, first, AT_ONCE.min(grid.columns - first));
+                let turned = Grid {
+                    rows: few.columns,
+                    columns: few.rows,
+                    source_steps: (few.source_steps.1, few.source_steps.0),
+                    destination_steps: (few.destination_steps.1, few.destination_steps.0),
+                    ..few
+                };
+                strips::<SIZE, false>(&turned, (LINE / SIZE).min(AT_ONCE));
+            }
         }
     }
 }
 
-/// Moves `COUNT` elements, and goes behind them.
+/// Some of the columns.
+fn part(grid: &Grid, first: usize, columns: usize) -> Grid {
+    let steps = (grid.source_steps.1, grid.destination_steps.1);
+    Grid {
+        columns,
+        source: grid.source.wrapping_offset((first as isize).wrapping_mul(steps.0)),
+        destination: grid.destination.wrapping_offset((first as isize).wrapping_mul(steps.1)),
+        ..*grid
+    }
+}
+
+/// All rows of some columns, then of the next ones: `most` at once, which is 16, 8 or 4, and what is left without a loop.
 ///
 /// # Safety
-/// As for [`GridFn`].
-#[inline(always)]
-unsafe fn these<const SIZE: usize, const COUNT: usize>(
-    source: &mut *const u8,
-    destination: &mut *mut u8,
-    steps: (isize, isize),
-) {
-    for _ in 0..COUNT {
-        // SAFETY: the caller's; bytes have no alignment.
-        unsafe { *destination.cast::<[u8; SIZE]>() = *source.cast::<[u8; SIZE]>() };
-        *source = source.wrapping_offset(steps.0);
-        *destination = destination.wrapping_offset(steps.1);
+/// As for [`GridFn`]; `ADJOIN` says that columns are next to each other in the destination.
+unsafe fn strips<const SIZE: usize, const ADJOIN: bool>(grid: &Grid, most: usize) {
+    let mut first = 0;
+    while first < grid.columns {
+        let left = grid.columns - first;
+        let count = [16, 8, left].into_iter().find(|&count| count <= left.min(most)).unwrap_or(most);
+        let few = part(grid, first, count);
+        // SAFETY: the caller's, for a part of the columns.
+        unsafe {
+            match count {
+                1 => strip::<SIZE, ADJOIN, 1>(&few),
+                2 => strip::<SIZE, ADJOIN, 2>(&few),
+                3 => strip::<SIZE, ADJOIN, 3>(&few),
+                4 => strip::<SIZE, ADJOIN, 4>(&few),
+                5 => strip::<SIZE, ADJOIN, 5>(&few),
+                6 => strip::<SIZE, ADJOIN, 6>(&few),
+                7 => strip::<SIZE, ADJOIN, 7>(&few),
+                8 => strip::<SIZE, ADJOIN, 8>(&few),
+                _ => strip::<SIZE, ADJOIN, 16>(&few),
+            }
+        }
+        first += count;
+    }
+}
+
+/// All rows of `COUNT` columns. Each four of them have a place of their own, from which the others are one, two and three steps away:
+/// that is what an instruction can add by itself.
+///
+/// # Safety
+/// As for [`GridFn`], for so many columns; `ADJOIN` says that they are next to each other in the destination.
+#[inline(never)]
+unsafe fn strip<const SIZE: usize, const ADJOIN: bool, const COUNT: usize>(grid: &Grid) {
+    let (s, d) = (grid.source_steps.1, if ADJOIN { SIZE as isize } else { grid.destination_steps.1 });
+    let mut from: [*const u8; 4] = std::array::from_fn(|k| grid.source.wrapping_offset(4 * k as isize * s));
+    let mut to: [*mut u8; 4] = std::array::from_fn(|k| grid.destination.wrapping_offset(4 * k as isize * d));
+    for _ in 0..grid.rows {
+        for k in 0..COUNT {
+            let (group, step) = (k / 4, (k % 4) as isize);
+            let source = from[group].wrapping_offset(step * s).cast::<[u8; SIZE]>();
+            let destination = match ADJOIN {
+                true => to[0].wrapping_add(k * SIZE),
+                false => to[group].wrapping_offset(step * d),
+            };
+            // SAFETY: the caller's, for an element of this row; bytes have no alignment.
+            unsafe { *destination.cast::<[u8; SIZE]>() = *source };
+        }
+        // Beyond the last row the places are not used.
+        from = from.map(|place| place.wrapping_offset(grid.source_steps.0));
+        to = to.map(|place| place.wrapping_offset(grid.destination_steps.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that a grid writes, where nothing was before.
+    fn moved(size: usize, (rows, columns): (usize, usize), from: (isize, isize), to: (isize, isize)) {
+        // The first element, if steps are backward, and how many bytes all of them lie in.
+        let ends = |steps: (isize, isize)| {
+            let (down, across) = ((rows as isize - 1) * steps.0, (columns as isize - 1) * steps.1);
+            let first = -(down.min(0) + across.min(0));
+            (first as usize, (down.abs() + across.abs()) as usize + size)
+        };
+        let ((source_first, source_bytes), (first, bytes)) = (ends(from), ends(to));
+        let source: Vec<u8> = (0..source_bytes).map(|k| (k * 7 + k / 251) as u8).collect();
+        let (mut wanted, mut found) = (vec![0xAA; bytes], vec![0xAA; bytes]);
+        for (row, column) in
+            (0..rows).flat_map(|row| (0..columns).map(move |column| (row as isize, column as isize)))
+        {
+            let a = source_first.strict_add_signed(row * from.0 + column * from.1);
+            let b = first.strict_add_signed(row * to.0 + column * to.1);
+            wanted[b..b + size].copy_from_slice(&source[a..a + size]);
+        }
+        let grid = Grid {
+            rows,
+            columns,
+            source: source[source_first..].as_ptr(),
+            source_steps: from,
+            destination: found[first..].as_mut_ptr(),
+            destination_steps: to,
+        };
+        // SAFETY: both vectors hold every element, as `ends` says; elements of the destination do not overlap in what is tested.
+        unsafe { super::grid(size).unwrap()(&grid) };
+        assert!(found == wanted, "{rows} by {columns} elements of {size} bytes, {from:?} to {to:?}");
+    }
+
+    #[test]
+    fn every_element_goes_where_the_steps_say() {
+        for size in [1, 2, 4, 8, 16] {
+            let s = size as isize;
+            for columns in (1..=20).chain([31, 48]) {
+                for rows in [1, 2, 3, 17] {
+                    let (r, c) = (rows as isize, columns as isize);
+                    // To adjoining columns: a transposition, and the same from lines that drive each other out.
+                    moved(size, (rows, columns), (s, r * s + 8), (c * s, s));
+                    moved(size, (rows, columns), (s, 2 * CROWDED), (c * s + s, s));
+                    moved(size, (rows, columns), (-s, CROWDED), (-c * s, s));
+                    // To columns apart, backward, and one element everywhere.
+                    moved(size, (rows, columns), (c * s, s), (3 * s, 3 * r * s));
+                    moved(size, (rows, columns), (c * s, -s), (-s, -r * s));
+                    moved(size, (rows, columns), (0, 0), (c * s, s));
+                }
+            }
+        }
     }
 }
