@@ -72,10 +72,15 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         let outer = smallvec![cut(all, WHOLE, Part::Columns)];
         return finish(nest, outer, Work::Whole { store: setting.rows() }, WHOLE.min(length));
     }
-    let lines = |turn: &Turn| turn.to.unsigned_abs().is_multiple_of(LINE);
-    let whole_lines = length.is_multiple_of(LINE) && nest.turns.iter().all(lines);
-    // Short rows of whole lines that pass the cache go in the source's order.
-    order(&mut nest.turns, setting.streams && whole_lines && length <= 256);
+    let lines = |step: fn(&Turn) -> isize| {
+        length.is_multiple_of(LINE)
+            && nest.turns.iter().all(|turn| step(turn).unsigned_abs().is_multiple_of(LINE))
+    };
+    let whole_lines = lines(|turn| turn.to);
+    // Short rows of whole lines that pass the cache go in the source's order; longer ones only if it is whole lines that are read.
+    let short = if lines(|turn| turn.from) { 512 } else { 256 };
+    let by_source = setting.streams && whole_lines && length <= short;
+    order(&mut nest.turns, by_source);
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
