@@ -91,7 +91,8 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 // What is written through the cache comes from memory first.
                 (true, _) if setting.streams => (touched(from) + 2 * touched(to), 4),
                 (true, _) => (touched(from) + touched(to), 4),
-                (false, _) => (0, 8),
+                (false, LANE) => (0, 8),
+                (false, _) => (0, 5),
             };
             CALL + lines + rows * columns * each / 16 + rows * columns.div_ceil(AT_ONCE) / 2
         }

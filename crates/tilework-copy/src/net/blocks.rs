@@ -166,7 +166,8 @@ impl Blocks {
         BLOCK_CALL
             + match self.width {
                 LINE => 2 * calls + lines * (1 + self.passes.len()) + split + near,
-                _ => (2 * lines + split) * self.width / LINE + (calls + lines) / 2,
+                // What is measured is that much more than the lines and the instructions.
+                _ => ((2 * lines + split) * self.width / LINE + (calls + lines) / 2) * 8 / 5,
             }
     }
 
