@@ -1,11 +1,11 @@
 //! What is said of texts that people write: those of `tests/data/texts.txt`, each on a line, with `\n` in it for a new line. The
-//! file `tests/golden/texts.txt` has what each is read as, or why it is not, and a sum over all that is said of it and of the same
-//! with other numbers (see `golden`).
+//! file `tests/golden/texts.txt` has what each is read as, or why it is not, and a sum over all that is said of it in every
+//! notation, and of the same with other numbers (see `golden`).
 
 use std::fmt::Write;
 
 use tilework::Element;
-use tilework::dialect::{self, Known, Reading, find};
+use tilework::dialect::{self, Described, Known, Reading, find, targets};
 
 use crate::golden::{Sum, compare, everything, none};
 use crate::pairs::Random;
@@ -36,6 +36,20 @@ fn varied(text: &str, random: &mut Random) -> String {
     out + rest
 }
 
+/// What a layout is in everything that it can be said in, or why not.
+fn everywhere(said: &dyn Described) -> String {
+    let mut all = String::new();
+    if let (Ok(layout), Some(element)) = (said.layout(), said.element()) {
+        for target in targets() {
+            match target.translate(said, &layout, element) {
+                Ok(text) => all += &text,
+                Err(error) => all += &format!("{:?} {error}", error.field_name()),
+            }
+        }
+    }
+    all
+}
+
 #[test]
 fn a_text_is_read_or_refused_as_it_was() {
     let mut file = String::new();
@@ -62,6 +76,7 @@ fn a_text_is_read_or_refused_as_it_was() {
         }
         let says = match dialect::read(&text) {
             Ok(found) => {
+                found.iter().for_each(|found| sum.add(&text, &everywhere(&*found.said)));
                 let all: Vec<String> = found.iter().map(|found| found.said.to_string()).collect();
                 format!(
                     "{} {}",
