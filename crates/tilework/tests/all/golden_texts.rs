@@ -98,8 +98,9 @@ fn a_text_is_read_or_refused_as_it_was() {
         // What its own notation says of it, or what all do.
         let found = dialect::read(&text);
         let dialect = found.as_ref().ok().and_then(|found| Some(found.first()?.said.dialect()));
-        for _ in 0..if text.is_empty() { 0 } else { DAMAGED } {
+        for turn in 0..if text.is_empty() { 0 } else { DAMAGED } {
             let text = damaged(&text, &mut random);
+            let dialect = dialect.filter(|_| turn % 3 > 0);
             match (Reading { dialect, ..Reading::knowing(Known::array(&[3, 5], Element::F32)) }).read(&text) {
                 Ok(found) => sum.add(&text, &everything(&found)),
                 Err(error) => sum.add(&text, &format!("{:?} {error:?}", error.span())),

@@ -21,6 +21,7 @@ mod golden;
 mod golden_checks;
 mod golden_directml;
 mod golden_layouts;
+mod golden_limits;
 mod golden_operations;
 #[cfg(feature = "proto")]
 mod golden_proto;
