@@ -42,6 +42,26 @@ fn varied(text: &str, random: &mut Random) -> String {
     out + rest
 }
 
+/// What stands around a text where people copy it from, or write it.
+const AROUND: [&str; 16] = [
+    "'…'",
+    "\"…\"",
+    "`…`",
+    "“…”",
+    "'\"`'…'`\"'",
+    "'‘\"`'…'`\"’'",
+    "\u{feff}…",
+    " …\n",
+    "the layout is …",
+    "x = …;",
+    "%x.1 = … copy(%y)",
+    "… // x",
+    "(…)",
+    "[…]",
+    "…, …",
+    "''",
+];
+
 /// A text in which a word is another, is missing, stands twice or behind the next one.
 fn damaged(text: &str, random: &mut Random) -> String {
     let mut all: Vec<&str> = tokens(text).collect();
@@ -102,6 +122,13 @@ fn a_text_is_read_or_refused_as_it_was() {
             let text = damaged(&text, &mut random);
             let dialect = dialect.filter(|_| turn % 3 > 0);
             match (Reading { dialect, ..Reading::knowing(Known::array(&[3, 5], Element::F32)) }).read(&text) {
+                Ok(found) => sum.add(&text, &everything(&found)),
+                Err(error) => sum.add(&text, &format!("{:?} {error:?}", error.span())),
+            }
+        }
+        for _ in 0..2 {
+            let text = random.pick(&AROUND).replace('…', &text);
+            match Reading::default().read(&text) {
                 Ok(found) => sum.add(&text, &everything(&found)),
                 Err(error) => sum.add(&text, &format!("{:?} {error:?}", error.span())),
             }
