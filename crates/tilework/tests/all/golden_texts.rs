@@ -63,7 +63,7 @@ const AROUND: [&str; 16] = [
 ];
 
 /// A text in which a word is another, is missing, stands twice or behind the next one.
-fn damaged(text: &str, random: &mut Random) -> String {
+pub(crate) fn damaged(text: &str, random: &mut Random) -> String {
     let mut all: Vec<&str> = tokens(text).collect();
     for _ in 0..1 + random.below(2) {
         let at = random.below(all.len());
