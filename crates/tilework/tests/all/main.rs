@@ -25,6 +25,7 @@ mod golden_limits;
 mod golden_operations;
 #[cfg(feature = "proto")]
 mod golden_proto;
+mod golden_shapes;
 mod golden_texts;
 mod jax;
 mod known;
