@@ -70,6 +70,19 @@ fn the_second_side_is_taken_by_name() {
 }
 
 #[test]
+fn what_is_open_stays_open_with_names() {
+    let mut count = 0;
+    for (_, text) in crate::golden_texts::texts() {
+        let Ok(said) = dialect::read_one(&text) else { continue };
+        let (Ok(layout), Some(open)) = (said.layout(), said.open()) else { continue };
+        let names = Axes::new((0..layout.rank()).map(|dim| format!("d{dim}")).collect()).unwrap();
+        assert_eq!(with_axes(said, names).unwrap().open(), Some(open), "{text}");
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
+#[test]
 fn what_has_names_is_otherwise_what_it_was() {
     for example in dialect::all().iter().flat_map(|dialect| dialect.examples) {
         let own = dialect::read_one(example.text).unwrap();

@@ -131,7 +131,7 @@ fn a_text_that_ends_early_or_is_changed_is_read_or_refused_with_a_place_in_it() 
 }
 
 /// The words, numbers and marks of a text.
-pub(crate) fn tokens(text: &'static str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -97,7 +97,7 @@ const CROSSED: usize = 4;
 const TURN: usize = 17;
 
 /// What a message is of: numbers and words of the text stand for all others.
-fn kind(message: &str) -> String {
+pub(crate) fn kind(message: &str) -> String {
     let mut kind = String::new();
     for (number, piece) in message.split('`').enumerate() {
         match number % 2 {
@@ -150,11 +150,14 @@ pub(crate) fn everything(found: &[Found]) -> String {
             .expect("takes all");
         let parts = said.parts(layout.as_ref().ok());
         write!(all, " {parts:?} {:?} {:?}", said.open(), said.minor_to_major()).expect("takes all");
+        let (axes, leaves) = (said.axes(), said.leaves());
+        write!(all, " {} {axes:?} {} {leaves:?}", said.kind(), said.counts_first_fastest())
+            .expect("takes all");
+        write!(all, " {:?} {:?}", said.facts(), said.fill()).expect("takes all");
         if let Ok(layout) = layout {
-            let (notes, facts, fill) = (said.notes(&layout), said.facts(), said.fill());
+            let notes = said.notes(&layout);
             let may_be: Vec<Element> = Element::all().filter(|&element| said.may_be(element)).collect();
-            write!(all, " {notes:?} {facts:?} {fill:?} {:?} {may_be:?}", said.sizes(&layout))
-                .expect("takes all");
+            write!(all, " {notes:?} {:?} {may_be:?}", said.sizes(&layout)).expect("takes all");
         }
     }
     all

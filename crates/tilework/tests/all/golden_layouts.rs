@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use tilework::dialect::targets;
+use tilework::dialect::{Found, targets};
 use tilework::{Layout, Level, Place, Plan, PlanOptions, Swizzle};
 
 use crate::common::Recipe;
-use crate::golden::{Sum, compare, none};
+use crate::golden::{Sum, compare, everything, none};
 use crate::pairs::{Random, random};
 
 /// How many are written out, and how many there are.
@@ -165,17 +165,20 @@ fn a_layout_is_described_compared_and_copied_as_it_was() {
 #[test]
 fn a_layout_is_said_in_every_notation_as_it_was() {
     let (mut file, mut number) = (String::new(), Random(7));
-    let drawn: Vec<_> = (0..100).map(|_| random(&mut number)).collect();
+    let drawn: Vec<_> = (0..200).map(|_| random(&mut number)).collect();
     for target in targets() {
         let (mut said, mut sum) = (Vec::new(), Sum::default());
         for (model, element) in &drawn {
             let layout = model.layout(element.bits()).expect("small");
             match target.say(&layout, *element) {
-                Ok(found) => said.push(found.to_string()),
+                Ok(found) => {
+                    sum.add(&found.to_string(), &everything(&[Found { name: None, said: found.clone() }]));
+                    said.push(found.to_string());
+                }
                 Err(error) => sum.add("", &error.to_string()),
             }
         }
-        said.iter().for_each(|text| sum.add(text, ""));
+
         let (count, name, title) = (said.len(), target.name(), target.title());
         writeln!(file, "== {name}, {title}: {count} of {}, sum {:016x}", drawn.len(), sum.0)
             .expect("takes all");

@@ -8,10 +8,14 @@ use tilework::cute::operation;
 use tilework::sharding::{Mesh, Sharding};
 
 use crate::golden::{Sum, compare, none};
+use crate::golden_texts::damaged;
 use crate::pairs::Random;
 
 /// How many values of a function are written out.
 const SHOWN: usize = 4;
+
+/// How often a sharding is read with words changed.
+const CHANGED: usize = 8;
 
 /// The values of a function so far.
 pub(crate) struct Values {
@@ -194,13 +198,57 @@ fn shardings(file: &mut String) {
         "{devices=[2,2]0,0,1,3}",
         "devices=[2]",
         "{",
+        "replicated",
+        "other",
+        "{{replicated}, {devices=[2]<=[2]}}",
+        "{unknown}",
+        "{unreduced}",
+        "{maximal}",
+        "{maximal device=}",
+        "{maximal device=0}",
+        "{devices=[2,3]<=[6]}",
+        "{devices=[2,3]<=[3,2]T(1,0)}",
+        "{devices=[2,3]<=[3,2]T(0,1)}",
+        "{devices=[2,3]<=[3,2]T(1,1)}",
+        "{devices=[2,3]<=[3,2]T(0)}",
+        "{devices=[2,3]<=[4]}",
+        "{devices=[3,2,2]<=[2,3,2]T(1,2,0) last_tile_dim_replicate}",
+        "{devices=[2,3]5,4,3,2,1,0}",
+        "{devices=[2,3]5,4,3,2,1}",
+        "{devices=[2,3]5,4,3,2,1,0,6}",
+        "{devices=[2,2]7,1,9,3}",
+        "{devices=[1,1,4]<=[4] last_tile_dims={manual}}",
+        "{devices=[1,2,2]<=[4] last_tile_dims={replicated}}",
+        "{devices=[2,2]<=[4] last_tile_dims={manual, manual, manual}}",
+        "{devices=[1048576]<=[1048576]}",
+        "{devices=[1,1048576]<=[1048576] last_tile_dim_replicate}",
+        "{devices=[1,1048577]<=[1048577] last_tile_dim_replicate}",
+        "{devices=[9223372036854775807]<=[9223372036854775807]}",
+        "{devices=[4294967296,4294967296]<=[4294967296,4294967296]}",
+        "NamedSharding(mesh=Mesh('x': 2, 'y': 4), spec=P('x', 'y'))",
+        "NamedSharding(Mesh('x': 2, 'y': 4), P(None, 'y'))",
+        "NamedSharding(mesh=Mesh('x': 2), spec=P('y'))",
+        "NamedSharding(mesh=Mesh('x': 2))",
+        "NamedSharding(spec=P('x'))",
+        "NamedSharding(mesh=Mesh('x': 2), spec='x')",
+        "P('x', 'x')",
+        "P(('x', 'x'))",
+        "P(('y', 'x'), 'z')",
+        "P(1)",
+        "P(x='y')",
+        "P('x') P('y')",
     ];
     let meshes = [None, Some("x=2,y=4"), Some("x=2, y=2, z=3"), Some("x=1"), Some("y=3")];
     let sizes: [&[u64]; 6] = [&[8], &[4, 6], &[5, 7], &[4, 6, 2], &[1, 1], &[]];
     let mut values = Values::of("shardings");
     for mesh in meshes {
         let mesh = mesh.map(|text| Mesh::parse(text).expect(text));
-        for text in texts {
+        let mut random = Random(5);
+        let changed = texts
+            .iter()
+            .flat_map(|text| (0..CHANGED).map(|_| damaged(text, &mut random)).collect::<Vec<_>>());
+        let changed: Vec<String> = changed.collect();
+        for text in texts.into_iter().chain(changed.iter().map(String::as_str)) {
             let sharding = Sharding::parse(text, mesh.as_ref());
             values.add(text, sharding.clone());
             let Ok(sharding) = sharding else { continue };
@@ -211,11 +259,15 @@ fn shardings(file: &mut String) {
                 values.add(&of, sharding.widened(sizes.len()));
                 values.add(&of, sharding.part_sizes(sizes));
                 values.add(&of, sharding.uneven(sizes));
-                for device in 0..9 {
+                for device in (0..13).chain([1048575, 1048576]) {
                     values.add(&format!("{of} {device}"), sharding.part(sizes, device));
                 }
-                values.add(&of, sharding.holders(&vec![0; sizes.len()]));
-                values.add(&of, sharding.holders(&vec![1; sizes.len()]));
+                for place in 0..4 {
+                    let holders = sharding.holders(&vec![place; sizes.len()]);
+                    let few =
+                        holders.map(|all| (all.len(), all.iter().take(12).copied().collect::<Vec<_>>()));
+                    values.add(&of, few);
+                }
             }
         }
     }

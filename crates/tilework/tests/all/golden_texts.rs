@@ -1,17 +1,23 @@
 //! What is said of texts that people write: those of `tests/data/texts.txt`, each on a line, with `\n` in it for a new line. The
-//! file `tests/golden/texts.txt` has what each is read as, or why it is not, and a sum over all that is said of it and of the same
-//! with other numbers (see `golden`).
+//! file `tests/golden/texts.txt` has what each is read as, or why it is not, and a sum over all that is said of it in every
+//! notation, and of the same with other numbers and other words (see `golden`).
 
 use std::fmt::Write;
 
 use tilework::Element;
-use tilework::dialect::{self, Known, Reading, find};
+use tilework::dialect::{self, Described, Known, Reading, find, targets};
 
+use crate::dialects::tokens;
 use crate::golden::{Sum, compare, everything, none};
 use crate::pairs::Random;
 
-/// How often each text is read with other numbers in it.
+/// How often each text is read with other numbers in it, and how often with a word or two changed.
 const VARIED: usize = 3;
+const DAMAGED: usize = 12;
+
+/// What else takes the place of a word.
+const WORDS: [&str; 10] =
+    ["", "x", "0", "1", "-1", ",", "(", "]", "9223372036854775807", "9223372036854775808"];
 
 /// Each line of the file, and the text that it stands for.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, String)> {
@@ -34,6 +40,55 @@ fn varied(text: &str, random: &mut Random) -> String {
         rest = &rest[start + length..];
     }
     out + rest
+}
+
+/// What stands around a text where people copy it from, or write it.
+const AROUND: [&str; 16] = [
+    "'…'",
+    "\"…\"",
+    "`…`",
+    "“…”",
+    "'\"`'…'`\"'",
+    "'‘\"`'…'`\"’'",
+    "\u{feff}…",
+    " …\n",
+    "the layout is …",
+    "x = …;",
+    "%x.1 = … copy(%y)",
+    "… // x",
+    "(…)",
+    "[…]",
+    "…, …",
+    "''",
+];
+
+/// A text in which a word is another, is missing, stands twice or behind the next one.
+pub(crate) fn damaged(text: &str, random: &mut Random) -> String {
+    let mut all: Vec<&str> = tokens(text).collect();
+    for _ in 0..1 + random.below(2) {
+        let at = random.below(all.len());
+        match random.below(4) {
+            0 => all.insert(at, all[at]),
+            1 if at > 0 => all.swap(at - 1, at),
+            2 => all[at] = all[random.below(all.len())],
+            _ => all[at] = random.pick(&WORDS),
+        }
+    }
+    all.concat()
+}
+
+/// What a layout is in everything that it can be said in, or why not.
+fn everywhere(said: &dyn Described) -> String {
+    let mut all = String::new();
+    if let (Ok(layout), Some(element)) = (said.layout(), said.element()) {
+        for target in targets() {
+            match target.translate(said, &layout, element) {
+                Ok(text) => all += &text,
+                Err(error) => all += &format!("{:?} {error}", error.field_name()),
+            }
+        }
+    }
+    all
 }
 
 #[test]
@@ -60,8 +115,27 @@ fn a_text_is_read_or_refused_as_it_was() {
                 Err(error) => sum.add(&text, &format!("{:?} {error}", error.span())),
             }
         }
-        let says = match dialect::read(&text) {
+        // What its own notation says of it, or what all do.
+        let found = dialect::read(&text);
+        let dialect = found.as_ref().ok().and_then(|found| Some(found.first()?.said.dialect()));
+        for turn in 0..if text.is_empty() { 0 } else { DAMAGED } {
+            let text = damaged(&text, &mut random);
+            let dialect = dialect.filter(|_| turn % 3 > 0);
+            match (Reading { dialect, ..Reading::knowing(Known::array(&[3, 5], Element::F32)) }).read(&text) {
+                Ok(found) => sum.add(&text, &everything(&found)),
+                Err(error) => sum.add(&text, &format!("{:?} {error:?}", error.span())),
+            }
+        }
+        for _ in 0..2 {
+            let text = random.pick(&AROUND).replace('…', &text);
+            match Reading::default().read(&text) {
+                Ok(found) => sum.add(&text, &everything(&found)),
+                Err(error) => sum.add(&text, &format!("{:?} {error:?}", error.span())),
+            }
+        }
+        let says = match found {
             Ok(found) => {
+                found.iter().for_each(|found| sum.add(&text, &everywhere(&*found.said)));
                 let all: Vec<String> = found.iter().map(|found| found.said.to_string()).collect();
                 format!(
                     "{} {}",

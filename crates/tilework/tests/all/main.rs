@@ -21,9 +21,11 @@ mod golden;
 mod golden_checks;
 mod golden_directml;
 mod golden_layouts;
+mod golden_limits;
 mod golden_operations;
 #[cfg(feature = "proto")]
 mod golden_proto;
+mod golden_shapes;
 mod golden_texts;
 mod jax;
 mod known;

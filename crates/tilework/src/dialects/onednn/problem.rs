@@ -140,7 +140,9 @@ impl Line<'_> {
             Some(_) => Err("a size along the axis is known at run time only"),
             None => Err(UNREAD),
         };
-        let sum = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(size(part)?).ok_or(UNREAD))?;
+        let sum = parts.iter().try_fold(0_u64, |sum, part| {
+            sum.checked_add(size(part)?).filter(|&sum| sum <= i64::MAX as u64).ok_or(UNREAD)
+        })?;
         dims[axis] = Dim::Static(sum);
         Ok(dims)
     }

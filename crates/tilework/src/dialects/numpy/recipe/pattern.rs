@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::MOST;
 use super::lower::product;
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 
 /// Groups of axes on both sides of an arrow, with the size of each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,8 @@ impl Pattern {
                 }
                 [] | [_] => {
                     return Err(wrong(format!(
-                        "axes of {known} elements for dimension {dim}, which is {}",
+                        "axes of {} for dimension {dim}, which is {}",
+                        counted(known, "element"),
                         dims[dim]
                     ))
                     .of_kind(ErrorKind::Mismatch)

@@ -89,7 +89,7 @@ fn remarked(text: &str, at: Range<usize>) -> Result<Array> {
 /// Whose functions are called. Some names are everybody's.
 fn style(calls: &[Call], remark: Option<Library>) -> Style {
     let is_torch = |call: &Call| {
-        matches!(call.name, "permute" | "contiguous" | "clone")
+        matches!((call.module, call.name), (_, "permute" | "contiguous" | "clone") | (None, "as_strided"))
             || call.module.is_some_and(|module| module.starts_with("torch") || module == "F")
     };
     if calls.iter().any(|call| call.name == "rearrange") {

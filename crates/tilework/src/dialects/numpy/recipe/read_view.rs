@@ -55,6 +55,13 @@ pub(super) fn view(
             .at(call.span.clone()));
     }
     if let Some(offset) = offset {
+        if library == Library::Numpy {
+            return Err(Error::new("an argument behind the strides")
+                .of_kind(ErrorKind::Unsupported)
+                .at(offset.span.clone())
+                .rule("NumPy's as_strided begins where its array does")
+                .accepts("as_strided(buffer[2:], …)"));
+        }
         first = whole(offset)?;
     }
     if strides.len() != dims.len() {
