@@ -19,7 +19,9 @@ mod formulas;
 mod ggml;
 mod golden;
 mod golden_checks;
+mod golden_compared;
 mod golden_directml;
+mod golden_large;
 mod golden_layouts;
 mod golden_operations;
 #[cfg(feature = "proto")]
