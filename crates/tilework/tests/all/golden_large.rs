@@ -282,6 +282,8 @@ fn about(random: &mut Random, layout: &Layout) -> String {
             "swizzle",
             format!("{swizzle}, back {back}, blocks {}, runs {}", swizzle.block(), swizzle.run()),
         );
+        line("flips", format!("{:?}", swizzle.flips()));
+        assert_eq!(&Swizzle::flipping(swizzle.flips().iter().copied()).expect("the same"), swizzle);
         line("twice", said(swizzle.then(swizzle).map(|twice| (twice.to_string(), twice.is_identity()))));
     }
     for _ in 0..3 {
