@@ -21,6 +21,7 @@ mod golden;
 mod golden_checks;
 mod golden_compared;
 mod golden_directml;
+mod golden_elements;
 mod golden_large;
 mod golden_layouts;
 mod golden_operations;
