@@ -363,7 +363,7 @@ fn shifted_values_are_different_and_from_0_to_63_bits() {
 }
 
 #[test]
-fn there_are_at_most_so_many_terms_within_one_another_and_in_all() {
+fn terms_are_limited_in_depth_and_in_number() {
     let accepts = "up to 65792 expressions, 1024 within one another";
     let (mut terms, mut term) = three();
     for _ in 1..1024 {

@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// Dimensions of so many bits, each bit of an index at its own place: the first bit of the last dimension at `places[0]`. What
+/// Dimensions of these numbers of bits, each bit of an index at its own place: the first bit of the last dimension at `places[0]`. What
 /// is above the bits of the first dimension is at the end of all, so that its size need not be a power of two.
 fn bits(dims: &[u32], more: u64, places: &[u32], base: u64) -> Layout {
     let mut sizes: Vec<u64> = dims.iter().map(|bits| 1 << bits).collect();
