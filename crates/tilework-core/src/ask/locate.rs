@@ -280,17 +280,14 @@ impl Layout {
 
     /// The dimension after whose end a place between free strides lies: as if that dimension were padded.
     fn stride_gap(&self, offset: u64) -> Vec<usize> {
-        let mut rest = i128::from(offset) - self.lowest();
-        if rest < 0 {
-            return Vec::new();
-        }
+        let Ok(mut rest) = u128::try_from(i128::from(offset) - self.lowest()) else { return Vec::new() };
         let axes = self.axes();
         for (place, axis) in axes.iter().enumerate() {
-            let stride = i128::from(axis.stride.unsigned_abs());
-            rest -= stride * (rest / stride).min(i128::from(axis.extent - 1));
+            let stride = u128::from(axis.stride.unsigned_abs());
+            rest -= stride * (rest / stride).min(u128::from(axis.extent - 1));
             // What the next minor axis fills, step by step, is not behind it, even if the last step is not filled itself.
             let (next, filled) = match axes.get(place + 1) {
-                Some(next) => (next, i128::from(next.stride.unsigned_abs()) * i128::from(next.extent)),
+                Some(next) => (next, u128::from(next.stride.unsigned_abs()) * u128::from(next.extent)),
                 None => (axis, 1),
             };
             if rest >= filled {
@@ -394,12 +391,9 @@ fn search(
     accept: &mut dyn FnMut(&[u64]) -> bool,
 ) -> Option<bool> {
     let [step, others @ ..] = &steps[at..] else { return Some(rest == 0 && accept(values)) };
-    if rest < 0 || rest > reach(&steps[at..]) {
-        return Some(false);
-    }
     let stride = i128::from(step.stride);
     let mut value = ((rest - reach(others)).max(0) + stride - 1) / stride;
-    let high = (rest / stride).min(i128::from(step.count - 1));
+    let high = rest.div_euclid(stride).min(i128::from(step.count - 1));
     let common = others.iter().fold(0, |common, step| gcd(common, step.stride));
     let mut jump = 1;
     if common > 0 {

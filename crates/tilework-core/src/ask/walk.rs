@@ -104,22 +104,15 @@ impl Layout {
         if self.is_empty() {
             return;
         }
-        if self.swizzle().is_some() {
-            return match self.len() <= LOCATE_LIMIT {
-                true => self.for_each_sorted(&mut visit),
-                false => self.for_each_located(&mut visit),
-            };
-        }
-        match Odometer::new(self) {
+        // The wheels know nothing of places that are exchanged.
+        match self.swizzle().is_none().then(|| Odometer::new(self)).flatten() {
             // Almost nothing but padding: the wheels would turn through all of it.
             Some(_) if self.len() <= LOCATE_LIMIT && self.len() < self.size() / 1024 => {
                 self.for_each_sorted(&mut visit);
             }
             Some(odometer) => odometer.run(&mut visit),
-            // Few elements, far apart or in places that take a search to resolve: ask them, not the places.
-            None if self.len() <= LOCATE_LIMIT && (!self.is_compact() || self.len() < self.size() / 4) => {
-                self.for_each_sorted(&mut visit);
-            }
+            // Elements may be far apart, or in places that take a search to resolve: they are asked, not the places.
+            None if self.len() <= LOCATE_LIMIT => self.for_each_sorted(&mut visit),
             None => self.for_each_located(&mut visit),
         }
     }

@@ -16,7 +16,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::{Layout, check_size};
 
 /// Bits of an offset that a swizzle may use: offsets are below 2^63, and so are sizes rounded up to a block.
@@ -51,7 +51,8 @@ impl Swizzle {
     /// Groups that overlap, or bits beyond the 62 that offsets of a buffer can have.
     pub fn new(bits: u32, base: u32, shift: i32) -> Result<Swizzle> {
         if shift.unsigned_abs() < bits {
-            return Err(Error::new(format!("{bits} bits flipped by those {shift} further"))
+            let flipped = counted(u64::from(bits), "bit");
+            return Err(Error::new(format!("{flipped} flipped by those {shift} further"))
                 .field("swizzle")
                 .rule("the bits that are flipped are others than those that flip them")
                 .accepts(format!("a shift of {bits} or more, or of -{bits} or less")));

@@ -65,7 +65,9 @@ impl Layout {
                 .accepts(format!("a range within 0..{size}")));
         }
         if step == 0 || step > i64::MAX as u64 {
-            return Err(Error::new(format!("step {step}")).field("step").accepts("1 or more"));
+            return Err(Error::new(format!("step {step}"))
+                .field("step")
+                .accepts(format!("1 to {}", i64::MAX)));
         }
         let count = (range.end - range.start).div_ceil(step);
         let mut dims = SmallVec::from_slice(self.dims());

@@ -300,6 +300,30 @@ fn a_place_that_only_one_of_two_large_layouts_takes_is_found() {
     assert!((0..place).all(|place| taken(&a, place) == taken(&b, place)), "{place}");
 }
 
+/// Where a place is found by division in both, places are looked at. Where it is not in one of them, each could take a search.
+#[test]
+fn places_of_large_layouts_that_take_a_search_are_not_looked_at() {
+    let not_compact = |rows: u64| {
+        let uneven = tiled(&[rows, 600], &[1, 0], &[&[3, 2], &[2, 1]]);
+        let size = Some(uneven.size());
+        let free = Layout::strided(&[rows, 600], 32, &[1, rows as i64], None, size).unwrap();
+        let column = Layout::builder(&[rows, 1], 32).unwrap().align(uneven.size()).build().unwrap();
+        (uneven, [free, column.broadcast(&[rows, 600]).unwrap().merge_dims(0).unwrap()])
+    };
+    let (uneven, others) = not_compact(1000);
+    for other in others {
+        for verdict in [uneven.transpose_bitcast(&other), other.transpose_bitcast(&uneven)] {
+            assert!(matches!(verdict, Verdict::NotDecided(_)), "{verdict}, {other:?}");
+        }
+    }
+    // Of a few elements the places are sorted, however they are found.
+    let (uneven, others) = not_compact(100);
+    for other in others {
+        let verdict = uneven.transpose_bitcast(&other);
+        assert!(matches!(verdict.difference(), Some(Difference::Place(_))), "{verdict}");
+    }
+}
+
 #[test]
 fn what_would_take_too_large_a_table_is_said_not_to_be_decided() {
     // 7 and 11 do not divide 2^20 + 1: a coupled component of 2^40 entries with long periods.

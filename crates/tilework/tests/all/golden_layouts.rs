@@ -64,7 +64,7 @@ fn layout(random: &mut Random, dims: &[u64]) -> Layout {
 }
 
 /// A view of a layout.
-fn view(random: &mut Random, layout: &Layout) -> Layout {
+pub(crate) fn view(random: &mut Random, layout: &Layout) -> Layout {
     let dims = layout.dims();
     let dim = random.below(dims.len());
     let view = match random.below(6) {

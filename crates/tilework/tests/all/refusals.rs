@@ -1,7 +1,9 @@
 //! What the constructors of a layout refuse, each limit at itself and one beyond: the field, what was found, the rule and
 //! what would be accepted.
 
-use tilework::{Builder, ErrorKind, Layout, Level, MAX_RANK, MAX_TILES, Padding, Place, Result, Swizzle};
+use tilework::{
+    Builder, ErrorKind, Layout, Level, MAX_RANK, MAX_TILES, Padding, Place, Result, Swizzle, Term, Terms,
+};
 
 const MOST: u64 = i64::MAX as u64;
 const TOO_LARGE: [&str; 4] = [
@@ -51,6 +53,7 @@ fn a_size_is_at_most_63_bits() {
     assert_eq!(Layout::row_major(&[MOST, 0, MOST], 8).unwrap().size(), 0);
     refused(Layout::builder(&[2, MOST + 1], 8), wanted);
     refused(Layout::builder(&[0, MOST + 1], 8), wanted);
+    refused(Layout::builder(&[MOST + 1, MOST + 2], 8), wanted); // the first that is too large
     refused(Layout::strided(&[MOST + 1], 8, &[0], None, None), wanted);
 }
 
@@ -272,8 +275,143 @@ fn splits_stand_within_one_another_at_most_64_deep() {
     for _ in 0..MAX_TILES {
         term = terms.split(term, 2).unwrap().0;
     }
+    term = terms.split(term, 1).unwrap().0; // which makes no piece
     let wanted = ["split", "65 splits within one another", "", "up to 64"];
     refused(terms.split(term, 2).map(|_| ()), wanted);
+}
+
+/// A builder of three values of 8 bits, and their term.
+fn three() -> (Terms, Term) {
+    let mut terms = Layout::terms(&[3], 8).unwrap();
+    let term = terms.dim(0).unwrap();
+    (terms, term)
+}
+
+#[test]
+fn a_dimension_is_taken_once_and_a_term_where_it_was_made() {
+    let (mut terms, term) = three();
+    let rule = "every value of the index enters the sum once";
+    let accepts = "a split of the dimension, whose halves have strides of their own";
+    refused(terms.dim(0), ["dimension", "dimension 0 is taken twice", rule, accepts]);
+    refused(terms.dim(1), ["dimension", "dimension 1 of 1", "dimensions are counted from 0", "0 to 0"]);
+    let mut others = Layout::terms(&[5], 8).unwrap();
+    let wanted = ["term", "a term of another layout", "", "a term that this builder made"];
+    refused(others.add(term, 1), wanted);
+    refused(others.split(terms.split(three().1, 2).unwrap().1, 2), wanted);
+}
+
+#[test]
+fn a_dimension_is_padded_first_and_within_63_bits() {
+    let pad = |extent| {
+        let (mut terms, term) = three();
+        terms.pad(term, extent).map(|term| terms.extent(&term))
+    };
+    assert_eq!([pad(3).unwrap(), pad(4).unwrap(), pad(MOST).unwrap()], [3, 4, MOST]);
+    let wanted = |found| ["extent", found, "", "3 to 9223372036854775807"];
+    refused(pad(2), wanted("extent 3 padded to 2"));
+    refused(pad(MOST + 1), wanted("extent 3 padded to 9223372036854775808"));
+    let (mut terms, term) = three();
+    let half = terms.split(term, 2).unwrap().0;
+    let rule = "a dimension is padded before it is split or merged";
+    refused(terms.pad(half, 9), ["extent", "padding of what is no dimension", rule, "a dimension"]);
+}
+
+#[test]
+fn a_split_is_by_63_bits_and_a_merge_within_them() {
+    let split = |by| {
+        let (mut terms, term) = three();
+        terms.split(term, by).map(|(div, rest)| [div, rest].map(|half| terms.extent(&half)))
+    };
+    assert_eq!([split(1).unwrap(), split(2).unwrap(), split(MOST).unwrap()], [[3, 1], [2, 2], [1, MOST]]);
+    let wanted = |found| ["split", found, "", "1 to 9223372036854775807"];
+    refused(split(0), wanted("a split by 0"));
+    refused(split(MOST + 1), wanted("a split by 9223372036854775808"));
+    let merge = |extent| {
+        let mut terms = Layout::terms(&[1, 3], 8).unwrap();
+        let (major, minor) = (terms.dim(0).unwrap(), terms.dim(1).unwrap());
+        let major = terms.pad(major, extent).unwrap();
+        terms.merge(major, minor).map(|whole| terms.extent(&whole))
+    };
+    assert_eq!(merge(MOST / 3).unwrap(), MOST / 3 * 3);
+    let rule = "combined dimensions have at most 9223372036854775807 places";
+    let found = "combining extents 3074457345618258603 and 3 overflows 63 bits";
+    refused(merge(MOST / 3 + 1), ["tiles", found, rule, "smaller dimensions or tiles"]);
+}
+
+#[test]
+fn shifted_values_are_different_and_from_0_to_63_bits() {
+    let shift = |extent, start, step| {
+        let (mut terms, term) = three();
+        let term = terms.pad(term, extent).unwrap();
+        terms.shift(term, start, step).map(|term| terms.extent(&term))
+    };
+    let wanted = |found| {
+        let rule = "every value is 0 or more, below 9223372036854775807, and different from the others";
+        ["shift", found, rule, "another start, or another step"]
+    };
+    assert_eq!(shift(3, MOST - 3, 1).unwrap(), MOST);
+    refused(shift(3, MOST - 2, 1), wanted("9223372036854775805 and steps of 1 for 3 values"));
+    assert_eq!((shift(3, 5, 7).unwrap(), shift(4, 5, 7).unwrap()), (20, 27));
+    // Places for padding have to fit as well, but for those below the first value.
+    refused(shift(4, MOST - 3, 1), wanted("9223372036854775804 and steps of 1 for 3 values"));
+    assert_eq!((shift(3, 2, -1).unwrap(), shift(9, 4, -2).unwrap()), (3, 5));
+    refused(shift(3, 1, -1), wanted("1 and steps of -1 for 3 values"));
+    refused(shift(3, 3, -2), wanted("3 and steps of -2 for 3 values"));
+    assert_eq!(shift(3, MOST - 1, -1).unwrap(), MOST);
+    refused(shift(3, MOST, -1), wanted("9223372036854775807 and steps of -1 for 3 values"));
+    refused(shift(3, 4, 0), wanted("4 and steps of 0 for 3 values"));
+}
+
+#[test]
+fn terms_are_limited_in_depth_and_in_number() {
+    let accepts = "up to 65792 expressions, 1024 within one another";
+    let (mut terms, mut term) = three();
+    for _ in 1..1024 {
+        term = terms.shift(term, 0, 1).unwrap();
+    }
+    refused(terms.clone().split(term, 2), ["terms", "1026 expressions, 1025 deep", "", accepts]);
+    // However they are made: by merges, which have the depth of the deeper one, and by splits.
+    let (mut terms, mut term) = three();
+    for at in 1..1024 {
+        let (whole, unit) = terms.split(term, 1).unwrap();
+        term = match at % 2 {
+            0 => terms.merge(unit, whole).unwrap(),
+            _ => terms.merge(whole, unit).unwrap(),
+        };
+    }
+    refused(terms.clone().shift(term, 0, 1), ["terms", "2048 expressions, 1025 deep", "", accepts]);
+    let (mut terms, mut term) = three();
+    for _ in 0..10 {
+        term = terms.split(term, 2).unwrap().0;
+    }
+    for _ in 11..1024 {
+        term = terms.shift(term, 0, 1).unwrap();
+    }
+    let other = terms.clone();
+    refused(terms.shift(term, 0, 1), ["terms", "1035 expressions, 1025 deep", "", accepts]);
+    assert_eq!(other.build(None, None).unwrap().len(), 3);
+    let (mut terms, mut term) = three();
+    for _ in 0..65_790 {
+        term = terms.split(term, 1).unwrap().0;
+    }
+    refused(terms.clone().split(term, 1), ["terms", "65793 expressions, 2 deep", "", accepts]);
+}
+
+#[test]
+fn elements_of_a_sum_lie_within_the_buffer() {
+    let build = |stride, base, size| {
+        let (mut terms, term) = three();
+        terms.add(term, stride).unwrap();
+        terms.build(base, size)
+    };
+    let rule = "every element has an offset of 0 or more";
+    let found = "the first element is at offset -1";
+    refused(build(-5, Some(9), None), ["base", found, rule, "a base of 10 or more"]);
+    assert_eq!(build(-5, Some(10), None).unwrap().size(), 11);
+    let rule = "every offset is below the size";
+    let found = "size 12, but the last element is at offset 12";
+    refused(build(5, Some(2), Some(12)), ["size", found, rule, "13 or more"]);
+    assert_eq!(build(5, Some(2), Some(13)).unwrap().size(), 13);
 }
 
 #[test]

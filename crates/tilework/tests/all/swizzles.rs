@@ -156,6 +156,69 @@ proptest! {
     }
 }
 
+/// Dimensions of these numbers of bits, each bit of an index at its own place: the first bit of the last dimension at `places[0]`. What
+/// is above the bits of the first dimension is at the end of all, so that its size need not be a power of two.
+fn bits(dims: &[u32], more: u64, places: &[u32], base: u64) -> Layout {
+    let mut sizes: Vec<u64> = dims.iter().map(|bits| 1 << bits).collect();
+    sizes[0] *= more;
+    let mut terms = Layout::terms(&sizes, 8).unwrap();
+    let mut place = places.iter();
+    for (dim, &bits) in dims.iter().enumerate().rev() {
+        let mut rest = terms.dim(dim).unwrap();
+        for _ in 0..bits {
+            let (above, bit) = terms.split(rest, 2).unwrap();
+            terms.add(bit, 1 << place.next().unwrap()).unwrap();
+            rest = above;
+        }
+        terms.add(rest, 1 << places.len()).unwrap();
+    }
+    terms.build(Some(base), None).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// A swizzle can put the bits of an offset into another order, and then a layout with its bits in that order is the same
+    /// function. With one more flip it is another. Many are too large for a table.
+    #[test]
+    fn bits_in_another_order_are_the_same_through_a_swizzle(
+        (one, other) in (4..=31_usize).prop_flat_map(|count| (permutation(count), permutation(count))),
+        cuts in any::<(u32, u32)>(),
+        more in 1..=5_u64,
+        flip in any::<(usize, usize)>(),
+        base in 0..=2_u64,
+    ) {
+        let count = one.len() as u32;
+        let (first, last) = (cuts.0 % count, cuts.1 % 3);
+        let dims = [first, (count - first).saturating_sub(last), last.min(count - first)];
+        let [one, other] = [one, other].map(|order| order.iter().map(|&place| place as u32).collect::<Vec<_>>());
+        let flips = |more: Option<(u32, u64)>| {
+            let moves = other.iter().zip(&one).map(|(&from, &to)| (from, 1_u64 << from ^ 1_u64 << to));
+            Swizzle::flipping(moves.chain(more))
+        };
+        let base = base << count;
+        let [a, b] = [&one, &other].map(|places| bits(&dims, more, places, base));
+        let same = b.swizzled(&flips(None).unwrap()).unwrap();
+        prop_assert!(a.same_function(&same).is_yes(), "{:?} {:?}", a, same);
+        prop_assert!(same.same_function(&a).is_yes(), "{:?} {:?}", a, same);
+        let [from, to] = [other[flip.0 % other.len()], one[flip.1 % one.len()]];
+        if let Ok(wrong) = flips(Some((from, 1 << to))) {
+            let wrong = b.swizzled(&wrong).unwrap();
+            match a.same_function(&wrong) {
+                Verdict::No(Difference::Element { index, offsets }) => {
+                    prop_assert_eq!(offsets, [&a, &wrong].map(|layout| layout.offset(&index).unwrap()));
+                    prop_assert_ne!(offsets[0], offsets[1]);
+                }
+                verdict => prop_assert!(false, "{} {:?} {:?}", verdict, a, wrong),
+            }
+        }
+        // Off by one place, the carries of a sum are no xor.
+        let [late, same] = [bits(&dims, more, &one, base + 1), bits(&dims, more, &other, base + 1).swizzled(&flips(None).unwrap()).unwrap()];
+        let is_same = one == other || late.len() < 1 << 9 && places(&late) == places(&same);
+        prop_assert!(is_same || !late.same_function(&same).is_yes(), "{:?} {:?}", late, same);
+    }
+}
+
 #[test]
 fn a_tile_of_128_by_64_is_one_nest_of_runs() {
     let rows = Layout::row_major(&[128, 64], 16).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::common::{Recipe, indices, recipe};
 use proptest::prelude::*;
-use tilework::{Layout, Place};
+use tilework::{LOCATE_LIMIT, Layout, Place};
 
 /// Every offset in row-major index order: the shadow of a layout.
 fn table(layout: &Layout) -> Vec<u64> {
@@ -166,7 +166,23 @@ fn a_slice_has_a_step_that_a_stride_can_have() {
     let layout = Layout::row_major(&[4, 6], 8).unwrap();
     for step in [0, i64::MAX as u64 + 1, u64::MAX] {
         let error = layout.slice(1, 0..6, step).unwrap_err().to_string();
-        assert!(error.contains("1 or more"), "{error}");
+        assert!(error.contains("accepted: 1 to 9223372036854775807"), "{error}");
     }
     assert_eq!(table(&layout.slice(1, 1..6, i64::MAX as u64).unwrap()), [1, 7, 13, 19]);
+}
+
+/// A dimension that is repeated, merged and cut to its last element: every repetition but the last is outside the view.
+#[test]
+fn as_many_repetitions_are_tried_as_the_limit_says() {
+    let last_of = |count: u64| {
+        let merged =
+            Layout::row_major(&[3], 8).unwrap().broadcast(&[count, 3]).unwrap().merge_dims(0).unwrap();
+        merged.slice(0, 3 * count - 1..3 * count, 1).unwrap()
+    };
+    assert_eq!(last_of(LOCATE_LIMIT).locate(2).unwrap(), Place::Element(vec![0]));
+    let error = last_of(LOCATE_LIMIT + 1).locate(2).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "offset: the element at this offset is not decided; a slice of a merged broadcast would need over 1048576 combinations"
+    );
 }
