@@ -107,8 +107,8 @@ fn operation(name: &str, text: &str) {
     let (Ok(from), Ok(to)) = (Layout::parse(inputs[0]), Layout::parse(&out)) else { return };
     let at = |layout: &Layout, place: u64| layout.eval(&(place as i64).into()).ok();
     match (name, inputs.len()) {
-        // The same function.
-        ("coalesce" | "flatten", 1) => {
+        // The same function, but for a layout without modes: its one place is `()`, however deep, and the result's may be 0.
+        ("coalesce" | "flatten", 1) if inputs[0].contains(|c: char| c.is_ascii_digit()) => {
             (0..size(&from).min(PLACES))
                 .for_each(|place| assert_eq!(at(&from, place), at(&to, place), "{name} of {from} is {to}"));
         }

@@ -245,6 +245,8 @@ fn the_older_messages_have_padding_and_refuse_what_came_later() {
     // Without a list there is no padding, and today's reader skips the padding.
     let plain = shape("f32[2,3]{0,1}");
     assert_eq!(Shape::from_old_proto(&bytes("0802 100b 1a020203 2a06 0a020001 1801")).unwrap(), plain);
+    // A rank of 0 is one that nobody wrote.
+    assert_eq!(Shape::from_old_proto(&bytes("0800 100b 1a020203 2a06 0a020001 1801")).unwrap(), plain);
     assert_eq!(Shape::from_proto(&bytes("100b 1a020203 2a0c 0a020001 12020305 1803 2001")).unwrap(), plain);
     for (text, expected) in [
         ("0803 100b 1a020203", "rank: rank 3 of 2 sizes"),

@@ -144,7 +144,9 @@ impl ShapeMessage {
                 )
                 .rule("the older message has static dimensions only"));
             }
-            if let Some(said) = self.rank.filter(|said| usize::try_from(said.value) != Ok(rank)) {
+            // 0 is what nobody writes, as for any number of such a message.
+            let said = self.rank.filter(|said| said.value != 0);
+            if let Some(said) = said.filter(|said| usize::try_from(said.value) != Ok(rank)) {
                 return Err(error(
                     &path.field("rank"),
                     at(&said),
