@@ -42,7 +42,7 @@ pub(crate) fn grid(size: usize) -> Option<GridFn> {
 /// enough for a loop without branches.
 pub(crate) const AT_ONCE: usize = 16;
 
-/// Lines so many bytes apart, or a multiple of it, drive each other out of the nearest cache.
+/// Lines that are a multiple of this many bytes apart drive each other out of the nearest cache.
 const CROWDED: isize = 4096;
 
 /// # Safety
@@ -143,7 +143,7 @@ unsafe fn strip<const SIZE: usize, const ADJOIN: bool, const COUNT: usize>(grid:
 mod tests {
     use super::*;
 
-    /// The bytes that a grid writes, where nothing was before.
+    /// Moves elements, and compares every byte with what one assignment for each of them gives.
     fn moved(size: usize, (rows, columns): (usize, usize), from: (isize, isize), to: (isize, isize)) {
         // The first element, if steps are backward, and how many bytes all of them lie in.
         let ends = |steps: (isize, isize)| {
