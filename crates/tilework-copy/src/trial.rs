@@ -12,12 +12,13 @@ use std::time::Instant;
 use crate::program::Program;
 use crate::ways::CANDIDATES;
 
-/// Runs that each program is measured in at first, unless it turns out to be much slower. The very first does not count: it
-/// meets memory that was never touched.
-const TURNS: u32 = 4;
+/// Runs that each program is measured in at first, unless it turns out to be much slower. Each turn is two runs, and only the
+/// second counts: the first one meets caches as another program left them, one whose stores go past the cache leaves the
+/// destination out of it, and the very first meets memory that was never touched.
+const TURNS: u32 = 3;
 
-/// From then on, one run in this many is another's.
-const AGAIN: usize = 32;
+/// From then on, one turn in this many runs is another's.
+const AGAIN: usize = 64;
 
 /// Programs with the other kind of stores.
 pub(crate) const OTHERS: usize = 2;
@@ -37,6 +38,8 @@ pub(crate) struct Trial {
 #[derive(Debug, Default)]
 struct Score {
     runs: AtomicU32,
+    /// One more than the program of the last run.
+    last: AtomicU32,
     /// In nanoseconds; 0 where there was no run.
     times: [AtomicU64; MOST],
     measured: [AtomicU32; MOST],
@@ -63,8 +66,7 @@ impl Trial {
     /// other's measurements.
     pub(crate) fn run(&self, first: &Program, width: usize, run: impl FnOnce(&Program)) {
         let score = &self.scores[usize::from(width > 1)];
-        let number = score.runs.fetch_add(1, Ordering::Relaxed) as usize;
-        let (program, counts) = score.takes(number, 1 + self.others.len());
+        let (program, counts) = score.takes(1 + self.others.len());
         let runs = if program == 0 { first } else { &self.others[program - 1] };
         if !counts {
             return run(runs);
@@ -76,19 +78,27 @@ impl Trial {
 }
 
 impl Score {
-    /// Which of `count` programs the run of this number is done by, and whether it is measured.
-    fn takes(&self, number: usize, count: usize) -> (usize, bool) {
+    /// Which of `count` programs does the next run, and whether it is measured.
+    fn takes(&self, count: usize) -> (usize, bool) {
+        let number = self.runs.fetch_add(1, Ordering::Relaxed) as usize;
+        let (program, wanted) = self.chooses(number, count);
+        let last = self.last.swap(program as u32 + 1, Ordering::Relaxed);
+        (program, wanted && last == program as u32 + 1)
+    }
+
+    /// Which of `count` programs the run of this number is done by, and whether it is to be measured.
+    fn chooses(&self, number: usize, count: usize) -> (usize, bool) {
         let time = |program: &usize| self.times[*program].load(Ordering::Relaxed);
         let measured = |program: &usize| self.measured[*program].load(Ordering::Relaxed);
         let best = (0..count).min_by_key(time).unwrap_or(0);
         let limit = time(&best) + time(&best) / 4;
         let close = (0..count).filter(|program| time(program) <= limit);
         match close.min_by_key(measured) {
-            Some(program) if measured(&program) < TURNS => (program, number > 0),
+            Some(program) if measured(&program) < TURNS => (program, true),
             // The others come in turn, and the best is measured as often as they are.
             _ => match number % AGAIN {
-                0 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
-                1 => (best, true),
+                0 | 1 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
+                2 | 3 => (best, true),
                 _ => (best, false),
             },
         }
@@ -113,8 +123,7 @@ mod tests {
     /// The program of each run, if they take so long.
     fn runs<const N: usize>(score: &Score, count: usize, times: [u64; N]) -> Vec<usize> {
         let one = |_| {
-            let number = score.runs.fetch_add(1, Ordering::Relaxed) as usize;
-            let (program, counts) = score.takes(number, N);
+            let (program, counts) = score.takes(N);
             if counts {
                 score.record(program, times[program]);
             }
@@ -126,14 +135,30 @@ mod tests {
     #[test]
     fn the_first_runs_take_turns_and_then_the_fastest_one_works() {
         let score = Score::default();
-        let turns = [0, 0, 1, 0, 1, 0, 1, 0, 1];
-        assert_eq!(runs(&score, 12, [80, 70]), [&turns[..], &[1; 3]].concat());
+        let turns = [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1];
+        assert_eq!(runs(&score, 15, [80, 70]), [&turns[..], &[1; 3]].concat());
         let reverse = Score::default();
-        assert_eq!(runs(&reverse, 12, [70, 80]), [&turns[..], &[0; 3]].concat());
+        assert_eq!(runs(&reverse, 15, [70, 80]), [&turns[..], &[0; 3]].concat());
         // What is much slower has one turn.
         let three = Score::default();
-        assert_eq!(runs(&three, 9, [80, 120, 70]), [0, 0, 1, 2, 0, 2, 0, 2, 0]);
+        assert_eq!(runs(&three, 14, [80, 120, 70]), [0, 0, 1, 1, 2, 2, 0, 0, 2, 2, 0, 0, 2, 2]);
         assert_eq!(runs(&three, 4, [80, 120, 70]), [2; 4]);
+    }
+
+    /// What a program is measured in is as it left the caches itself.
+    #[test]
+    fn a_run_counts_only_after_one_of_the_same_program() {
+        let score = Score::default();
+        let mut last = usize::MAX;
+        for _ in 0..4 * AGAIN {
+            let (program, counts) = score.takes(3);
+            assert!(!counts || program == last);
+            if counts {
+                score.record(program, 100 + program as u64);
+            }
+            last = program;
+        }
+        assert!((0..3).all(|program| score.measured[program].load(Ordering::Relaxed) > TURNS));
     }
 
     #[test]
@@ -149,8 +174,8 @@ mod tests {
     #[test]
     fn one_disturbed_run_changes_little() {
         let score = Score::default();
-        runs(&score, 10, [100, 70]);
+        runs(&score, 12, [100, 70]);
         score.record(1, 10_000);
-        assert_eq!(score.takes(11, 2).0, 1);
+        assert_eq!(score.takes(2).0, 1);
     }
 }
