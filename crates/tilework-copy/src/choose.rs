@@ -34,6 +34,9 @@ const UNIT: usize = 16 << 10;
 /// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
 const ADJOINING: Range<usize> = 257..1024;
 
+/// Rows that fill so many bytes of the destination together are written fast wherever the next ones go.
+const UNBROKEN: usize = 256;
+
 /// Source rows whose lines are near, all of them.
 const NEAR: usize = 256;
 
@@ -72,15 +75,22 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
         let outer = smallvec![cut(all, WHOLE, Part::Columns)];
         return finish(nest, outer, Work::Whole { store: setting.rows() }, WHOLE.min(length));
     }
-    let lines = |step: fn(&Turn) -> isize| {
-        length.is_multiple_of(LINE)
-            && nest.turns.iter().all(|turn| step(turn).unsigned_abs().is_multiple_of(LINE))
+    let begin_lines = |step: fn(&Turn) -> isize| {
+        nest.turns.iter().all(|turn| step(turn).unsigned_abs().is_multiple_of(LINE))
     };
-    let whole_lines = lines(|turn| turn.to);
+    let (reads_lines, begins_lines) = (begin_lines(|turn| turn.from), begin_lines(|turn| turn.to));
+    let whole_lines = begins_lines && length.is_multiple_of(LINE);
     // Short rows of whole lines that pass the cache go in the source's order; longer ones only if it is whole lines that are read.
-    let short = if lines(|turn| turn.from) { 512 } else { 256 };
+    let short = if reads_lines { 512 } else { 256 };
     let by_source = setting.streams && whole_lines && length <= short;
     order(&mut nest.turns, by_source);
+    if let Some((inner, others)) = nest.turns.split_last_mut()
+        && setting.streams
+        && inner.to == length as isize
+        && inner.extent * length >= UNBROKEN
+    {
+        order(others, true);
+    }
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
@@ -91,7 +101,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     } else {
         let store = match setting.streams {
             false => Store::Plain,
-            true if whole_lines || length >= 1024 => Store::Stream,
+            true if whole_lines || length >= if begins_lines { 2 * LINE } else { 1024 } => Store::Stream,
             true if adjacent && nest.turns.iter().all(|turn| turn.to != 0) => Store::Stage,
             true => Store::Plain,
         };
@@ -186,21 +196,21 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let Some(kernel) = kernels::transpose(setting.set, size) else { return lines(nest, setting) };
     let tile = kernel.tile;
     let lines = |step: isize| step.unsigned_abs().is_multiple_of(LINE);
-    let whole_lines = lines(columns.to)
-        && (rows.extent * size).is_multiple_of(LINE)
-        && others.iter().all(|turn| lines(turn.to));
-    let adjacent = columns.to == (rows.extent * size) as isize;
+    let row = rows.extent * size;
+    let whole_lines =
+        lines(columns.to) && row.is_multiple_of(LINE) && others.iter().all(|turn| lines(turn.to));
+    let goes_on = others.iter().any(|turn| turn.to == row as isize);
+    // Lines are held at the ends of long rows, and of short ones that the next ones adjoin.
+    let carries = kernel.carry.is_some() && row >= if goes_on { LINE } else { 256 };
     let store = match setting.streams {
         false => Store::Plain,
         // Half a line at a time, stores past the cache are slow: registers of a line write it, others put rows together.
-        true if whole_lines && (setting.set == InstructionSet::Avx512 || rows.extent * size < 256) => {
-            Store::Stream
-        }
-        true if adjacent && rows.extent * size <= if kernel.carry.is_some() { 512 } else { 2048 } => {
+        true if whole_lines && (setting.set == InstructionSet::Avx512 || row < 256) => Store::Stream,
+        true if columns.to == row as isize && row <= if kernel.carry.is_some() { 512 } else { 2048 } => {
             Store::StageWhole
         }
-        true if rows.extent * size >= 256 && kernel.carry.is_some() => Store::Carry,
-        true if rows.extent * size >= 256 => Store::Stage,
+        true if carries => Store::Carry,
+        true if row >= 256 => Store::Stage,
         true => Store::Plain,
     };
     // Short rows that adjoin in the source are read whole: all of a block lies in a row, and no line is part of two blocks.
@@ -211,8 +221,8 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::Stage => (512, 128),
         // The lines of these source rows, and what is held of these columns, are near.
         Store::Carry => ((128 * size).min(256), (512 * size).min(1024)),
-        Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (rows.extent * size, whole_row),
-        Store::StageWhole => (rows.extent * size, (UNIT / rows.extent).max(LINE)),
+        Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (row, whole_row),
+        Store::StageWhole => (row, (UNIT / rows.extent).max(LINE)),
         Store::Stream => ((32 * size).clamp(128, 256), 256),
         Store::Plain if !setting.fetches => (2048, 2048),
         Store::Plain => (256, 256),
@@ -227,8 +237,8 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     match store {
         Store::Stage => {
             // What is borrowed from the next block, and a line that makes their number odd.
-            let row = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
-            column_piece = column_piece.min((STAGE / row / tile * tile).max(tile));
+            let pitch = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
+            column_piece = column_piece.min((STAGE / pitch / tile * tile).max(tile));
         }
         // Rows of up to 2048 bytes: a tile of them may be more than the buffer holds.
         Store::StageWhole => column_piece = column_piece.min(STAGE / (row_piece * size)),
@@ -240,7 +250,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     outer.push(cut(columns, column_piece, Part::Columns));
     sort(&mut outer, store);
     if store == Store::Carry {
-        carry::along_rows(&mut outer, rows.extent * size);
+        carry::along_rows(&mut outer, row);
     }
     let work = Work::Transpose {
         plain: kernel.plain,
@@ -341,8 +351,9 @@ fn filled(whole: usize, mut piece: usize, tile: usize) -> usize {
 /// The order of loops around rows.
 ///
 /// Rows go in the destination's order. Only short ones that are stored past the cache go in the source's: reads that
-/// follow each other are fetched by the machine itself, and stores past the cache do not care where they go.
-fn order(turns: &mut Turns, by_source: bool) {
+/// follow each other are fetched by the machine itself, and stores past the cache do not care where they go. What adjoins in the
+/// source may lie in one line, which else comes from memory for each of its rows.
+fn order(turns: &mut [Turn], by_source: bool) {
     turns.order_by_key(|turn| {
         let (from, to) = (turn.from.unsigned_abs(), turn.to.unsigned_abs());
         std::cmp::Reverse(if by_source { (from, to) } else { (to, from) })
