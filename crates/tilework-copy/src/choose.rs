@@ -94,8 +94,8 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     let inner = nest.turns.pop().unwrap_or(Turn { extent: 1, from: length as isize, to: length as isize });
     let adjacent = inner.to == length as isize;
     let piece = (UNIT / length).max(1);
-    // Within the nearer caches two lines of any length are short as well.
-    let work = if length < SHORT || length <= 2 * LINE && !setting.fetches {
+    // Within the caches two lines of any length are short as well.
+    let work = if length < SHORT || length <= 2 * LINE && !setting.streams {
         let kernel = kernels::runs(setting.set, length);
         Work::Runs { kernel, length, from: inner.from, to: inner.to }
     } else {
