@@ -163,7 +163,7 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
     if rows.from == size * ways as isize
         && columns.to > 0
         && count >= ways
-        && (ways < 8 || !setting.streams)
+        && (ways < 8 || bytes == 8 || !setting.streams)
         && let Some(kernel) = kernels::deinterleave(setting.set, bytes, ways)
     {
         let work = Work::Deinterleave {

@@ -71,7 +71,7 @@ pub(crate) struct Interleave {
 }
 
 /// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4 and 8 and
-/// 2, 3, 4 and 8 ways: others are about as quick by [lists](crate::picks). The set must be one that this machine has
+/// 2 to 10 ways: others are about as quick by [lists](crate::picks). The set must be one that this machine has
 /// ([`InstructionSet::all_here`]).
 pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
     kernels(set, size, ways, false)
@@ -97,7 +97,12 @@ fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> O
         2 => Some(of_ways::<SIZE, 2>(set, back)),
         3 => Some(of_ways::<SIZE, 3>(set, back)),
         4 => Some(of_ways::<SIZE, 4>(set, back)),
+        5 => Some(of_ways::<SIZE, 5>(set, back)),
+        6 => Some(of_ways::<SIZE, 6>(set, back)),
+        7 => Some(of_ways::<SIZE, 7>(set, back)),
         8 => Some(of_ways::<SIZE, 8>(set, back)),
+        9 => Some(of_ways::<SIZE, 9>(set, back)),
+        10 => Some(of_ways::<SIZE, 10>(set, back)),
         _ => None,
     }
 }

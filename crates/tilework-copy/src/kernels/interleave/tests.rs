@@ -90,8 +90,13 @@ fn four_ways_are_as_defined() {
 }
 
 #[test]
-fn eight_ways_are_as_defined() {
-    every_shape(8);
+fn five_to_seven_ways_are_as_defined() {
+    (5..=7).for_each(every_shape);
+}
+
+#[test]
+fn eight_to_ten_ways_are_as_defined() {
+    (8..=10).for_each(every_shape);
 }
 
 #[test]
