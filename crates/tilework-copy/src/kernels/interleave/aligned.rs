@@ -6,7 +6,7 @@
 
 use super::Zip;
 use super::avx512::Avx512;
-use super::network::{Network, unzipped};
+use super::network::{Network, read, unzipped};
 use super::vector::Table;
 use std::arch::x86_64::*;
 
@@ -58,7 +58,8 @@ pub(super) unsafe fn deinterleave<const SIZE: usize, const WAYS: usize, const ST
         }
         let mut done = 0;
         while done + block <= zip.count {
-            let x = unzipped::<Avx512, SIZE, WAYS>(zip.source.wrapping_add(done * (SIZE * WAYS)), zip.ahead);
+            let zipped = read(zip.source.wrapping_add(done * (SIZE * WAYS)), zip.ahead);
+            let x = unzipped::<Avx512, SIZE, WAYS>(zipped);
             for row in 0..WAYS {
                 let turned = _mm512_permutexvar_epi8(tables[row], x[row].0);
                 let line = lines[row].wrapping_add(done * SIZE);

@@ -161,6 +161,45 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
     }
 }
 
+/// The lines in which the elements of these rows alternate.
+///
+/// # Safety
+///
+/// The machine has V's instructions.
+#[inline(always)]
+pub(super) unsafe fn zipped<V: Vector, const SIZE: usize, const WAYS: usize>(rows: [V; WAYS]) -> [V; WAYS] {
+    let n = Network::<V, SIZE, WAYS>::WIDTH;
+    let groups = Network::<V, SIZE, WAYS>::GROUPS;
+    let mut x = rows;
+    // SAFETY: the function's contract.
+    unsafe {
+        if n > 1 {
+            for (row, x) in x.iter_mut().enumerate() {
+                *x = x.permute(&Network::<V, SIZE, WAYS>::ROWS[row % n]);
+            }
+        }
+        x = Network::<V, SIZE, WAYS>::round(x, 0, false);
+        x = Network::<V, SIZE, WAYS>::round(x, 1, false);
+        x = Network::<V, SIZE, WAYS>::round(x, 2, false);
+        x = Network::<V, SIZE, WAYS>::round(x, 3, false);
+        let mut lines = x;
+        for group in 0..groups {
+            for line in 0..n {
+                let mut y = x[group * n + Network::<V, SIZE, WAYS>::register(line)];
+                let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
+                if wrapped != 0 {
+                    y = y.select(x[group * n + Network::<V, SIZE, WAYS>::next(line)], wrapped);
+                }
+                if Network::<V, SIZE, WAYS>::shift(line) != 0 {
+                    y = y.permute(&Network::<V, SIZE, WAYS>::LINES[line]);
+                }
+                lines[line * groups + group] = y;
+            }
+        }
+        lines
+    }
+}
+
 /// Interleaves `zip.count` elements of each row, at least `V::BYTES / SIZE`. The last block overlaps the one before it.
 ///
 /// # Safety
@@ -171,8 +210,6 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
 pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize, const STREAM: bool>(
     zip: &Zip,
 ) {
-    let n = Network::<V, SIZE, WAYS>::WIDTH;
-    let groups = Network::<V, SIZE, WAYS>::GROUPS;
     let block = V::BYTES / SIZE;
     debug_assert!(zip.count >= block);
     debug_assert!(
@@ -192,54 +229,43 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
                 if zip.ahead != 0 {
                     V::prefetch(from.wrapping_add(zip.ahead));
                 }
-                if n > 1 {
-                    *x = x.permute(&Network::<V, SIZE, WAYS>::ROWS[row % n]);
-                }
             }
-            x = Network::<V, SIZE, WAYS>::round(x, 0, false);
-            x = Network::<V, SIZE, WAYS>::round(x, 1, false);
-            x = Network::<V, SIZE, WAYS>::round(x, 2, false);
-            x = Network::<V, SIZE, WAYS>::round(x, 3, false);
-            let mut lines = x;
-            for group in 0..groups {
-                for line in 0..n {
-                    let mut y = x[group * n + Network::<V, SIZE, WAYS>::register(line)];
-                    let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
-                    if wrapped != 0 {
-                        y = y.select(x[group * n + Network::<V, SIZE, WAYS>::next(line)], wrapped);
-                    }
-                    if Network::<V, SIZE, WAYS>::shift(line) != 0 {
-                        y = y.permute(&Network::<V, SIZE, WAYS>::LINES[line]);
-                    }
-                    lines[line * groups + group] = y;
-                }
-            }
+            let lines = zipped::<V, SIZE, WAYS>(x);
             V::write_lanes::<WAYS, STREAM>(lines, destination);
         }
         done += block;
     }
 }
 
-/// One block of the rows: the registers that need only the permute `ROWS_BACK` of their row to be the rows.
+/// One block of the zipped row, as [`unzipped`] takes it.
 ///
 /// # Safety
 ///
 /// `WAYS * V::BYTES` bytes can be read; the machine has V's instructions.
 #[inline(always)]
+pub(super) unsafe fn read<V: Vector, const WAYS: usize>(source: *const u8, ahead: usize) -> [V; WAYS] {
+    if ahead != 0 {
+        for line in 0..(WAYS * V::BYTES).div_ceil(64) {
+            V::prefetch(source.wrapping_add(ahead + line * 64));
+        }
+    }
+    // SAFETY: the function's contract.
+    unsafe { V::read_lanes::<WAYS>(source) }
+}
+
+/// The rows of one block's lines, but for the permute `ROWS_BACK` that each row needs.
+///
+/// # Safety
+///
+/// The machine has V's instructions.
+#[inline(always)]
 pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
-    source: *const u8,
-    ahead: usize,
+    lines: [V; WAYS],
 ) -> [V; WAYS] {
     let n = Network::<V, SIZE, WAYS>::WIDTH;
     let groups = Network::<V, SIZE, WAYS>::GROUPS;
     // SAFETY: the function's contract.
     unsafe {
-        let lines = V::read_lanes::<WAYS>(source);
-        if ahead != 0 {
-            for line in 0..(WAYS * V::BYTES).div_ceil(64) {
-                V::prefetch(source.wrapping_add(ahead + line * 64));
-            }
-        }
         let mut x = lines;
         for group in 0..groups {
             for line in 0..n {
@@ -299,10 +325,10 @@ pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usiz
         let destination = zip.destination.wrapping_add(first * SIZE);
         // SAFETY: one block or `two`, of `block` elements each, are within every row from `first` on.
         unsafe {
-            let x = unzipped::<V, SIZE, WAYS>(source, zip.ahead);
+            let x = unzipped::<V, SIZE, WAYS>(read(source, zip.ahead));
             let mut y = x;
             if two {
-                y = unzipped::<V, SIZE, WAYS>(source.wrapping_add(V::BYTES * WAYS), zip.ahead);
+                y = unzipped::<V, SIZE, WAYS>(read(source.wrapping_add(V::BYTES * WAYS), zip.ahead));
             }
             for row in 0..WAYS {
                 let to = destination.offset(row as isize * zip.stride);

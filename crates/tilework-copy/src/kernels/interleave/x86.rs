@@ -3,6 +3,7 @@
 use super::avx2::Avx2;
 use super::avx512::Avx512;
 use super::drive::{self, Direction, Shape};
+use super::network::Network;
 use super::vector::Vector;
 use super::{Interleave, Zip, aligned, network, portable, portable_back};
 use crate::kernels::slow_last_cache;
@@ -78,7 +79,7 @@ kernel!(
     Avx512,
     "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi",
     Together,
-    few_512,
+    few_512::<SIZE, WAYS>,
     false,
     network::interleave::<Avx512, SIZE, WAYS, false>,
     network::interleave::<Avx512, SIZE, WAYS, true>
@@ -88,7 +89,7 @@ kernel!(
     Avx512,
     "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi",
     Apart,
-    few_512,
+    few_512::<SIZE, WAYS>,
     true,
     apart_512::<SIZE, WAYS>,
     stream_512::<SIZE, WAYS>
@@ -182,39 +183,46 @@ unsafe fn few_256<const SIZE: usize, const WAYS: usize>(zip: &Zip, shape: &Shape
     }
 }
 
-/// Less than a block: moved as a whole one, through buffers, of which only what belongs to the rows is read and written.
+/// Interleaves or deinterleaves less than a block: the same, with lines of which a part is moved.
 ///
 /// # Safety
 ///
-/// As for [`super::ZipFn`], and the count is less than a block.
-#[cold]
+/// As for [`super::ZipFn`], with a count of less than a block.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn few_512(zip: &Zip, shape: &Shape) {
+unsafe fn few_512<const SIZE: usize, const WAYS: usize>(zip: &Zip, shape: &Shape) {
     use std::arch::x86_64::*;
-    #[repr(align(64))]
-    struct Block(std::mem::MaybeUninit<[u8; 64 * drive::WAYS]>);
-    let mut read = Block(std::mem::MaybeUninit::uninit());
-    let mut written = Block(std::mem::MaybeUninit::uninit());
-    let (read, written) = (read.0.as_mut_ptr().cast::<u8>(), written.0.as_mut_ptr().cast::<u8>());
-    // Line i of the zipped row, or row i: where it begins from `start`, and how many of its 64 bytes there are.
-    let row = zip.count * shape.size;
-    let separate = |i: usize| (i as isize * zip.stride, row);
-    let zipped = |i: usize| (64 * i as isize, (row * shape.ways).saturating_sub(64 * i).min(64));
     let mask = |bytes: usize| if bytes == 64 { !0 } else { (1u64 << bytes) - 1 };
-    // SAFETY: each buffer holds a line for each of the ways. A masked move touches the bytes under the mask and no other:
-    // those of the rows. All of `read` is written before the kernel reads it.
+    // Line i of the zipped row, or row i: where it begins from `start`, and which of its 64 bytes there are.
+    let row = zip.count * SIZE;
+    let separate = |i: usize| (i as isize * zip.stride, mask(row));
+    let zipped = |i: usize| (64 * i as isize, mask((row * WAYS).saturating_sub(64 * i).min(64)));
+    // SAFETY: a masked move touches the bytes under the mask and no other: those of the rows, which are less than a line each.
     unsafe {
-        for i in 0..shape.ways {
-            let (at, bytes) = if shape.direction == Direction::Together { separate(i) } else { zipped(i) };
-            let line = _mm512_maskz_loadu_epi8(mask(bytes), zip.source.wrapping_offset(at).cast());
-            _mm512_store_si512(read.add(i * 64).cast(), line);
-        }
-        let block = Zip { count: 64 / shape.size, source: read, destination: written, stride: 64, ahead: 0 };
-        (shape.plain)(&block);
-        for i in 0..shape.ways {
-            let (at, bytes) = if shape.direction == Direction::Together { zipped(i) } else { separate(i) };
-            let line = _mm512_load_si512(written.add(i * 64).cast());
-            _mm512_mask_storeu_epi8(zip.destination.wrapping_offset(at).cast(), mask(bytes), line);
+        let load = |(at, bytes): (isize, u64)| {
+            Avx512(_mm512_maskz_loadu_epi8(bytes, zip.source.wrapping_offset(at).cast()))
+        };
+        let store = |(at, bytes): (isize, u64), line: Avx512| {
+            _mm512_mask_storeu_epi8(zip.destination.wrapping_offset(at).cast(), bytes, line.0);
+        };
+        let mut lines = [Avx512(_mm512_setzero_si512()); WAYS];
+        match shape.direction {
+            Direction::Together => {
+                for (i, line) in lines.iter_mut().enumerate() {
+                    *line = load(separate(i));
+                }
+                for (i, line) in network::zipped::<Avx512, SIZE, WAYS>(lines).into_iter().enumerate() {
+                    store(zipped(i), line);
+                }
+            }
+            Direction::Apart => {
+                let n = Network::<Avx512, SIZE, WAYS>::WIDTH;
+                for (i, line) in lines.iter_mut().enumerate() {
+                    *line = load(zipped(i));
+                }
+                for (i, row) in network::unzipped::<Avx512, SIZE, WAYS>(lines).into_iter().enumerate() {
+                    store(separate(i), row.permute(&Network::<Avx512, SIZE, WAYS>::ROWS_BACK[i % n]));
+                }
+            }
         }
     }
 }
