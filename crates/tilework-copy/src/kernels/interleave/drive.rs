@@ -18,7 +18,7 @@ const LINE: usize = 64;
 /// Bytes of the buffer that lines are put together in.
 const BUFFER: usize = 8192;
 /// The most ways.
-pub(super) const WAYS: usize = 10;
+pub(super) const WAYS: usize = 16;
 
 /// Which way the elements go.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -71,7 +71,7 @@ pub(crate) struct Interleave {
 }
 
 /// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4 and 8 and
-/// 2 to 10 ways: others are about as quick by [lists](crate::picks). The set must be one that this machine has
+/// 2 to 16 ways, to 10 with shorter registers: others are about as quick by [lists](crate::picks). The set must be one that this machine has
 /// ([`InstructionSet::all_here`]).
 pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
     kernels(set, size, ways, false)
@@ -92,19 +92,27 @@ fn kernels(set: InstructionSet, size: usize, ways: usize, back: bool) -> Option<
     }
 }
 
-fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> Option<Interleave> {
-    match ways {
-        2 => Some(of_ways::<SIZE, 2>(set, back)),
-        3 => Some(of_ways::<SIZE, 3>(set, back)),
-        4 => Some(of_ways::<SIZE, 4>(set, back)),
-        5 => Some(of_ways::<SIZE, 5>(set, back)),
-        6 => Some(of_ways::<SIZE, 6>(set, back)),
-        7 => Some(of_ways::<SIZE, 7>(set, back)),
-        8 => Some(of_ways::<SIZE, 8>(set, back)),
-        9 => Some(of_ways::<SIZE, 9>(set, back)),
-        10 => Some(of_ways::<SIZE, 10>(set, back)),
-        _ => None,
+/// The most ways with these instructions: more rows than fit in half of the registers gain nothing.
+const fn most(set: InstructionSet) -> usize {
+    match set {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => 16,
+        _ => 10,
     }
+}
+
+fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> Option<Interleave> {
+    macro_rules! of {
+        ($($number:literal)*) => {
+            match ways {
+                // Half a line: as quick by a transposition.
+                16 if SIZE == 2 => None,
+                $($number if $number <= most(set) => Some(of_ways::<SIZE, $number>(set, back)),)*
+                _ => None,
+            }
+        };
+    }
+    of!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
 }
 
 fn of_ways<const SIZE: usize, const WAYS: usize>(set: InstructionSet, back: bool) -> Interleave {

@@ -32,6 +32,20 @@ const fn width(lane: usize, size: usize, ways: usize) -> usize {
     if ways.is_multiple_of(elements) { elements } else { ways }
 }
 
+/// Does something for each number below `count`, at most 16, written out: arrays that a loop numbers do not stay in registers, and
+/// from some size on the compiler leaves loops as they are.
+macro_rules! each {
+    ($i:ident in 0..$count:expr, $body:expr) => {
+        each!(@ $i, $count, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $i:ident, $count:expr, $body:expr, $($number:literal)*) => {
+        $(if $number < $count {
+            let $i: usize = $number;
+            $body
+        })*
+    };
+}
+
 /// The constants of one network.
 pub(super) struct Network<V, const SIZE: usize, const WAYS: usize>(V);
 
@@ -148,14 +162,12 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
         let n = Self::WIDTH;
         let mut turned = x;
         if 1 << round < n {
-            for group in 0..Self::GROUPS {
-                for i in 0..n {
-                    let from = (i + if back { n - (1 << round) } else { 1 << round }) % n;
-                    // SAFETY: the function's contract.
-                    turned[group * n + i] =
-                        unsafe { x[group * n + i].select(x[group * n + from], Self::SLOTS[round]) };
-                }
-            }
+            each!(i in 0..WAYS, {
+                let group = i / n * n;
+                let from = group + (i + if back { n - (1 << round) } else { 1 << round }) % n;
+                // SAFETY: the function's contract.
+                turned[i] = unsafe { x[i].select(x[from], Self::SLOTS[round]) };
+            });
         }
         turned
     }
@@ -174,28 +186,25 @@ pub(super) unsafe fn zipped<V: Vector, const SIZE: usize, const WAYS: usize>(row
     // SAFETY: the function's contract.
     unsafe {
         if n > 1 {
-            for (row, x) in x.iter_mut().enumerate() {
-                *x = x.permute(&Network::<V, SIZE, WAYS>::ROWS[row % n]);
-            }
+            each!(row in 0..WAYS, x[row] = x[row].permute(&Network::<V, SIZE, WAYS>::ROWS[row % n]));
         }
         x = Network::<V, SIZE, WAYS>::round(x, 0, false);
         x = Network::<V, SIZE, WAYS>::round(x, 1, false);
         x = Network::<V, SIZE, WAYS>::round(x, 2, false);
         x = Network::<V, SIZE, WAYS>::round(x, 3, false);
         let mut lines = x;
-        for group in 0..groups {
-            for line in 0..n {
-                let mut y = x[group * n + Network::<V, SIZE, WAYS>::register(line)];
-                let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
-                if wrapped != 0 {
-                    y = y.select(x[group * n + Network::<V, SIZE, WAYS>::next(line)], wrapped);
-                }
-                if Network::<V, SIZE, WAYS>::shift(line) != 0 {
-                    y = y.permute(&Network::<V, SIZE, WAYS>::LINES[line]);
-                }
-                lines[line * groups + group] = y;
+        each!(i in 0..WAYS, {
+            let (group, line) = (i / n, i % n);
+            let mut y = x[group * n + Network::<V, SIZE, WAYS>::register(line)];
+            let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
+            if wrapped != 0 {
+                y = y.select(x[group * n + Network::<V, SIZE, WAYS>::next(line)], wrapped);
             }
-        }
+            if Network::<V, SIZE, WAYS>::shift(line) != 0 {
+                y = y.permute(&Network::<V, SIZE, WAYS>::LINES[line]);
+            }
+            lines[line * groups + group] = y;
+        });
         lines
     }
 }
@@ -223,13 +232,13 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
         // SAFETY: `block` elements from `first` on are within every row, V::BYTES bytes of each.
         unsafe {
             let mut x = [V::load(source); WAYS];
-            for (row, x) in x.iter_mut().enumerate() {
+            each!(row in 0..WAYS, {
                 let from = source.offset(row as isize * zip.stride);
-                *x = V::load(from);
+                x[row] = V::load(from);
                 if zip.ahead != 0 {
                     V::prefetch(from.wrapping_add(zip.ahead));
                 }
-            }
+            });
             let lines = zipped::<V, SIZE, WAYS>(x);
             V::write_lanes::<WAYS, STREAM>(lines, destination);
         }
@@ -267,26 +276,24 @@ pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
     // SAFETY: the function's contract.
     unsafe {
         let mut x = lines;
-        for group in 0..groups {
-            for line in 0..n {
-                let mut y = lines[line * groups + group];
-                if Network::<V, SIZE, WAYS>::shift(line) != 0 {
-                    y = y.permute(&Network::<V, SIZE, WAYS>::LINES_BACK[line]);
-                }
-                x[group * n + line] = y;
+        each!(i in 0..WAYS, {
+            let (group, line) = (i / n, i % n);
+            let mut y = lines[line * groups + group];
+            if Network::<V, SIZE, WAYS>::shift(line) != 0 {
+                y = y.permute(&Network::<V, SIZE, WAYS>::LINES_BACK[line]);
             }
-        }
+            x[i] = y;
+        });
         let slots = x;
-        for group in 0..groups {
-            for line in 0..n {
-                let mut y = slots[group * n + line];
-                let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
-                if wrapped != 0 {
-                    y = y.select(slots[group * n + Network::<V, SIZE, WAYS>::BEFORE[line]], wrapped);
-                }
-                x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;
+        each!(i in 0..WAYS, {
+            let (group, line) = (i / n, i % n);
+            let mut y = slots[i];
+            let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
+            if wrapped != 0 {
+                y = y.select(slots[group * n + Network::<V, SIZE, WAYS>::BEFORE[line]], wrapped);
             }
-        }
+            x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;
+        });
         x = Network::<V, SIZE, WAYS>::round(x, 3, true);
         x = Network::<V, SIZE, WAYS>::round(x, 2, true);
         x = Network::<V, SIZE, WAYS>::round(x, 1, true);
@@ -330,7 +337,7 @@ pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usiz
             if two {
                 y = unzipped::<V, SIZE, WAYS>(read(source.wrapping_add(V::BYTES * WAYS), zip.ahead));
             }
-            for row in 0..WAYS {
+            each!(row in 0..WAYS, {
                 let to = destination.offset(row as isize * zip.stride);
                 let table = &Network::<V, SIZE, WAYS>::ROWS_BACK[row % n];
                 let x = if n > 1 { x[row].permute(table) } else { x[row] };
@@ -344,7 +351,7 @@ pub(super) unsafe fn deinterleave<V: Vector, const SIZE: usize, const WAYS: usiz
                     let to = to.add(V::BYTES);
                     if STREAM { y.stream(to) } else { y.store(to) }
                 }
-            }
+            });
         }
         done += if two { 2 * block } else { block };
     }
