@@ -135,6 +135,54 @@ fn two_dimensions_in_uneven_tiles_stay_within_the_limits() {
 }
 
 #[test]
+fn a_dimension_of_up_to_16_pieces_is_cut_further_only_after_the_rows() {
+    // Tiles of t and t + 1 rows leave t pieces, of 1 to t rows. The columns leave 257, so one of the two is cut.
+    let figures = |rows: u64| {
+        let size = rows * (rows + 1);
+        let tiled = |more: u64| format!("s8[{size},100000]{{1,0:T({},{})}}", rows + more, 257 + more);
+        plan(&tiled(0), &tiled(1)).unwrap().figures()
+    };
+    assert_eq!(
+        [16, 17].map(|rows| (figures(rows).nests, figures(rows).longest_run)),
+        [(144, 256), (1285, 257)]
+    );
+}
+
+#[test]
+fn padding_of_more_nests_than_a_plan_has_is_filled_with_everything_else() {
+    let fills = |text: &str| {
+        let (to, options) = (layout(text), PlanOptions { fill: Some(0), converts: false });
+        let plan = Plan::new(&Layout::row_major(to.dims(), 8).unwrap(), &to, &options).unwrap();
+        (plan.fills().len() as u64, plan.fills_first())
+    };
+    // Each odd dimension in tiles of 2 has twice as many nests as all before it.
+    let twelve = "s8[3,3,3,3,3,3,3,3,3,3,3,3]{11,10,9,8,7,6,5,4,3,2,1,0:T(2,2,2,2,2,2,2,2,2,2,2,2)}";
+    assert_eq!(fills(twelve), (NEST_LIMIT - 1, false));
+    // Tiles in tiles leave more outside than inside. Padding at the end is one nest more.
+    let nested = |more: &str| {
+        fills(&format!(
+            "s8[3,3,3,3,3,3,3,3,3,3,17]{{10,9,8,7,6,5,4,3,2,1,0:T(2,2,2,2,2,2,2,2,2,2,16){more}}}"
+        ))
+    };
+    assert_eq!(nested("(4)(2)"), (NEST_LIMIT - 1, false));
+    assert_eq!(nested("(4)(2)L(7)"), (NEST_LIMIT, false));
+    assert_eq!(nested("(8)(4)(2)"), (1, true));
+}
+
+#[test]
+fn elements_are_looked_at_one_by_one_up_to_the_limit() {
+    // Each place is that of four elements in a row, which neither a stride nor a dimension says.
+    let found = |places: u64| {
+        let places = Layout::strided(&[places, 4], 8, &[1, 0], None, None).unwrap();
+        let to = places.reshape(&[places.len()]).unwrap();
+        let from = Layout::row_major(to.dims(), 8).unwrap();
+        Plan::new(&from, &to, &PlanOptions::default()).unwrap_err().found().to_owned()
+    };
+    assert_eq!(found(tilework::TABLE_LIMIT / 4), "elements (0) and (1) are both at 0");
+    assert_eq!(found(tilework::TABLE_LIMIT / 4 + 1), "elements may share a place");
+}
+
+#[test]
 fn plans_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Plan>();
