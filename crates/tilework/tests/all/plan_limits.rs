@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tilework::{Layout, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT, xla::Shape};
+use tilework::{Layout, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT, Swizzle, xla::Shape};
 
 fn layout(text: &str) -> Layout {
     Shape::parse(text).unwrap().as_array().unwrap().lower().unwrap()
@@ -167,6 +167,34 @@ fn padding_of_more_nests_than_a_plan_has_is_filled_with_everything_else() {
     assert_eq!(nested("(4)(2)"), (NEST_LIMIT - 1, false));
     assert_eq!(nested("(4)(2)L(7)"), (NEST_LIMIT, false));
     assert_eq!(nested("(8)(4)(2)"), (1, true));
+}
+
+#[test]
+fn a_dimension_is_cut_into_pieces_up_to_a_limit() {
+    // Of tiles of t and t + 1, each cuts each tile of the other once, for as many tiles as this.
+    let cut = |size: u64| {
+        plan(&format!("s8[{size},2]{{1,0:T(131073,1)}}"), &format!("s8[{size},2]{{1,0:T(131074,1)}}"))
+    };
+    assert_eq!(cut(131_072 * 131_073 + 1).unwrap().copies().len(), 18);
+    assert_eq!(cut(131_072 * 131_074 + 1).unwrap_err().found(), "too many pieces");
+}
+
+#[test]
+fn a_swizzle_cuts_a_plan_up_to_the_same_limits() {
+    // Every other element is moved far away, so each stands for itself.
+    let apart = |count: u64| {
+        let from = Layout::strided(&[count], 8, &[3], None, None).unwrap();
+        let from = from.swizzled(&Swizzle::flipping([(0, 1 << 40)]).unwrap()).unwrap();
+        Plan::new(&from, &Layout::row_major(&[count], 8).unwrap(), &PlanOptions::default())
+    };
+    assert_eq!(apart(START_LIMIT).unwrap().figures().starts, START_LIMIT);
+    assert_eq!(apart(START_LIMIT + 1).unwrap_err().found(), "too many pieces");
+    // As many nests as there may be, of which the swizzle cuts none.
+    let to = layout("s8[3,3,3,3,3,3,3,3,3,3,3,3]{11,10,9,8,7,6,5,4,3,2,1,0:T(2,2,2,2,2,2,2,2,2,2,2,2)}");
+    let from = Layout::row_major(to.dims(), 8).unwrap();
+    let to = to.swizzled(&Swizzle::flipping([(40, 1 << 30)]).unwrap()).unwrap();
+    let plan = Plan::new(&from, &to, &PlanOptions::default()).unwrap();
+    assert_eq!(plan.copies().len() as u64, NEST_LIMIT);
 }
 
 #[test]
