@@ -74,9 +74,9 @@ fn is_of_bits(layout: &Layout, period: u64) -> bool {
     digits.of_dims.iter().all(|of_dim| {
         let Some((last, lower)) = of_dim.split_last() else { return true };
         lower.iter().all(|digit| digit.extent.is_power_of_two())
-            && lower.iter().chain([last]).filter(|digit| digit.extent > 1).all(|digit| {
+            && lower.iter().chain([last]).all(|digit| {
                 if digit.stride.unsigned_abs().is_multiple_of(period) {
-                    return true;
+                    return true; // also one of a single value, whose stride is 0
                 }
                 let stride = digit.stride as u64; // below 0 no power of two
                 // Both are powers of two or the digit is the last, whose values need as many bits as the largest.

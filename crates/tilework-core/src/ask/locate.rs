@@ -245,7 +245,7 @@ impl Layout {
         let mut count = 1_u64;
         for (id, part) in self.index_parts().iter().enumerate() {
             let (PartKind::Tiles { of, .. } | PartKind::Within { of, .. }) = part.kind else { continue };
-            if known[of] && !known[id] && part.reach > 1 {
+            if known[of] && !known[id] {
                 free.push((id, 0));
                 count = count.saturating_mul(part.reach);
             }

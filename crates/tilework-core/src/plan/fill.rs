@@ -19,8 +19,9 @@
 //! down to the axes, where both are ranges. A place is padding if some dimension is outside: those before it inside,
 //! itself outside, those after it anything, so that no place is filled twice.
 //!
-//! A merge is a dimension of its own if everything that is merged is taken whole. Where it is not, and where views or
-//! free strides leave other gaps, the whole allocation is filled before the elements are copied.
+//! A merge is a dimension of its own if everything that is merged is taken whole. Where it is not, where views or free
+//! strides leave other gaps, and where there are over [`NEST_LIMIT`] nests, the whole allocation is filled before the
+//! elements are copied.
 
 use crate::order::InOrder;
 use smallvec::SmallVec;
@@ -126,19 +127,16 @@ fn outside_tiles(to: &Layout) -> Option<Groups> {
     for (root, taken) in tree.roots()? {
         let outside = tree.outside(root, taken)?;
         let inside = tree.inside(root, taken)?;
-        if (before.len() * outside.len().max(inside.len())) as u64 > NEST_LIMIT {
-            return None;
-        }
-        for region in product(&before, &outside) {
+        for region in product(&before, &outside)? {
             let steps: SmallVec<[(u64, i64); 8]> =
                 axes.iter().map(|axis| (range(&region, axis).1, axis.stride)).collect();
             let start = axes.iter().map(|axis| range(&region, axis).0 * axis.stride as u64).sum();
             add(&mut groups, start, &steps);
         }
-        before = product(&before, &inside);
+        before = product(&before, &inside)?;
     }
     add(&mut groups, to.size() - to.tail(), &[(to.tail(), 1)]);
-    Some(groups)
+    (groups.list.len() as u64 <= NEST_LIMIT).then_some(groups)
 }
 
 /// The first value of an axis in a region, and how many there are.
@@ -211,11 +209,11 @@ impl Tree<'_> {
             return self.part(part, 0, taken);
         };
         let (whole, more) = (taken / by, taken % by);
-        let mut regions = product(&self.inside(div, whole)?, &self.inside(rest, by)?);
+        let mut regions = product(&self.inside(div, whole)?, &self.inside(rest, by)?)?;
         if more > 0 {
-            regions.extend(product(&self.value(div, whole)?, &self.inside(rest, more)?));
+            regions.extend(product(&self.value(div, whole)?, &self.inside(rest, more)?)?);
         }
-        self.few(regions)
+        Some(regions)
     }
 
     fn outside(&self, part: usize, taken: u64) -> Option<Vec<Region>> {
@@ -224,11 +222,11 @@ impl Tree<'_> {
         };
         let (whole, more) = (taken / by, taken % by);
         let mut regions = self.outside(div, taken.div_ceil(by))?;
-        regions.extend(product(&self.inside(div, whole)?, &self.outside(rest, by)?));
+        regions.extend(product(&self.inside(div, whole)?, &self.outside(rest, by)?)?);
         if more > 0 {
-            regions.extend(product(&self.value(div, whole)?, &self.outside(rest, more)?));
+            regions.extend(product(&self.value(div, whole)?, &self.outside(rest, more)?)?);
         }
-        self.few(regions)
+        Some(regions)
     }
 
     /// One value of an expression.
@@ -236,15 +234,13 @@ impl Tree<'_> {
         let Some(Split { by, div, rest }) = self.splits[part] else {
             return self.part(part, value, value + 1);
         };
-        Some(product(&self.value(div, value / by)?, &self.value(rest, value % by)?))
-    }
-
-    fn few(&self, regions: Vec<Region>) -> Option<Vec<Region>> {
-        (regions.len() as u64 <= NEST_LIMIT).then_some(regions)
+        product(&self.value(div, value / by)?, &self.value(rest, value % by)?)
     }
 }
 
-/// All combinations of one region of each list; they speak of different axes.
-fn product(a: &[Region], b: &[Region]) -> Vec<Region> {
-    a.iter().flat_map(|a| b.iter().map(move |b| a.iter().chain(b).copied().collect())).collect()
+/// All combinations of one region of each list, unless they are too many; the lists speak of different axes.
+fn product(a: &[Region], b: &[Region]) -> Option<Vec<Region>> {
+    let pairs =
+        || a.iter().flat_map(|a| b.iter().map(move |b| a.iter().chain(b).copied().collect())).collect();
+    ((a.len() * b.len()) as u64 <= NEST_LIMIT).then(pairs)
 }

@@ -137,6 +137,8 @@ fn formulas_are_written_as_people_write_them() -> Result<()> {
         // One term above the line needs no parentheses, and more do.
         (tiles()?.slice(0, 0..9, 2)?, "4·i + 6·⌊j/2⌋ + (j mod 2) + 6·⌊2·i/3⌋"),
         (tiles()?.slice(0, 1..9, 2)?, "2 + 4·i + 6·⌊j/2⌋ + (j mod 2) + 6·⌊(1 + 2·i)/3⌋"),
+        // A tile of the whole dimension cuts nothing, also where the dimension is counted from its end.
+        (rows(&[2, 4])?.tile(&[Some(4)])?.build()?.flip(1)?.merge_dims(0)?, "3 + 4·⌊i/4⌋ − (i mod 4)"),
     ];
     for (layout, formula) in cases {
         assert_eq!(layout.formula(), formula);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tilework::{Layout, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT, xla::Shape};
+use tilework::{Layout, NEST_LIMIT, Nest, Plan, PlanCache, PlanOptions, START_LIMIT, Swizzle, xla::Shape};
 
 fn layout(text: &str) -> Layout {
     Shape::parse(text).unwrap().as_array().unwrap().lower().unwrap()
@@ -132,6 +132,82 @@ fn two_dimensions_in_uneven_tiles_stay_within_the_limits() {
     assert_eq!(plan.copies().iter().map(Nest::elements).sum::<u64>(), 15_000_000);
     // The rows stay whole: pieces of up to 127 neighbours.
     assert!(plan.figures().longest_run >= 126, "{:?}", plan.figures());
+}
+
+#[test]
+fn a_dimension_of_up_to_16_pieces_is_cut_further_only_after_the_rows() {
+    // Tiles of t and t + 1 rows leave t pieces, of 1 to t rows. The columns leave 257, so one of the two is cut.
+    let figures = |rows: u64| {
+        let size = rows * (rows + 1);
+        let tiled = |more: u64| format!("s8[{size},100000]{{1,0:T({},{})}}", rows + more, 257 + more);
+        plan(&tiled(0), &tiled(1)).unwrap().figures()
+    };
+    assert_eq!(
+        [16, 17].map(|rows| (figures(rows).nests, figures(rows).longest_run)),
+        [(144, 256), (1285, 257)]
+    );
+}
+
+#[test]
+fn padding_of_more_nests_than_a_plan_has_is_filled_with_everything_else() {
+    let fills = |text: &str| {
+        let (to, options) = (layout(text), PlanOptions { fill: Some(0), converts: false });
+        let plan = Plan::new(&Layout::row_major(to.dims(), 8).unwrap(), &to, &options).unwrap();
+        (plan.fills().len() as u64, plan.fills_first())
+    };
+    // Each odd dimension in tiles of 2 has twice as many nests as all before it.
+    let twelve = "s8[3,3,3,3,3,3,3,3,3,3,3,3]{11,10,9,8,7,6,5,4,3,2,1,0:T(2,2,2,2,2,2,2,2,2,2,2,2)}";
+    assert_eq!(fills(twelve), (NEST_LIMIT - 1, false));
+    // Tiles in tiles leave more outside than inside. Padding at the end is one nest more.
+    let nested = |more: &str| {
+        fills(&format!(
+            "s8[3,3,3,3,3,3,3,3,3,3,17]{{10,9,8,7,6,5,4,3,2,1,0:T(2,2,2,2,2,2,2,2,2,2,16){more}}}"
+        ))
+    };
+    assert_eq!(nested("(4)(2)"), (NEST_LIMIT - 1, false));
+    assert_eq!(nested("(4)(2)L(7)"), (NEST_LIMIT, false));
+    assert_eq!(nested("(8)(4)(2)"), (1, true));
+}
+
+#[test]
+fn a_dimension_is_cut_into_pieces_up_to_a_limit() {
+    // Of tiles of t and t + 1, each cuts each tile of the other once, for as many tiles as this.
+    let cut = |size: u64| {
+        plan(&format!("s8[{size},2]{{1,0:T(131073,1)}}"), &format!("s8[{size},2]{{1,0:T(131074,1)}}"))
+    };
+    assert_eq!(cut(131_072 * 131_073 + 1).unwrap().copies().len(), 18);
+    assert_eq!(cut(131_072 * 131_074 + 1).unwrap_err().found(), "too many pieces");
+}
+
+#[test]
+fn a_swizzle_cuts_a_plan_up_to_the_same_limits() {
+    // Every other element is moved far away, so each stands for itself.
+    let apart = |count: u64| {
+        let from = Layout::strided(&[count], 8, &[3], None, None).unwrap();
+        let from = from.swizzled(&Swizzle::flipping([(0, 1 << 40)]).unwrap()).unwrap();
+        Plan::new(&from, &Layout::row_major(&[count], 8).unwrap(), &PlanOptions::default())
+    };
+    assert_eq!(apart(START_LIMIT).unwrap().figures().starts, START_LIMIT);
+    assert_eq!(apart(START_LIMIT + 1).unwrap_err().found(), "too many pieces");
+    // As many nests as there may be, of which the swizzle cuts none.
+    let to = layout("s8[3,3,3,3,3,3,3,3,3,3,3,3]{11,10,9,8,7,6,5,4,3,2,1,0:T(2,2,2,2,2,2,2,2,2,2,2,2)}");
+    let from = Layout::row_major(to.dims(), 8).unwrap();
+    let to = to.swizzled(&Swizzle::flipping([(40, 1 << 30)]).unwrap()).unwrap();
+    let plan = Plan::new(&from, &to, &PlanOptions::default()).unwrap();
+    assert_eq!(plan.copies().len() as u64, NEST_LIMIT);
+}
+
+#[test]
+fn elements_are_looked_at_one_by_one_up_to_the_limit() {
+    // Each place is that of four elements in a row, which neither a stride nor a dimension says.
+    let found = |places: u64| {
+        let places = Layout::strided(&[places, 4], 8, &[1, 0], None, None).unwrap();
+        let to = places.reshape(&[places.len()]).unwrap();
+        let from = Layout::row_major(to.dims(), 8).unwrap();
+        Plan::new(&from, &to, &PlanOptions::default()).unwrap_err().found().to_owned()
+    };
+    assert_eq!(found(tilework::TABLE_LIMIT / 4), "elements (0) and (1) are both at 0");
+    assert_eq!(found(tilework::TABLE_LIMIT / 4 + 1), "elements may share a place");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Layouts with swizzles against tables of their places.
 
 use proptest::prelude::*;
-use tilework::{Difference, Layout, Level, Padding, Place, Plan, PlanOptions, Swizzle, Verdict};
+use tilework::{Difference, Layout, Level, Padding, Place, Plan, PlanOptions, Swizzle, TABLE_LIMIT, Verdict};
 
 use crate::common::{Recipe, indices, permutation, recipe, tile};
 use crate::plan_random::check;
@@ -271,4 +271,17 @@ fn swizzles_that_differ_at_a_sum_of_bits_alone_differ() {
         let verdict = plain.same_function(&plain.swizzled(&swizzle).unwrap());
         assert_eq!(verdict, Verdict::No(Difference::Element { index, offsets }));
     }
+}
+
+#[test]
+fn layouts_with_other_swizzles_are_compared_element_by_element_up_to_a_limit() {
+    // The lowest two bits of every place are the same, so what the swizzle does for the one it undoes for the other.
+    let verdict = |count: u64| {
+        let plain = Layout::strided(&[2, count / 2], 8, &[3, 4], None, None).unwrap();
+        let swizzled = plain.swizzled(&Swizzle::flipping([(0, 1 << 30), (1, 1 << 30)]).unwrap()).unwrap();
+        swizzled.same_function(&plain)
+    };
+    assert_eq!(verdict(TABLE_LIMIT), Verdict::Yes);
+    let Verdict::NotDecided(why) = verdict(TABLE_LIMIT + 2) else { panic!("decided") };
+    assert!(why.contains(&TABLE_LIMIT.to_string()), "{why}");
 }
