@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::layout::parts::{Axis, Part, PartKind, merge, push, split};
 use crate::layout::view::MAX_DEPTH;
 use crate::layout::{Layout, MAX_RANK, MAX_TILES, check_size};
@@ -195,7 +195,7 @@ impl Terms {
             if step > 0 { (end(reach), end(extent)) } else { (start.into(), start.into()) };
         let fits = |last: i128| last < i128::from(i64::MAX);
         if step == 0 || !fits(reached) || !fits(extended) || end(reach) < 0 {
-            return Err(Error::new(format!("{start} and steps of {step} for {reach} values"))
+            return Err(Error::new(format!("{start} and steps of {step} for {}", counted(reach, "value")))
                 .field("shift")
                 .rule("every value is 0 or more, below 9223372036854775807, and different from the others")
                 .accepts("another start, or another step"));

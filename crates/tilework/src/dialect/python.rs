@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::dialect::cursor::{Cursor, Tokens, stands_on};
 use crate::element::{Element, System};
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 
 /// A value, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,10 +151,14 @@ fn unknown_element(name: &str) -> Error {
         });
     }
     if let Some(count) = name.strip_prefix('i').filter(|count| ["1", "2", "4", "8"].contains(count)) {
-        let bits = count.parse::<u32>().map_or(0, |count| 8 * count);
+        let bytes = count.parse::<u64>().unwrap_or(0);
         return error
-            .rule(format!("{name} has {count} bits in JAX and PyTorch, and {count} bytes in NumPy"))
-            .accepts(format!("int{count} or int{bits}"));
+            .rule(format!(
+                "{name} has {} in JAX and PyTorch, and {} in NumPy",
+                counted(bytes, "bit"),
+                counted(bytes, "byte")
+            ))
+            .accepts(format!("int{count} or int{}", 8 * bytes));
     }
     let word = name.rsplit('.').next().unwrap_or(name);
     let meant = Element::nearest(word).and_then(|element| element.name_in(System::Numpy));

@@ -269,8 +269,8 @@ impl Before {
     }
 }
 
-/// How many letters a text has in common with the beginning of a word of a notation's examples: whole words, at least
-/// [`ALIKE`] letters of one, or fewer of one that may be misspelt.
+/// How many letters a text has in common with the beginning of a word of a notation's examples: at least [`ALIKE`] letters of
+/// it, or fewer where the text's word is that word, or may be it misspelt.
 fn resemblance(dialect: &Dialect, text: &str) -> usize {
     let in_word = |byte: u8| byte.is_ascii_alphanumeric();
     let of_example = |example: &str| {
@@ -280,14 +280,11 @@ fn resemblance(dialect: &Dialect, text: &str) -> usize {
         });
         let common =
             |at: usize| example.bytes().skip(at).zip(text.bytes()).take_while(|(a, b)| a == b).count();
-        let ends_a_word = |text: &str, at: usize| !text.as_bytes().get(at).copied().is_some_and(in_word);
         let alike = |at: usize| {
             let common = common(at);
-            let is_whole = ends_a_word(text, common) && ends_a_word(example, at + common);
-            let is_misspelt = || common > 0 && crate::nearest(word(text), [word(&example[at..])]).is_some();
-            if is_misspelt() {
+            if common > 0 && crate::nearest(word(text), [word(&example[at..])]).is_some() {
                 word(text).len().max(common)
-            } else if is_whole || common >= ALIKE {
+            } else if common >= ALIKE {
                 common
             } else {
                 0

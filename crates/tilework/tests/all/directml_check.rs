@@ -381,6 +381,16 @@ const CODE: &[(&str, &[&str])] = &[
     ("DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_INT8, 0, 1, new UINT[1]{4}};", &[]),
     ("DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_INT8, 0, 1, (UINT[1]){4}};", &["d: INT8 [4] total 0"]),
     ("{'DataType': 'FLOAT32', 'Sizes': (2, 3), 'Strides': None}", &[": FLOAT32 [2,3]"]),
+    (
+        "/* DML_BUFFER_TENSOR_DESC no{DML_TENSOR_DATA_TYPE_INT8, 0, 1, (UINT[1]){9}}; */\n\
+         DML_BUFFER_TENSOR_DESC d{DML_TENSOR_DATA_TYPE_INT8, /* flags */ 0, // rank {\n1, (UINT[1]){4}};",
+        &["d: INT8 [4] total 0"],
+    ),
+    (
+        "std::vector<UINT> s{4, 5}; auto* v = &s;\n\
+         DML_BUFFER_TENSOR_DESC d = {DML_TENSOR_DATA_TYPE_INT8, 0, v->size(), v->data(), nullptr, 20, 0};",
+        &["d: INT8 [4,5] total 20"],
+    ),
     ("? []", &[": ? []"]),
     ("FLOAT32 NHWC [1,3,8,8]", &[": FLOAT32 [1,3,8,8] strides [192,1,24,3]"]),
 ];
@@ -408,6 +418,38 @@ fn code_that_does_not_say_all_is_told_what_was_understood() {
     assert!(found.check(FeatureLevel::LATEST, None).is_empty());
     let nothing = read_descs("UINT a[] = {1, 2}; f(DML_TENSOR_DATA_TYPE_FLOAT16, a);").unwrap_err();
     assert_eq!(nothing.broken_rule(), Some("understood: a = [1, 2]"));
+}
+
+#[test]
+fn the_sum_behind_a_size_is_written_out() {
+    let terms = |text: &str| BufferTensorDesc::parse(text).unwrap().size_terms(0).to_string();
+    let ends = [
+        ("INT4 [2,5]", "(9 + 1) elements · 4 bits = 5, rounded up to 4 bytes 8"),
+        ("INT8 [2,5]", "(9 + 1) elements · 1 byte = 10, rounded up to 4 bytes 12"),
+        ("INT16 [2,5]", "(9 + 1) elements · 2 bytes = 20"),
+        ("INT64 [2,5]", "(9 + 1) elements · 8 bytes = 80"),
+    ];
+    for (text, end) in ends {
+        let found = terms(text);
+        assert_eq!(found.lines().next(), Some("last element: 1·5 + 4·1 = 9"), "{text}");
+        assert_eq!(found.lines().nth(1), Some(&*format!("bytes: {end}")), "{text}");
+    }
+    assert_eq!(terms("INT8 [2,5] total 16").lines().nth(2), Some("declared: 16"));
+}
+
+#[test]
+fn a_stride_that_moves_nothing_and_does_not_fit_32_bits_becomes_0() {
+    let low = |text: &str, part: DataType| {
+        BufferTensorDesc::parse(text).unwrap().low_parts(part).map(|low| low.to_string())
+    };
+    for (text, part, expected) in [
+        ("INT64 [1,2] strides [2147483647,1]", DataType::Int32, "INT32 [1,2] strides [4294967294,2]"),
+        ("INT64 [1,2] strides [2147483648,1]", DataType::Int32, "INT32 [1,2] strides [0,2]"),
+        ("INT64 [1,2] strides [4294967295,1]", DataType::Int64, "INT64 [1,2] strides [4294967295,1]"),
+    ] {
+        assert_eq!(low(text, part).as_deref(), Ok(expected), "{text}");
+    }
+    assert!(low("INT64 [2,2] strides [2147483648,1]", DataType::Int32).is_err());
 }
 
 #[test]

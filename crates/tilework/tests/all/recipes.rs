@@ -251,7 +251,7 @@ fn code_that_does_something_else_is_refused_where_it_does() {
         (
             "np.lib.stride_tricks.as_strided(b, (2, 3), (5, 4))  # b: float32 (24,)",
             43,
-            "a stride of 5 bytes for elements of 4",
+            "a stride of 5 for elements of 4 bytes",
         ),
         ("torch.as_strided(b, (2, 3), (5, -1))  # b: torch.float32 [24]", 28, "a stride of -1"),
         (

@@ -145,7 +145,7 @@ fn what_is_wrong_with_the_bytes_is_named_with_its_place() {
         ),
         (
             "100b 1a0102 32020001",
-            "at byte 7: is_dynamic_dimension: 2 numbers for 1 dimensions; every dimension is said to be dynamic or not; accepted: none, or 1 numbers",
+            "at byte 7: is_dynamic_dimension: 2 numbers for 1 dimension; every dimension is said to be dynamic or not; accepted: none, or 1 number",
         ),
         ("1011 1a0102", "at byte 4: shape: dimensions of type token; only arrays have dimensions"),
         ("1011 2a00", "at byte 4: shape: a layout of type token; only arrays have a layout"),

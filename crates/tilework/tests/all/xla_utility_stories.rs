@@ -114,6 +114,9 @@ fn for_each_index_follows_the_layout_and_pins_what_has_no_count_or_increment() {
     assert_eq!(met("f32[]", &[], &[], &[]).unwrap(), [[0u64; 0]]);
     assert!(met("f32[4]", &[0, 0], &[1], &[1]).is_err());
     assert!(met("f32[4]", &[1], &[u64::MAX], &[1]).is_err());
+    let last = i64::MAX as u64 - 1;
+    assert_eq!(met("f32[4]", &[last], &[1], &[1]).unwrap(), [[last]]);
+    assert_eq!(met("f32[4]", &[last], &[2], &[1]).unwrap_err().field_name(), Some("count"));
     assert!(met("f32[4] (no layout)", &[0], &[1], &[1]).is_err());
 }
 

@@ -228,3 +228,125 @@ pub(crate) fn bounds(expr: &Expr, dims: &[u64]) -> (i128, i128) {
         Op::Mod => (0, right.0 - 1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::make;
+    use super::*;
+    use proptest::prelude::*;
+
+    const DIMS: [u64; 3] = [5, 1, 4];
+
+    fn op(op: Op, a: &Expr, b: &Expr) -> Expr {
+        make(op, a.clone(), b.clone()).unwrap()
+    }
+
+    fn by(kind: Op, a: &Expr, number: i64) -> Expr {
+        op(kind, a, &Expr::Const(number))
+    }
+
+    fn value(expr: &Expr, index: &[i128]) -> i128 {
+        let Expr::Op(op, parts) = expr else {
+            return match expr {
+                Expr::Dim(dim) => index[*dim],
+                Expr::Const(value) => i128::from(*value),
+                _ => unreachable!("no symbols"),
+            };
+        };
+        let (a, b) = (value(&parts[0], index), value(&parts[1], index));
+        match op {
+            Op::Add => a + b,
+            Op::Mul => a * b,
+            Op::FloorDiv => a.div_euclid(b),
+            Op::CeilDiv => a.div_euclid(b) + i128::from(a.rem_euclid(b) > 0),
+            Op::Mod => a.rem_euclid(b),
+        }
+    }
+
+    /// The least and the largest value over all indices.
+    fn taken(expr: &Expr) -> (i128, i128) {
+        let [a, b, c] = DIMS.map(|size| 0..i128::from(size));
+        let indices =
+            a.flat_map(|a| b.clone().flat_map(move |b| [[a, b, 0], [a, b, 1], [a, b, 2], [a, b, 3]]));
+        assert_eq!(c.end, 4);
+        let values: Vec<i128> = indices.map(|index| value(expr, &index)).collect();
+        (*values.iter().min().unwrap(), *values.iter().max().unwrap())
+    }
+
+    /// An operation on the number of an expression and a constant, or on two expressions.
+    type Step = (u8, usize, usize, i64);
+
+    /// Builds expressions from the dimensions, each from those before it; the last is meant.
+    fn built(steps: &[Step], kinds: &[Op]) -> Expr {
+        let mut all: Vec<Expr> = (0..3).map(Expr::Dim).collect();
+        for &(kind, a, b, number) in steps {
+            let (a, b) = (&all[a % all.len()], &all[b % all.len()]);
+            all.push(match kinds[usize::from(kind) % kinds.len()] {
+                Op::Add if number % 3 == 0 => by(Op::Add, a, number),
+                Op::Add => op(Op::Add, a, b),
+                Op::Mul => by(Op::Mul, a, number),
+                kind => by(kind, a, number.abs().max(1)),
+            });
+        }
+        all.pop().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_within_the_bounds(
+            steps in prop::collection::vec((0..5_u8, 0..9_usize, 0..9_usize, -6..7_i64), 1..8),
+        ) {
+            let expr = built(&steps, &[Op::Add, Op::Mul, Op::FloorDiv, Op::CeilDiv, Op::Mod]);
+            let (least, most) = taken(&expr);
+            for (low, high) in [bounds(&expr, &DIMS), Bounds::new(&DIMS).of(&expr)] {
+                prop_assert!(low <= least && most <= high, "{least} to {most}, not {low} to {high}: {expr:?}");
+            }
+        }
+
+        #[test]
+        fn bounds_are_reached_where_each_dimension_is_used_once(
+            of_each in prop::collection::vec(prop::collection::vec((0..4_u8, -6..7_i64), 0..4), 3),
+            (kind, number) in (0..4_u8, -6..7_i64),
+        ) {
+            let changed = |expr: Expr, kind: u8, number: i64| match kind {
+                0 => by(Op::Add, &expr, number),
+                1 => by(Op::Mul, &expr, number),
+                2 => by(Op::FloorDiv, &expr, number.abs().max(1)),
+                _ => by(Op::CeilDiv, &expr, number.abs().max(1)),
+            };
+            let parts: Vec<Expr> = (0..3)
+                .zip(&of_each)
+                .map(|(dim, steps)| {
+                    steps.iter().fold(Expr::Dim(dim), |expr, &(kind, number)| changed(expr, kind, number))
+                })
+                .collect();
+            let sum = op(Op::Add, &op(Op::Add, &parts[0], &parts[1]), &parts[2]);
+            let expr = changed(sum, kind, number);
+            prop_assert_eq!(bounds(&expr, &DIMS), taken(&expr), "{:?}", expr);
+            prop_assert_eq!(Bounds::new(&DIMS).of(&expr), taken(&expr), "{:?}", expr);
+        }
+    }
+
+    #[test]
+    fn quotients_and_remainders_of_one_sum_join() {
+        let of = |expr: &Expr, dims: &[u64]| Bounds::new(dims).of(expr);
+        let d0 = Expr::Dim(0);
+        let whole = |kind: Op, a: &Expr, number: i64| by(Op::Mul, &by(kind, a, number), number);
+        let less = |a: &Expr, b: &Expr| op(Op::Add, a, &by(Op::Mul, b, -1));
+        // The quotient and the remainder are the dimension again.
+        let again = op(Op::Add, &whole(Op::FloorDiv, &d0, 4), &by(Op::Mod, &d0, 4));
+        assert_eq!(of(&again, &[10]), (0, 9));
+        // Rounding down and up takes less than the divisor.
+        assert_eq!(of(&less(&whole(Op::FloorDiv, &d0, 4), &d0), &[10]), (-3, 0));
+        assert_eq!(of(&less(&whole(Op::CeilDiv, &d0, 4), &d0), &[10]), (0, 3));
+        // 6·⌊(d0 + 1)/3⌋ − 2·d0 is 2 − 2·r.
+        let third = by(Op::FloorDiv, &by(Op::Add, &d0, 1), 3);
+        assert_eq!(of(&less(&by(Op::Mul, &third, 6), &by(Op::Mul, &d0, 2)), &[10]), (-2, 2));
+        // Divisors that divide the factors of quotients do not multiply: three of 2^60 would not fit.
+        let dims = [9; 3];
+        let sums = (0..3).map(|dim| whole(Op::CeilDiv, &Expr::Dim(dim), 1 << 60));
+        let sum = sums.reduce(|a, b| op(Op::Add, &a, &b)).unwrap();
+        let rest = (0..3).fold(sum, |sum, dim| less(&sum, &Expr::Dim(dim)));
+        assert_eq!(of(&rest, &dims), (0, 3 * ((1 << 60) - 1)));
+    }
+}

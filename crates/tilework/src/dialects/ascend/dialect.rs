@@ -4,7 +4,7 @@ use crate::dialect::blocked::{Block, Blocked};
 use crate::dialect::named::{self, Before, Named, check_bits, packed_bits};
 use crate::dialect::{Confidence, Dialect, Example, Found, Known, Part, Said};
 use crate::element::Element;
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 use crate::layout::Layout;
 
 /// Formats of Ascend's processors.
@@ -201,7 +201,7 @@ fn array(format: Format, said: Option<u64>, before: Before) -> Result<Named> {
     let name = format.name();
     let (sizes, rank) = format.sizes();
     if rank.map_or(dims.len() < 2, |rank| dims.len() != rank) {
-        return Err(Error::new(format!("{name} of {} dimensions", dims.len()))
+        return Err(Error::new(format!("{name} of {}", counted(dims.len() as u64, "dimension")))
             .of_kind(ErrorKind::Mismatch)
             .field("format")
             .rule(format!("it is a format of {sizes}"))

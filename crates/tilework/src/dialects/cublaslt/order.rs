@@ -12,7 +12,7 @@ use crate::dialect::blocked::large;
 use crate::dialect::digits::{self, Cut};
 use crate::dialect::named::packed_bits;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::layout::Layout;
 
 /// How a matrix is arranged.
@@ -154,7 +154,7 @@ impl Matrix {
             [rows, columns] => (None, rows, columns),
             [batch, rows, columns] => (Some(batch), rows, columns),
             _ => {
-                return Err(Error::new(format!("{} dimensions", dims.len()))
+                return Err(Error::new(counted(dims.len() as u64, "dimension"))
                     .field("order")
                     .rule("a matrix has rows and columns; a dimension before them counts matrices")
                     .accepts("2 or 3 dimensions"));

@@ -4,7 +4,7 @@ use crate::dialect::blocked::{Block, Blocked};
 use crate::dialect::named::{self, Before, Named, check_bits, packed_bits};
 use crate::dialect::{Confidence, Dialect, Example, Fact, Found, Known, Part, Said};
 use crate::element::Element;
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 use crate::layout::Layout;
 
 /// Formats of cuDNN's tensors.
@@ -119,10 +119,10 @@ fn array(format: Format, before: Before) -> Result<Named> {
         Format::Vectors { size, spatial } => format!("NC/{size}{}{size}", SPATIAL[spatial - 1]),
     };
     if dims.len() != rank {
-        return Err(Error::new(format!("{text} of {} dimensions", dims.len()))
+        return Err(Error::new(format!("{text} of {}", counted(dims.len() as u64, "dimension")))
             .of_kind(ErrorKind::Mismatch)
             .rule("the letters are the dimensions")
-            .accepts(format!("{rank} dimensions")));
+            .accepts(counted(rank as u64, "dimension")));
     }
     let plain: Vec<usize> = (0..rank).collect();
     let (order, inner, vector, meaning) = match format {
@@ -130,7 +130,7 @@ fn array(format: Format, before: Before) -> Result<Named> {
         Format::Nhwc => (vec![0, 2, 3, 1], Vec::new(), Fact::Null, "channels last".to_owned()),
         Format::Vectors { size, .. } => {
             if !dims[1].is_multiple_of(size) {
-                return Err(Error::new(format!("{} channels in vectors of {size}", dims[1]))
+                return Err(Error::new(format!("{} in vectors of {size}", counted(dims[1], "channel")))
                     .rule("cuDNN's manual has whole vectors alone")
                     .accepts(format!("a multiple of {size}")));
             }

@@ -29,7 +29,7 @@ use super::count::{ceil_div, either, nearest, times};
 use super::layout::{Layout, Mode, Step};
 use super::tiler::Tiler;
 use super::tuple::{IntTuple, Leaf};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// The most offsets of a mode that are looked at one by one.
 const TABLE: i64 = 1 << 16;
@@ -95,7 +95,7 @@ impl Layout {
 pub(super) fn check_rank(layout: &Layout, tilers: &[Tiler]) -> Result<()> {
     match tilers.len() <= layout.rank() {
         true => Ok(()),
-        false => Err(Error::new(format!("a tiler of {} modes for {layout}", tilers.len()))
+        false => Err(Error::new(format!("a tiler of {} for {layout}", counted(tilers.len() as u64, "mode")))
             .of_kind(ErrorKind::Mismatch)
             .field("tiler")
             .rule("a tiler has at most as many modes as the layout")

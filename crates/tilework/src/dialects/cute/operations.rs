@@ -4,7 +4,7 @@ use super::composed::{Composed, Function};
 use super::layout::Layout;
 use super::tiler::Tiler;
 use super::tuple::{IntTuple, Leaf};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// What an operation of CuTe IR gives for these texts, as a text. `param` is what stands in `<…>` behind its name.
 ///
@@ -37,7 +37,8 @@ type ByTiler = fn(&Layout, &Tiler) -> Result<Layout>;
 impl Inputs<'_> {
     fn text(&self, place: usize) -> Result<&str> {
         self.inputs.get(place).copied().ok_or_else(|| {
-            Error::new(format!("{} of {} values", self.name, self.inputs.len())).field("inputs")
+            Error::new(format!("{} of {}", self.name, counted(self.inputs.len() as u64, "value")))
+                .field("inputs")
         })
     }
 

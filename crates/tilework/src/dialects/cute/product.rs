@@ -4,7 +4,7 @@ use super::divide::by;
 use super::layout::Layout;
 use super::tiler::Tiler;
 use super::tuple::{IntTuple, MAX_LEAVES, not_congruent};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 impl Layout {
     /// Two modes: this layout, and the places of its repetitions in the order of the other.
@@ -102,7 +102,7 @@ impl Layout {
             return Ok(self.clone());
         }
         if rank > MAX_LEAVES {
-            return Err(Error::new(format!("{rank} modes"))
+            return Err(Error::new(counted(rank as u64, "mode"))
                 .of_kind(ErrorKind::Limit)
                 .field("rank")
                 .accepts(format!("up to {MAX_LEAVES}")));

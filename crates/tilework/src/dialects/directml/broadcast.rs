@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::desc::{BufferTensorDesc, Row, WideRow};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 fn incompatible(source: u32, target: u32, dim: usize) -> Error {
     Error::new(format!("incompatible sizes: {source} cannot become {target} in dimension {dim}"))
@@ -38,10 +38,14 @@ impl BufferTensorDesc {
             return Ok(self.clone());
         }
         let Some(added) = sizes.len().checked_sub(self.rank()) else {
-            return Err(Error::new(format!("{} dimensions to {}", self.rank(), sizes.len()))
-                .field("Sizes")
-                .rule("broadcasting never drops a dimension")
-                .accepts(format!("{} dimensions or more", self.rank())));
+            return Err(Error::new(format!(
+                "{} to {}",
+                counted(self.rank() as u64, "dimension"),
+                sizes.len()
+            ))
+            .field("Sizes")
+            .rule("broadcasting never drops a dimension")
+            .accepts(format!("{} or more", counted(self.rank() as u64, "dimension"))));
         };
         let kept = self.rank().saturating_sub(ignored);
         let mut new = Row::from_slice(&sizes[..added]);

@@ -3,7 +3,7 @@
 use super::desc::{BufferTensorDesc, Row};
 use super::strides::packed_strides;
 use super::view::ViewOrCopy;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use tilework_core::InOrder;
 
 /// Which dimensions fold into one.
@@ -73,7 +73,7 @@ impl BufferTensorDesc {
     /// An axis behind the last dimension, or a size beyond 32 bits.
     pub fn flatten(&self, axis: usize) -> Result<ViewOrCopy> {
         if axis > self.rank() {
-            return Err(Error::new(format!("axis {axis} of {} dimensions", self.rank()))
+            return Err(Error::new(format!("axis {axis} of {}", counted(self.rank() as u64, "dimension")))
                 .field("axis")
                 .accepts(format!("0 to {}", self.rank())));
         }
@@ -211,7 +211,7 @@ fn check_order(rank: usize, order: &[usize]) -> Result<()> {
     let mut sorted = order.to_vec();
     sorted.order();
     if !sorted.into_iter().eq(0..rank) {
-        return Err(Error::new(format!("order {order:?} of {rank} dimensions"))
+        return Err(Error::new(format!("order {order:?} of {}", counted(rank as u64, "dimension")))
             .field("order")
             .rule("an order names every dimension exactly once"));
     }

@@ -5,7 +5,7 @@ use super::desc::BufferTensorDesc;
 use super::order::places;
 use super::strides::{order_strides, padded_strides};
 use super::view::SubView;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 impl BufferTensorDesc {
     /// Sizes named by `letters`, packed in the order of `order`: sizes `NCHW` that lie as `NHWC`.
@@ -125,7 +125,8 @@ impl BufferTensorDesc {
     /// An axis outside the rank, or sizes that no tensor can have.
     pub fn along_axis(data_type: DataType, sizes: &[u32], axis: usize) -> Result<BufferTensorDesc> {
         if axis >= sizes.len() {
-            return Err(Error::new(format!("axis {axis} of {} dimensions", sizes.len())).field("axis"));
+            return Err(Error::new(format!("axis {axis} of {}", counted(sizes.len() as u64, "dimension")))
+                .field("axis"));
         }
         let strides: Vec<u32> = (0..sizes.len()).map(|dim| u32::from(dim == axis)).collect();
         BufferTensorDesc::filled_then(data_type, sizes, &strides)

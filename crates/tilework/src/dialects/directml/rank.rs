@@ -4,7 +4,7 @@
 
 use super::desc::{BufferTensorDesc, Row, WideRow};
 use super::order::letters_of;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// At which end of a tensor its own dimensions stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,10 +110,12 @@ impl BufferTensorDesc {
         let axes: Option<Vec<usize>> = layout.chars().map(|letter| all.find(letter)).collect();
         match axes {
             Some(axes) if layout.len() == self.rank() => self.place_at_axes(all.len(), &axes),
-            _ => Err(Error::new(format!("layout {layout:?} of {} dimensions", self.rank()))
-                .field("order")
-                .rule("every dimension has one letter")
-                .accepts(format!("{} of the letters {all}", self.rank()))),
+            _ => {
+                Err(Error::new(format!("layout {layout:?} of {}", counted(self.rank() as u64, "dimension")))
+                    .field("order")
+                    .rule("every dimension has one letter")
+                    .accepts(format!("{} of the letters {all}", self.rank())))
+            }
         }
     }
 }

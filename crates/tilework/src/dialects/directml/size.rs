@@ -11,7 +11,7 @@
 //! [`buffer_size_bytes_wrapping_like_directmlx`], which nothing here uses.
 
 use super::data_type::DataType;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// Sizes and totals are multiples of this many bytes.
 pub(crate) const DWORD: u64 = 4;
@@ -102,10 +102,14 @@ fn elements(sizes: &[u32], strides: Option<&[u32]>) -> Result<Option<u128>> {
             .accepts("1 or more"));
     }
     if let Some(strides) = strides.filter(|strides| strides.len() != sizes.len()) {
-        return Err(Error::new(format!("{} strides for {} sizes", strides.len(), sizes.len()))
-            .field("Strides")
-            .rule("every dimension has one stride")
-            .accepts(format!("{} strides", sizes.len())));
+        return Err(Error::new(format!(
+            "{} for {}",
+            counted(strides.len() as u64, "stride"),
+            counted(sizes.len() as u64, "size")
+        ))
+        .field("Strides")
+        .rule("every dimension has one stride")
+        .accepts(counted(sizes.len() as u64, "stride")));
     }
     let wide = |numbers: &'_ [u32]| numbers.iter().map(|&number| u64::from(number)).collect::<Wide>();
     Ok(span(wide(sizes).into_iter(), strides.map(|strides| wide(strides).into_iter())))

@@ -4,7 +4,7 @@
 
 use super::data_type::DataType;
 use super::order::places;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 
 /// A stride in the 32 bits of its field.
 fn narrow(stride: Option<u64>) -> Result<u32> {
@@ -82,10 +82,14 @@ pub fn broadcast_order_strides(
 ) -> Result<Vec<u32>> {
     let places = places(letters, order)?;
     if places.len() != sizes.len() || broadcast.len() != sizes.len() {
-        return Err(Error::new(format!("{} sizes with {} letters", sizes.len(), places.len()))
-            .field("order")
-            .rule("every dimension has one letter")
-            .accepts(format!("{} letters", sizes.len())));
+        return Err(Error::new(format!(
+            "{} with {}",
+            counted(sizes.len() as u64, "size"),
+            counted(places.len() as u64, "letter")
+        ))
+        .field("order")
+        .rule("every dimension has one letter")
+        .accepts(counted(sizes.len() as u64, "letter")));
     }
     running(sizes, places.iter().rev().copied(), |dim| broadcast[dim])
 }

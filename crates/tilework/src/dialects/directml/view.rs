@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::desc::{BufferTensorDesc, Row, WideRow};
 use super::raw::Desc;
 use super::{DataType, size};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// A description of other places in the same buffer, and how many elements its first one is behind that of the original.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,9 +109,9 @@ impl BufferTensorDesc {
     pub fn permute(&self, order: &[usize]) -> Result<BufferTensorDesc> {
         if order.len() != self.rank() {
             return Err(Error::new(format!(
-                "wrong length: {} axes for {} dimensions",
-                order.len(),
-                self.rank()
+                "wrong length: {} for {}",
+                counted(order.len() as u64, "number"),
+                counted(self.rank() as u64, "dimension")
             ))
             .field("order")
             .rule("an order names every dimension exactly once"));
@@ -138,9 +138,12 @@ impl BufferTensorDesc {
         let (mut sizes, mut gathered) = (Row::new(), WideRow::new());
         for &axis in axes {
             if axis >= self.rank() && !beyond {
-                return Err(Error::new(format!("axis out of range: {axis} of {} dimensions", self.rank()))
-                    .field("order")
-                    .rule("an order names every dimension exactly once"));
+                return Err(Error::new(format!(
+                    "axis out of range: {axis} of {}",
+                    counted(self.rank() as u64, "dimension")
+                ))
+                .field("order")
+                .rule("an order names every dimension exactly once"));
             }
             sizes.push(self.sizes().get(axis).copied().unwrap_or(1));
             gathered.push(strides.get(axis).copied().unwrap_or(0));

@@ -106,7 +106,7 @@ impl Tensor {
             // A dimension of one element takes no step, and ggml writes anything there.
             let is_used = size > 1 && !self.ne.contains(&0);
             if is_used && !stride.is_multiple_of(bytes) {
-                return Err(Error::new(format!("nb[{number}] is {stride} bytes for elements of {bytes}"))
+                return Err(Error::new(format!("nb[{number}] is {stride} for elements of {bytes} bytes"))
                     .field("nb")
                     .rule("strides of ggml count bytes, and elements lie whole elements apart")
                     .accepts(format!("a multiple of {bytes}")));
@@ -117,7 +117,7 @@ impl Tensor {
         strides.reverse();
         let offset = self.view_offs.unwrap_or(0);
         if !offset.is_multiple_of(bytes) {
-            return Err(Error::new(format!("view_offs is {offset} bytes for elements of {bytes}"))
+            return Err(Error::new(format!("view_offs is {offset} for elements of {bytes} bytes"))
                 .field("view_offs")
                 .rule("it counts bytes, and places are whole elements")
                 .accepts(format!("a multiple of {bytes}")));

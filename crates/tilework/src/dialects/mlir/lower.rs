@@ -5,7 +5,7 @@ use super::pack;
 use super::value::{Arrangement, Type};
 use crate::dialect::Dim;
 use crate::dialect::affine::{self, Expr, Language, Target};
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 use crate::layout::Layout;
 use crate::layout::terms::Term;
 
@@ -107,7 +107,7 @@ fn tiled(dims: &[u64], bits: u32, tiles: &[Vec<u64>], strides: &[Option<i64>]) -
     let mut terms = Layout::terms(dims, bits)?;
     let first: &[u64] = tiles.first().map_or(&[], Vec::as_slice);
     let Some(untiled) = dims.len().checked_sub(first.len()) else {
-        return Err(Error::new(format!("a tile of {} sizes", first.len()))
+        return Err(Error::new(format!("a tile of {}", counted(first.len() as u64, "size")))
             .field("layout")
             .rule("the first tile has at most as many sizes as the memory has dimensions")
             .accepts(format!("up to {}", dims.len())));
@@ -127,10 +127,14 @@ fn tiled(dims: &[u64], bits: u32, tiles: &[Vec<u64>], strides: &[Option<i64>]) -
     let area = first.iter().try_fold(1_u64, |area, &size| area.checked_mul(size)).ok_or_else(too_large)?;
     for tile in tiles.iter().skip(1) {
         let Some(start) = inner.len().checked_sub(tile.len()) else {
-            return Err(Error::new(format!("a tile of {} sizes within one of {}", tile.len(), inner.len()))
-                .field("layout")
-                .rule("a further tile is within the first, and the strides between those are in the list")
-                .accepts(format!("up to {} sizes", inner.len())));
+            return Err(Error::new(format!(
+                "a tile of {} within one of {}",
+                counted(tile.len() as u64, "size"),
+                inner.len()
+            ))
+            .field("layout")
+            .rule("a further tile is within the first, and the strides between those are in the list")
+            .accepts(format!("up to {}", counted(inner.len() as u64, "size"))));
         };
         let cut: Vec<Term> = inner.drain(start..).collect();
         let mut within = Vec::new();

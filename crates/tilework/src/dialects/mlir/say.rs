@@ -15,7 +15,7 @@ use super::value::{Arrangement, Kind, Type};
 use crate::dialect::Dim;
 use crate::dialect::affine::{axes_of_dims, axes_of_parts, offset, radix};
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::layout::Layout;
 use crate::layout::strided::Strided;
 
@@ -39,7 +39,7 @@ impl Type {
         layout.require_no_swizzle()?;
         let element = ElementType::of_layout(layout, element, "memref")?;
         if layout.rank() > super::MAX_DIMS {
-            return Err(Error::new(format!("{} dimensions", layout.rank()))
+            return Err(Error::new(counted(layout.rank() as u64, "dimension"))
                 .field("dimensions")
                 .accepts(format!("up to {}", super::MAX_DIMS)));
         }

@@ -108,7 +108,7 @@ impl Order {
             ))
             .field("memory_format")
             .of_kind(ErrorKind::Mismatch)
-            .rule(format!("it is an order of {wanted} dimensions"))
+            .rule(format!("it is an order of {}", counted(wanted as u64, "dimension")))
             .accepts(match rank {
                 4 => "torch.channels_last",
                 5 => "torch.channels_last_3d",
@@ -150,7 +150,7 @@ impl Array {
             Library::Numpy if stride % itemsize == 0 => Ok(stride / itemsize),
             Library::Numpy => Err((
                 Some(dim),
-                Error::new(format!("a stride of {stride} bytes for elements of {itemsize}"))
+                Error::new(format!("a stride of {stride} for elements of {itemsize} bytes"))
                     .field("strides")
                     .rule("strides of NumPy count bytes, and elements lie whole elements apart")
                     .accepts(match Library::Torch.name(self.element) {
@@ -180,7 +180,7 @@ impl Array {
         let itemsize = u64::from(self.itemsize());
         match (self.printer, self.offset) {
             (Library::Numpy, Some(offset)) if offset % itemsize != 0 => {
-                Err(Error::new(format!("an offset of {offset} bytes for elements of {itemsize}"))
+                Err(Error::new(format!("an offset of {offset} for elements of {itemsize} bytes"))
                     .field("offset")
                     .rule("an offset of NumPy counts bytes, and places are whole elements")
                     .accepts(format!("a multiple of {itemsize}")))

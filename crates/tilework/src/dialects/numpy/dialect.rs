@@ -6,7 +6,7 @@ use super::{recipe, say, words};
 use crate::dialect::python::{self, Item, Kind, Value, attribute};
 use crate::dialect::{Confidence, Described, Dialect, Example, Facts, Form, Found, Part};
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::layout::Layout;
 
 /// Arrays described by type, sizes and strides, as Python's libraries print them.
@@ -166,7 +166,14 @@ fn recognise(text: &str) -> Option<Confidence> {
     if recipe::is_code(text) {
         return Some(Confidence::Certain);
     }
-    let items = python::values(text, is_read).ok()?;
+    let items = match python::values(text, is_read) {
+        Ok(items) => items,
+        // Whose text it is does not depend on how large a number is.
+        Err(error) if error.kind() == ErrorKind::Overflow => {
+            return recognise(&shortened(text)?);
+        }
+        Err(_) => return None,
+    };
     let is_array = match &items[..] {
         [Item { key: None, value: Value { kind: Kind::Index(name, _) | Kind::Name(name), .. } }]
             if Element::from_name(name).is_some() =>
@@ -176,6 +183,18 @@ fn recognise(text: &str) -> Option<Confidence> {
         items => items.iter().all(is_part) && items.iter().any(says_something),
     };
     is_array.then_some(Confidence::Certain)
+}
+
+/// The text with a digit in place of each number too long for 64 bits; None if there is none.
+fn shortened(text: &str) -> Option<String> {
+    let mut shorter = String::with_capacity(text.len());
+    for run in text.split_inclusive(|c: char| !c.is_ascii_digit()) {
+        match run.bytes().take_while(u8::is_ascii_digit).count() {
+            digits @ 20.. => shorter.extend(["1", &run[digits..]]),
+            _ => shorter.push_str(run),
+        }
+    }
+    (shorter.len() < text.len()).then_some(shorter)
 }
 
 /// Whether this may be part of a text.

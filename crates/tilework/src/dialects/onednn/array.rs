@@ -73,7 +73,7 @@ impl Descriptor {
         let tag = &self.tag;
         if tag.rank() != dims.len() {
             return Err(Error::new(format!(
-                "tag {tag} of {} for {}",
+                "tag {tag} of {} for [{}]",
                 counted(tag.rank() as u64, "dimension"),
                 words::list(dims)
             ))

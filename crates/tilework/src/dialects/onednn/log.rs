@@ -32,8 +32,10 @@ fn fields(word: &str) -> Option<Fields<'_>> {
     let parts: Vec<&str> = word.split(':').collect();
     let is_flags = |flags: &str| flags.bytes().all(|byte| b"apo0".contains(&byte));
     let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    // A type that oneDNN lacks is refused by its name later.
     if let [name, element, flags, kind, ..] = parts[..]
-        && is_type(element)
+        && !element.is_empty()
+        && is_name(element)
         && is_flags(flags)
         && is_kind(kind)
         && is_name(name)
@@ -75,6 +77,13 @@ pub(super) fn descriptor(word: &str) -> Result<Option<Array>> {
     let kind = fields.rest[0];
     if kind == "undef" {
         return Ok(None);
+    }
+    if !is_type(fields.kind_of_element) {
+        let near = crate::nearest(fields.kind_of_element, type_names());
+        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        return Err(Error::new(format!("{} is no element type of oneDNN", quoted(fields.kind_of_element)))
+            .at(at(fields.kind_of_element))
+            .accepts(format!("an element type such as f32{near}")));
     }
     let log = |extra: String| Log { name: fields.name.to_owned(), flags: fields.flags.to_owned(), extra };
     let element = type_of(fields.kind_of_element);

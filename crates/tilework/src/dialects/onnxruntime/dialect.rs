@@ -4,7 +4,7 @@ use crate::dialect::blocked::{Block, Blocked};
 use crate::dialect::named::{self, Before, Named, check_bits, packed_bits};
 use crate::dialect::{Confidence, Dialect, Example, Found, Known, Part, Said};
 use crate::element::Element;
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 use crate::layout::Layout;
 
 /// Blocked formats of ONNX Runtime.
@@ -119,7 +119,7 @@ fn array(format: Format, block: u64, before: Before) -> Result<Named> {
         ),
     };
     if dims.len() != 4 {
-        return Err(Error::new(format!("{name} of {} dimensions", dims.len()))
+        return Err(Error::new(format!("{name} of {}", counted(dims.len() as u64, "dimension")))
             .of_kind(ErrorKind::Mismatch)
             .rule(format!("it is a format of {sizes}"))
             .accepts("4 dimensions"));

@@ -138,7 +138,7 @@ impl Format {
             return Err(Error::new(format!("{what} of {}", counted(rank as u64, "dimension")))
                 .of_kind(ErrorKind::Mismatch)
                 .field("format")
-                .rule(format!("{what} needs at least {} dimensions", self.least_rank()))
+                .rule(format!("{what} needs at least {}", counted(self.least_rank() as u64, "dimension")))
                 .accepts("kLINEAR, or more dimensions"));
         }
         let bits = packed_bits(element);
@@ -167,7 +167,7 @@ impl Format {
                     1 => 1,
                     3 | 4 => 4,
                     other => {
-                        return Err(Error::new(format!("{other} channels"))
+                        return Err(Error::new(counted(other, "channel"))
                             .field("format")
                             .rule("an image of the DLA has 1 channel (grey), or 3 or 4 (color)")
                             .accepts("1, 3 or 4 channels, or kCHW16 and kCHW32 for features"));

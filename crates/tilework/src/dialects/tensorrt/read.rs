@@ -8,7 +8,7 @@ use super::phrase;
 use crate::dialect::named::{self, Before, Named};
 use crate::dialect::{Found, Known, sized};
 use crate::element::Element;
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 
 /// What stands before a name of the enum, in C++ and in Python.
 const CLASSES: [&str; 6] = [
@@ -114,10 +114,14 @@ fn body(text: &str, before: Before) -> Result<Vec<Found>> {
         if let Some(channels) = channels {
             let own = before.dims.len().checked_sub(3).map(|dim| before.dims[dim]);
             if own.is_some_and(|own| own != channels && !(own == 3 && channels == 4)) {
-                return Err(Error::new(format!("{channels} channels, and sizes with {}", own.unwrap_or(0)))
-                    .of_kind(ErrorKind::Mismatch)
-                    .at(0..text.len())
-                    .accepts("sizes with as many"));
+                return Err(Error::new(format!(
+                    "{}, and sizes with {}",
+                    counted(channels, "channel"),
+                    own.unwrap_or(0)
+                ))
+                .of_kind(ErrorKind::Mismatch)
+                .at(0..text.len())
+                .accepts("sizes with as many"));
             }
         }
         return array(&format, before).map(named::found);

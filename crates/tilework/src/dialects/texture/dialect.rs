@@ -4,7 +4,7 @@ use crate::dialect::blocked::{Blocked, large};
 use crate::dialect::named::{self, Before, Named, check_bits, packed_bits};
 use crate::dialect::{Confidence, Dialect, Example, Found, Known, Part, Said};
 use crate::element::Element;
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 use crate::layout::Layout;
 use crate::words::bytes;
 
@@ -118,13 +118,13 @@ fn array(pitch: Pitch, before: Before) -> Result<Named> {
     let bits = u64::from(packed_bits(element));
     let images = usize::from(pitch.image.is_some());
     if dims.len() < images + 2 {
-        return Err(Error::new(format!("{} dimensions", dims.len()))
+        return Err(Error::new(counted(dims.len() as u64, "dimension"))
             .of_kind(ErrorKind::Mismatch)
             .rule("a texture has rows and columns; with rowsPerImage there are images before them")
             .accepts(format!("{} dimensions or more", images + 2)));
     }
     if !pitch.row.is_multiple_of(ALIGNMENT) {
-        return Err(Error::new(format!("rows of {} bytes", pitch.row))
+        return Err(Error::new(format!("rows of {}", counted(pitch.row, "byte")))
             .field("bytesPerRow")
             .rule(format!("WebGPU and Direct3D 12 copy rows of a multiple of {ALIGNMENT} bytes"))
             .accepts(format!(
@@ -139,17 +139,21 @@ fn array(pitch: Pitch, before: Before) -> Result<Named> {
         .ok_or_else(large)?;
     let row_bits = pitch.row.checked_mul(8).ok_or_else(large)?;
     if !row_bits.is_multiple_of(bits) {
-        return Err(Error::new(format!("rows of {} bytes for elements of {bits} bits", pitch.row))
-            .of_kind(ErrorKind::Unsupported)
-            .field("bytesPerRow")
-            .rule("a row has whole elements here")
-            .accepts("channels as a dimension of their own"));
+        return Err(Error::new(format!(
+            "rows of {} for elements of {}",
+            counted(pitch.row, "byte"),
+            counted(bits, "bit")
+        ))
+        .of_kind(ErrorKind::Unsupported)
+        .field("bytesPerRow")
+        .rule("a row has whole elements here")
+        .accepts("channels as a dimension of their own"));
     }
     let stride = row_bits / bits;
     if within > stride {
         return Err(Error::new(format!(
-            "rows of {} bytes, but a row takes {}",
-            pitch.row,
+            "rows of {}, but a row takes {}",
+            counted(pitch.row, "byte"),
             bytes(u128::from(within) * u128::from(bits) / 8)
         ))
         .field("bytesPerRow")
@@ -158,7 +162,7 @@ fn array(pitch: Pitch, before: Before) -> Result<Named> {
     }
     let rows = dims[images];
     if let Some(image) = pitch.image.filter(|&image| image < rows) {
-        return Err(Error::new(format!("images of {image} rows, but there are {rows}"))
+        return Err(Error::new(format!("images of {}, but there are {rows}", counted(image, "row")))
             .field("rowsPerImage")
             .rule("images do not overlap")
             .accepts(format!("{rows} or more")));

@@ -259,15 +259,23 @@ impl<'a> Fields<'a> {
         let at = self.place("CTASplitNum");
         let split = self.powers("CTASplitNum", rank)?;
         if let Some((per_cga, split)) = per_cga.iter().zip(&split).find(|(per_cga, split)| split > per_cga) {
-            return Err(Error::new(format!("{split} pieces for {per_cga} blocks"))
-                .at(at)
-                .rule("the blocks are a multiple of the pieces")
-                .accepts(format!("up to {per_cga}")));
+            return Err(Error::new(format!(
+                "{} for {}",
+                counted(*split, "piece"),
+                counted(*per_cga, "block")
+            ))
+            .at(at)
+            .rule("the blocks are a multiple of the pieces")
+            .accepts(format!("up to {per_cga}")));
         }
         let at = self.place("CTAOrder");
         let order = self.order("CTAOrder")?;
         if order.len() != rank {
-            return Err(Fields::wrong("CTAOrder", at, &format!("an order of {rank} dimensions")));
+            return Err(Fields::wrong(
+                "CTAOrder",
+                at,
+                &format!("an order of {}", counted(rank as u64, "dimension")),
+            ));
         }
         Ok(Blocks::Split { per_cga, split, order })
     }

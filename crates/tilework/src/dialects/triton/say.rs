@@ -13,7 +13,7 @@ use super::linear::{Bases, check_sizes, unit};
 use super::read::MAX_ITEMS;
 use super::value::{Blocks, ElementType, Encoding, Places, Swizzled, Type};
 use crate::element::{Element, System};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::layout::Layout;
 use tilework_core::InOrder;
 
@@ -55,7 +55,7 @@ impl Type {
             .accepts(format!("{bits} bits")));
         }
         if layout.rank() == 0 || layout.rank() > MAX_ITEMS {
-            return Err(Error::new(format!("{} dimensions", layout.rank()))
+            return Err(Error::new(counted(layout.rank() as u64, "dimension"))
                 .of_kind(ErrorKind::Unsupported)
                 .field("dimensions")
                 .rule("a tensor with an encoding has at least one dimension")

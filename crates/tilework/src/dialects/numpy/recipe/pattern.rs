@@ -74,8 +74,8 @@ impl Pattern {
         }
         if left.len() != dims.len() {
             return Err(wrong(format!(
-                "{} dimensions on the left, and the array has {}",
-                left.len(),
+                "{} on the left, and the array has {}",
+                counted(left.len() as u64, "dimension"),
                 dims.len()
             ))
             .of_kind(ErrorKind::Mismatch));
@@ -152,8 +152,11 @@ fn named(left: &str, right: &str, given: &[(String, u64)], rank: usize) -> Resul
             .accepts("a name for each axis"));
     }
     let Some(count) = rank.checked_sub(own).filter(|&count| count <= MOST) else {
-        return Err(wrong(&format!("{own} dimensions on the left, and the array has {rank}"))
-            .of_kind(ErrorKind::Mismatch));
+        return Err(wrong(&format!(
+            "{} on the left, and the array has {rank}",
+            counted(own as u64, "dimension")
+        ))
+        .of_kind(ErrorKind::Mismatch));
     };
     let is_taken = |word: &str| {
         let given = given.iter().map(|axis| axis.0.as_str());

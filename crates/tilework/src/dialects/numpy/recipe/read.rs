@@ -140,9 +140,13 @@ impl Builder {
             "ravel" | "flatten" => {
                 check_keys(call, &["order"])?;
                 if let [_, more, ..] = &call.args[..] {
-                    return Err(Error::new(format!("{} arguments of {}", call.args.len(), call.name))
-                        .at(more.span.clone())
-                        .accepts(format!("{}()", call.name)));
+                    return Err(Error::new(format!(
+                        "{} of {}",
+                        counted(call.args.len() as u64, "argument"),
+                        call.name
+                    ))
+                    .at(more.span.clone())
+                    .accepts(format!("{}()", call.name)));
                 }
                 if self.is_column_major(call, argument(call, &["order"]).or(call.args.first()))? {
                     self.reverse();

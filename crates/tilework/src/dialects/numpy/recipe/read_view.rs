@@ -83,7 +83,7 @@ pub(super) fn view(
             stride if stride % unit == 0 => stride / unit,
             _ => {
                 let rule = "strides of NumPy count bytes, and elements lie whole elements apart";
-                return wrong(format!("a stride of {stride} bytes for elements of {unit}"), rule);
+                return wrong(format!("a stride of {stride} for elements of {unit} bytes"), rule);
             }
         });
     }

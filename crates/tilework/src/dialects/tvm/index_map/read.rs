@@ -14,7 +14,7 @@ use super::super::reader::{Reader, is_dotted};
 use super::{IndexMap, MAX_DIMS, Mapped};
 use crate::dialect::affine::{Expr, Op, make};
 use crate::dialect::{Known, sized};
-use crate::error::{Error, ErrorKind, Result, quoted};
+use crate::error::{Error, ErrorKind, Result, counted, quoted};
 
 /// The most operators of a map, which keeps every walk over its expressions within any thread's stack.
 const MAX_OPERATORS: usize = 256;
@@ -130,7 +130,7 @@ fn lambda<'a>(reader: &mut Reader<'a>) -> Result<IndexMap> {
         None => results.push(scope.sum(reader)?),
     }
     if results.is_empty() || results.len() > MAX_DIMS {
-        return Err(Error::new(format!("{} results", results.len()))
+        return Err(Error::new(counted(results.len() as u64, "result"))
             .at(reader.since(0))
             .accepts(format!("1 to {MAX_DIMS}")));
     }

@@ -10,7 +10,7 @@ use super::read_layout::LayoutMessage;
 use super::wire::{Int, Path, Reader, error};
 use super::write::{Age, LAST_OLD_TYPE, UNBOUNDED_OR_COMBINE};
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::xla::value::primitive::PrimitiveType;
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
 
@@ -155,10 +155,14 @@ impl ShapeMessage {
             }
         }
         if !dynamic.is_empty() && dynamic.len() != rank {
-            let found = format!("{} numbers for {rank} dimensions", dynamic.len());
+            let found = format!(
+                "{} for {}",
+                counted(dynamic.len() as u64, "number"),
+                counted(rank as u64, "dimension")
+            );
             return Err(error(&path.field("is_dynamic_dimension"), at(&dynamic[0]), found)
                 .rule("every dimension is said to be dynamic or not")
-                .accepts(format!("none, or {rank} numbers")));
+                .accepts(format!("none, or {}", counted(rank as u64, "number"))));
         }
         let mut dims = Vec::with_capacity(rank);
         for (number, size) in self.dimensions.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::xla::value::shape::ArrayShape;
 
 impl ArrayShape {
@@ -40,9 +40,13 @@ impl ArrayShape {
     ) -> Result<ControlFlow<B>> {
         for (name, list) in [("base", base), ("count", count), ("incr", incr)] {
             if list.len() != self.rank() {
-                return Err(Error::new(format!("{} numbers for {} dimensions", list.len(), self.rank()))
-                    .field(name)
-                    .rule("every dimension has a base, a count and an increment"));
+                return Err(Error::new(format!(
+                    "{} for {}",
+                    counted(list.len() as u64, "number"),
+                    counted(self.rank() as u64, "dimension")
+                ))
+                .field(name)
+                .rule("every dimension has a base, a count and an increment"));
             }
         }
         let order = self.require_layout()?.minor_to_major();

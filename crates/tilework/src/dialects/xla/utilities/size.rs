@@ -4,7 +4,7 @@
 //! they do count. XLA's two functions that look at a tile are in `first_tile`.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::xla::utilities::index::{add, multiply, product, too_many};
 use crate::xla::utilities::make::unbounded;
 use crate::xla::value::dims::check_dimension;
@@ -247,9 +247,13 @@ fn dynamic_sizes(array: &ArrayShape) -> u64 {
 /// Another number of strides than dimensions.
 pub fn byte_strides_is_major_to_minor(byte_strides: &[i64], dims: &[u64], element: Element) -> Result<bool> {
     if byte_strides.len() != dims.len() {
-        return Err(Error::new(format!("{} byte strides for {} dimensions", byte_strides.len(), dims.len()))
-            .field("byte strides")
-            .rule("every dimension has one stride"));
+        return Err(Error::new(format!(
+            "{} byte strides for {}",
+            byte_strides.len(),
+            counted(dims.len() as u64, "dimension")
+        ))
+        .field("byte strides")
+        .rule("every dimension has one stride"));
     }
     let mut expected = Some(u64::from(element.bytes()));
     for (&stride, &size) in byte_strides.iter().zip(dims).rev() {

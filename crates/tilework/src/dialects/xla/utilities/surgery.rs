@@ -4,7 +4,7 @@
 //! padded dimensions, free strides and split dimensions. Tiles and the other fields stay as they are, as in XLA, also
 //! where a tile then lies on other dimensions than before.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::xla::value::dims::check_dimension;
 use crate::xla::value::layout::{Dimensions, Layout, SplitConfig, check_permutation};
 use crate::xla::value::shape::{ArrayShape, Dim, Shape};
@@ -223,10 +223,13 @@ impl ArrayShape {
     pub fn insert_dimensions_at_index(&self, at: usize, sizes: &[u64]) -> Result<ArrayShape> {
         let mut dims = self.bounds()?;
         if at > dims.len() {
-            return Err(Error::new(format!("new dimensions at {at} of {} dimensions", dims.len()))
-                .field("dimension")
-                .rule("new dimensions stand before another one or at the end")
-                .accepts(format!("0 to {}", dims.len())));
+            return Err(Error::new(format!(
+                "new dimensions at {at} of {}",
+                counted(dims.len() as u64, "dimension")
+            ))
+            .field("dimension")
+            .rule("new dimensions stand before another one or at the end")
+            .accepts(format!("0 to {}", dims.len())));
         }
         let new = (at..at + sizes.len()).rev();
         let mut order = Vec::with_capacity(dims.len() + sizes.len());
@@ -319,8 +322,8 @@ pub(crate) fn check_rank(field: &str, count: usize, rank: usize) -> Result<()> {
     if count == rank {
         return Ok(());
     }
-    Err(Error::new(format!("{count} numbers for {rank} dimensions"))
+    Err(Error::new(format!("{} for {}", counted(count as u64, "number"), counted(rank as u64, "dimension")))
         .field(field)
         .rule(format!("{field} has one number for each dimension"))
-        .accepts(format!("a permutation of {rank} numbers")))
+        .accepts(format!("a permutation of {}", counted(rank as u64, "number"))))
 }

@@ -1,6 +1,6 @@
 //! Speaking of dimensions: numbers from the end, letters, and where a dimension stands in the order of memory.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::xla::value::layout::{Layout, accepted_numbers};
 use crate::xla::value::shape::{ArrayShape, Dim};
 use tilework_core::InOrder;
@@ -34,13 +34,13 @@ impl ArrayShape {
     /// A number outside `-rank..rank`. XLA aborts below that and looks past the end above it.
     pub fn dimension_number(&self, number: i64) -> Result<usize> {
         let rank = self.rank();
-        let counted = match usize::try_from(number.unsigned_abs()) {
+        let dim = match usize::try_from(number.unsigned_abs()) {
             Ok(back) if number < 0 => rank.checked_sub(back),
             Ok(forth) => Some(forth).filter(|&forth| forth < rank),
             Err(_) => None,
         };
-        counted.ok_or_else(|| {
-            Error::new(format!("dimension {number} of {rank} dimensions"))
+        dim.ok_or_else(|| {
+            Error::new(format!("dimension {number} of {}", counted(rank as u64, "dimension")))
                 .field("dimension")
                 .rule("dimensions are numbered from 0, or from -1 down, -1 being the last")
                 .accepts(match rank {
@@ -83,7 +83,7 @@ impl ArrayShape {
         let letters = self.letters()?;
         letters.iter().position(|&known| known == letter).ok_or_else(|| {
             let known: Vec<String> = letters.iter().map(char::to_string).collect();
-            Error::new(format!("dimension {letter:?} of {} dimensions", self.rank()))
+            Error::new(format!("dimension {letter:?} of {}", counted(self.rank() as u64, "dimension")))
                 .field("dimension")
                 .rule("the last dimension is x, before it stand y, z and p")
                 .accepts(known.join(", "))
@@ -92,7 +92,7 @@ impl ArrayShape {
 
     fn letters(&self) -> Result<&'static [char]> {
         dimension_letters(self.rank()).ok_or_else(|| {
-            Error::new(format!("letters for {} dimensions", self.rank()))
+            Error::new(format!("letters for {}", counted(self.rank() as u64, "dimension")))
                 .field("dimension")
                 .rule("only arrays of 2, 3 and 4 dimensions have letters")
                 .accepts("a dimension number")
@@ -168,7 +168,7 @@ pub(crate) fn check_dimension(dim: usize, rank: usize) -> Result<()> {
     if dim < rank {
         return Ok(());
     }
-    Err(Error::new(format!("dimension {dim} of {rank} dimensions"))
+    Err(Error::new(format!("dimension {dim} of {}", counted(rank as u64, "dimension")))
         .field("dimension")
         .rule("dimensions are numbered from 0")
         .accepts(accepted_numbers(rank)))
