@@ -147,12 +147,13 @@ fn swizzled(layout: Lowered, swizzle: Swizzle) -> Result<Lowered> {
 fn place(layout: &Layout, sizes: Option<&[u64]>, first: u64, bits: u32) -> Result<Lowered> {
     let extents = layout.top_modes().map(|mode| mode.size()).collect::<Result<Vec<i64>>>()?;
     let extents: Vec<u64> = extents.into_iter().map(i64::unsigned_abs).collect();
-    let mut terms = Lowered::terms(sizes.unwrap_or(&extents), bits)?;
+    let sizes = sizes.unwrap_or(&extents);
+    let mut terms = Lowered::terms(sizes, bits)?;
     let mut before = 0_i128;
-    for (dim, (mode, extent)) in layout.top_modes().zip(extents).enumerate() {
+    for (dim, (mode, extent)) in layout.top_modes().zip(&extents).enumerate() {
         let term = terms.dim(dim)?;
-        let mut term = match sizes.is_some_and(|sizes| sizes[dim] < extent) {
-            true => terms.pad(term, extent)?,
+        let mut term = match sizes[dim] < *extent {
+            true => terms.pad(term, *extent)?,
             false => term,
         };
         let digits = mode.flat_modes()?.into_iter().filter(|digit| digit.size > 1);

@@ -245,10 +245,9 @@ impl BufferTensorDesc {
         if self.strides.is_none() && packed(&sizes)[..] == *strides {
             return desc(None).build();
         }
-        let fit = |(&stride, &size): (&u64, &u32)| match i64::try_from(stride) {
-            Ok(stride) if size > 1 || stride <= i64::from(u32::MAX) => stride,
-            _ if size == 1 => 0,
-            _ => i64::MAX,
+        let fit = |(&stride, &size): (&u64, &u32)| match size == 1 && stride > u64::from(u32::MAX) {
+            true => 0,
+            false => i64::try_from(stride).unwrap_or(i64::MAX),
         };
         desc(Some(strides.iter().zip(&sizes).map(fit).collect())).build()
     }

@@ -195,10 +195,7 @@ fn dot_operand(fields: &mut Fields) -> Result<Encoding> {
             .rule("a is operand 0, and b is operand 1")
             .accepts("0 or 1"));
     }
-    let k_width = match fields.items.iter().any(|item| item.0 == "kWidth") {
-        true => fields.number("kWidth")?,
-        false => None,
-    };
+    let k_width = fields.number("kWidth")?;
     let parent = fields.parent()?;
     check_parent(&parent, fields)?;
     match parent.rank().filter(|&rank| rank < 2) {

@@ -1,7 +1,7 @@
 //! Texts: names, spellings, what is refused, and the words about what is read.
 
 use tilework::dialect::{self, Confidence, Described, Known, Reading};
-use tilework::triton::Type;
+use tilework::triton::{Side, Type};
 use tilework::{Element, Result};
 
 use super::parse;
@@ -17,6 +17,33 @@ fn registers_have_the_hardwares_names() {
     assert_eq!(said.axes().unwrap().in_formula(&layout.formula()), "4·warp + lane");
     let memory = "tensor<4x8xf32, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 2], [2, 4]]}, alignment = 16>>";
     assert!(tilework::dialect::read_one(memory).unwrap().axes().is_none());
+}
+
+#[test]
+fn a_type_says_what_it_is_a_type_of() {
+    let blocked =
+        "blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+    let swizzled = "swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>";
+    for (text, dims, element, side, name) in [
+        (
+            format!("tensor<16x8xf16, #ttg.{blocked}>"),
+            [16, 8],
+            Element::F16,
+            Some(Side::Registers),
+            "blocked",
+        ),
+        (
+            format!("!ttg.memdesc<8x32xi8, #ttg.{swizzled}, #ttg.shared_memory>"),
+            [8, 32],
+            Element::S8,
+            Some(Side::Memory),
+            "swizzled_shared",
+        ),
+    ] {
+        let found = parse(&text);
+        assert_eq!((found.dims(), found.element()), (&dims[..], element), "{text}");
+        assert_eq!((found.side(), found.encoding_name()), (side, name), "{text}");
+    }
 }
 
 #[test]

@@ -409,7 +409,7 @@ impl Builder {
             order.swap(a, b);
             return Ok(order);
         }
-        if order.is_empty() && rank > 0 && call.name == "transpose" {
+        if order.is_empty() && call.name == "transpose" {
             return Ok((0..rank).rev().collect());
         }
         let mut sorted = order.clone();
