@@ -201,6 +201,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn of_neighbours_of_one_sign_one_is_even() {
+        for element in Element::all().filter(|element| element.bits() <= 16) {
+            let Some(format) = element.float_format() else { continue };
+            for is_negative in [false, true] {
+                let codes = (0..1_u64 << element.bits()).map(|code| (format.value(code), code));
+                let mut codes: Vec<_> = codes
+                    .filter(|(value, _)| !value.is_nan() && value.is_sign_negative() == is_negative)
+                    .collect();
+                codes.sort_by(|a, b| a.0.total_cmp(&b.0));
+                let is_apart = |pair: &[(f64, u64)]| pair[0].0 < pair[1].0 && pair[0].1 % 2 != pair[1].1 % 2;
+                assert!(codes.windows(2).all(is_apart), "{element}");
+            }
+        }
+    }
+
+    #[test]
     fn lowest_and_highest_are_those_of_all_values() {
         for element in Element::all().filter(|element| element.bits() <= 16) {
             let Some(format) = element.float_format() else { continue };
