@@ -111,6 +111,7 @@ impl Carry {
         place: impl Fn(usize) -> isize,
         buffers: Buffers,
     ) -> Held {
+        debug_assert!(rows.bytes >= LINE && rows.count <= ROWS, "{rows:?}");
         let goes_on = |(before, _): &(Rows, isize)| {
             before.to + before.bytes as isize == rows.to && before.count == rows.count
         };

@@ -34,7 +34,7 @@ const UNIT: usize = 16 << 10;
 /// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
 const ADJOINING: Range<usize> = 257..1024;
 
-/// Rows that fill so many bytes of the destination together are written fast wherever the next ones go.
+/// Rows that fill this many bytes of the destination together are written fast wherever the next ones go.
 const UNBROKEN: usize = 256;
 
 /// Source rows whose lines are near, all of them.
@@ -160,6 +160,7 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
         return zip(nest, outer, columns, ways, work, setting.rows());
     }
     let (ways, count) = (columns.extent, rows.extent);
+    // Past the cache, many rows at once are quicker only where their elements are wide.
     if rows.from == size * ways as isize
         && columns.to > 0
         && count >= ways

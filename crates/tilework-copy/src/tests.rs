@@ -9,6 +9,7 @@ use crate::pool::{Inline, Pool, Threads};
 use crate::program::Program;
 use crate::relayout::Relayout;
 use crate::setting::Setting;
+use crate::ways::Way;
 
 #[path = "../../tilework/tests/all/common/naive.rs"]
 #[allow(dead_code)] // a part of it is enough here
@@ -376,6 +377,39 @@ fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework_core::Result<(
                 // SAFETY: both buffers hold their layouts.
                 unsafe { program.run(&Inline, buffers, 0..program.total()) };
                 assert!(out[shift..] == wanted, "{set:?}, {rows} rows, {shift} bytes off a line");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Filters: short rows that the next ones adjoin. Their lines are held from a line's worth of bytes on, and shorter ones have none.
+#[test]
+fn short_rows_that_adjoin_are_held_from_a_line_on() -> tilework_core::Result<()> {
+    for bits in [16, 32, 64] {
+        let line = u64::from(512 / bits);
+        for rows in [line - 1, line + 1, 2 * line - 1, 2 * line + 1, 4 * line - 1] {
+            let dims = [rows, 5, 70];
+            let from = Layout::row_major(&dims, bits)?;
+            let to = Layout::builder(&dims, bits)?.minor_to_major(&[0, 1, 2])?.build()?;
+            let plan = Plan::new(&from, &to, &PlanOptions::default())?;
+            let source = bytes(from.bytes() as usize, 5);
+            let wanted = expected(&from, &to, None, &source, &vec![0; source.len()]);
+            for set in InstructionSet::all_here() {
+                let setting = Setting { only: Some(Way::Units), ..Setting::of(set, true) };
+                let program = Program::with(&plan, None, setting);
+                let is_held = set == InstructionSet::Avx512 && rows >= line;
+                assert_eq!(format!("{program:?}").contains("store: Carry,"), is_held, "{program:#?}");
+                for shift in [0, 1, 31, 63] {
+                    let mut out = vec![0; source.len() + shift];
+                    let buffers = Buffers::of(&source, &mut out[shift..]);
+                    // SAFETY: both buffers hold their layouts.
+                    unsafe { program.run(&Inline, buffers, 0..program.total()) };
+                    assert!(
+                        out[shift..] == wanted,
+                        "{set:?}, {rows} rows of {bits} bits, {shift} bytes off a line"
+                    );
+                }
             }
         }
     }

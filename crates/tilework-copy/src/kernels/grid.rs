@@ -116,7 +116,7 @@ unsafe fn strips<const SIZE: usize, const ADJOIN: bool>(grid: &Grid, most: usize
 /// that is what an instruction can add by itself.
 ///
 /// # Safety
-/// As for [`GridFn`], for so many columns; `ADJOIN` says that they are next to each other in the destination.
+/// As for [`GridFn`], for `COUNT` columns; `ADJOIN` says that they are next to each other in the destination.
 #[inline(never)]
 unsafe fn strip<const SIZE: usize, const ADJOIN: bool, const COUNT: usize>(grid: &Grid) {
     let (s, d) = (grid.source_steps.1, if ADJOIN { SIZE as isize } else { grid.destination_steps.1 });

@@ -70,9 +70,8 @@ pub(crate) struct Interleave {
     pub stream: ZipFn,
 }
 
-/// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4 and 8 and
-/// 2 to 16 ways, to 10 with shorter registers: others are about as quick by [lists](crate::picks). The set must be one that this machine has
-/// ([`InstructionSet::all_here`]).
+/// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4 and 8, for 2 to 10
+/// ways and with AVX-512 to 16. The set must be one that this machine has ([`InstructionSet::all_here`]).
 pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
     kernels(set, size, ways, false)
 }
@@ -92,39 +91,32 @@ fn kernels(set: InstructionSet, size: usize, ways: usize, back: bool) -> Option<
     }
 }
 
-/// The most ways with these instructions: more rows than fit in half of the registers gain nothing.
-const fn most(set: InstructionSet) -> usize {
-    match set {
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => 16,
-        _ => 10,
-    }
-}
+/// The most ways that all sets have kernels for.
+const MANY: usize = 10;
 
 fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> Option<Interleave> {
-    macro_rules! of {
-        ($($number:literal)*) => {
+    macro_rules! one_of {
+        ($of:ident, $($number:literal)*) => {
             match ways {
-                // Half a line: as quick by a transposition.
-                16 if SIZE == 2 => None,
-                $($number if $number <= most(set) => Some(of_ways::<SIZE, $number>(set, back)),)*
+                $($number => Some($of::<SIZE, $number>(set, back)),)*
                 _ => None,
             }
         };
     }
-    of!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+    match ways {
+        ..=MANY => one_of!(of_ways, 2 3 4 5 6 7 8 9 10),
+        // Half a line: as quick by a transposition.
+        16 if SIZE == 2 => None,
+        #[cfg(target_arch = "x86_64")]
+        _ if set == InstructionSet::Avx512 => one_of!(of_512, 11 12 13 14 15 16),
+        _ => None,
+    }
 }
 
 fn of_ways<const SIZE: usize, const WAYS: usize>(set: InstructionSet, back: bool) -> Interleave {
     match set {
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => {
-            if back {
-                x86::of::<x86::Deinterleave512<SIZE, WAYS>>()
-            } else {
-                x86::of::<x86::Interleave512<SIZE, WAYS>>()
-            }
-        }
+        InstructionSet::Avx512 => of_512::<SIZE, WAYS>(set, back),
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx2 => {
             if back {
@@ -137,6 +129,16 @@ fn of_ways<const SIZE: usize, const WAYS: usize>(set: InstructionSet, back: bool
         InstructionSet::Neon => neon::of::<SIZE, WAYS>(back),
         _ if back => Interleave { plain: portable_back::<SIZE, WAYS>, stream: portable_back::<SIZE, WAYS> },
         _ => Interleave { plain: portable::<SIZE, WAYS>, stream: portable::<SIZE, WAYS> },
+    }
+}
+
+/// With 32 registers of a whole line.
+#[cfg(target_arch = "x86_64")]
+fn of_512<const SIZE: usize, const WAYS: usize>(_: InstructionSet, back: bool) -> Interleave {
+    if back {
+        x86::of::<x86::Deinterleave512<SIZE, WAYS>>()
+    } else {
+        x86::of::<x86::Interleave512<SIZE, WAYS>>()
     }
 }
 

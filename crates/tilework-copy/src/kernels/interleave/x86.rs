@@ -6,7 +6,7 @@ use super::drive::{self, Direction, Shape};
 use super::network::Network;
 use super::vector::Vector;
 use super::{Interleave, Zip, aligned, network, portable, portable_back};
-use crate::kernels::slow_last_cache;
+use crate::kernels::slow_across_lines;
 
 /// Bytes of a row from which on it pays to align the stores of a row of its own.
 const LONG: usize = 512;
@@ -25,7 +25,7 @@ pub(super) fn of<K: Kernel>() -> Interleave {
         // SAFETY: the caller's.
         unsafe { drive::stream(zip, const { &K::SHAPE }) }
     }
-    // Buffers have room for so many.
+    // The buffers' room.
     const { assert!(K::SHAPE.ways <= drive::WAYS) };
     Interleave { plain: K::SHAPE.plain, stream: stream::<K> }
 }
@@ -115,11 +115,10 @@ kernel!(
     network::deinterleave::<Avx2, SIZE, WAYS, true>
 );
 
-/// Few rows: their lines are put together at hardly any cost, on any processor.
+/// Rows whose lines are put together at hardly any cost, on any processor.
 const FEW_WAYS: usize = 3;
 
-/// Deinterleaves, with aligned stores if the rows are off their lines and long. Where many rows wait for a line's other half they do
-/// not fit in the registers: on AMD's processors (Zen 4) stores of two lines are a tenth to a half faster then.
+/// Deinterleaves, with aligned stores if the rows are off their lines and long, and that pays.
 ///
 /// # Safety
 ///
@@ -129,7 +128,7 @@ unsafe fn apart_512<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
     let off = (zip.destination as usize | zip.stride as usize) % 64;
     // SAFETY: the caller's; the last block is at most the whole row.
     unsafe {
-        let pays = WAYS <= FEW_WAYS || slow_last_cache();
+        let pays = WAYS <= FEW_WAYS || slow_across_lines();
         if off == 0 || zip.count * SIZE < LONG || !pays {
             network::deinterleave::<Avx512, SIZE, WAYS, false>(zip)
         } else if aligned::deinterleave::<SIZE, WAYS, false>(zip) < zip.count {
