@@ -387,6 +387,7 @@ impl<'a> Reader<'a> {
         Error::new(format!("{} does not fit 64 bits", quoted(self.slice(at.clone()))))
             .of_kind(ErrorKind::Overflow)
             .at(at)
+            .accepts("a number below 2^64")
     }
 }
 
