@@ -226,6 +226,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::StageWhole => (row, (UNIT / rows.extent).max(LINE)),
         Store::Stream => ((32 * size).clamp(128, 256), 256),
         Store::Plain if !setting.fetches => (2048, 2048),
+        Store::Plain if !setting.streams => (1024, 256),
         Store::Plain => (256, 256),
     };
     let row_piece = match store {

@@ -76,7 +76,7 @@ pub(crate) unsafe fn seam(start: *mut u8, held: Held, row: usize) {
 }
 
 /// What is done for each number, written out: vectors that a loop numbers do not stay in registers.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! each {
     ($column:ident < $count:expr, $body:block) => {
         $crate::kernels::carry::each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15, $column < $count, $body)
@@ -88,7 +88,7 @@ macro_rules! each {
         })*
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use each;
 
 #[cfg(target_arch = "x86_64")]

@@ -42,8 +42,7 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             // Nor is shorter than half a line, and too few columns are not worth code of their own.
             ..32 if STREAM => run::<SIZE, false>(of),
             32.. => block::<Two, SIZE, STREAM, 2>(of),
-            17.. => block::<Two, SIZE, STREAM, 1>(of),
-            16 => block::<One, SIZE, STREAM, 1>(of),
+            16.. => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
     }
@@ -75,6 +74,8 @@ struct Two(__m256i);
 impl Lanes for One {
     const LANES: usize = 1;
 
+    type Half = One;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         unsafe { Self(_mm_setzero_si128()) }
@@ -88,6 +89,16 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
+        unsafe { Self::load(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]
@@ -142,6 +153,8 @@ impl Lanes for One {
 impl Lanes for Two {
     const LANES: usize = 2;
 
+    type Half = One;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         unsafe { Self(_mm256_setzero_si256()) }
@@ -159,6 +172,16 @@ impl Lanes for Two {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
+        unsafe { if AT_ONCE == 2 { Self::load_whole(from[0]) } else { Self::load(from) } }
+    }
+
+    #[inline(always)]
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        unsafe { if AT_ONCE == 2 { Self::exchange::<2>(vectors) } else { vectors } }
     }
 
     #[inline(always)]

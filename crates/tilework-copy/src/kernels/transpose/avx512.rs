@@ -47,6 +47,9 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             16 if fits(of, SIZE, 4) => folded::<Four, SIZE, STREAM, 4>(of),
             // Shorter rows are never whole lines, and too few columns are not worth code of their own.
             _ if STREAM => run::<SIZE, false>(of),
+            // Narrower vectors that overlap; masks where there are few vectors.
+            32.. if SIZE == 1 => block::<Two, SIZE, STREAM, 2>(of),
+            16.. if SIZE == 1 => block::<One, SIZE, STREAM, 1>(of),
             // Wide elements make few vectors: two half ones that overlap are better than a mask.
             33.. if SIZE >= 8 => block::<Two, SIZE, STREAM, 2>(of),
             49.. => block::<Four, SIZE, STREAM, 3>(of),
@@ -73,11 +76,11 @@ unsafe fn by_stage<const SIZE: usize, const STREAM: bool>(of: &Block) {
 
 /// One lane.
 #[derive(Clone, Copy)]
-struct One(__m128i);
+pub(super) struct One(__m128i);
 
 /// Two lanes.
 #[derive(Clone, Copy)]
-struct Two(__m256i);
+pub(super) struct Two(__m256i);
 
 /// Four lanes.
 #[derive(Clone, Copy)]
@@ -88,6 +91,8 @@ pub(super) struct Four(pub(super) __m512i);
 
 impl Lanes for One {
     const LANES: usize = 1;
+
+    type Half = One;
 
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -102,6 +107,16 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
+        unsafe { Self::load(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]
@@ -161,6 +176,8 @@ impl Lanes for One {
 impl Lanes for Two {
     const LANES: usize = 2;
 
+    type Half = One;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         unsafe { Self(_mm256_setzero_si256()) }
@@ -178,6 +195,16 @@ impl Lanes for Two {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
+        unsafe { if AT_ONCE == 2 { Self::load_whole(from[0]) } else { Self::load(from) } }
+    }
+
+    #[inline(always)]
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        unsafe { if AT_ONCE == 2 { Self::exchange::<2>(vectors) } else { vectors } }
     }
 
     #[inline(always)]
@@ -246,6 +273,8 @@ impl Lanes for Two {
 impl Lanes for Four {
     const LANES: usize = 4;
 
+    type Half = Two;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         unsafe { Self(_mm512_setzero_si512()) }
@@ -262,6 +291,36 @@ impl Lanes for Four {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm512_loadu_si512(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
+        unsafe {
+            match AT_ONCE {
+                4 => Self::load_whole(from[0]),
+                2 => {
+                    let (low, high) = (Two::load_whole(from[0]), Two::load_whole(from[1]));
+                    Self(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low.0), high.0))
+                }
+                _ => Self::load(from),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        let [Self(a), Self(b), ..] = vectors;
+        unsafe {
+            match AT_ONCE {
+                4 => Self::exchange::<4>(vectors),
+                2 => {
+                    let low = Self(_mm512_shuffle_i64x2::<0x88>(a, b));
+                    let high = Self(_mm512_shuffle_i64x2::<0xdd>(a, b));
+                    [low, high, low, high]
+                }
+                _ => vectors,
+            }
+        }
     }
 
     #[inline(always)]

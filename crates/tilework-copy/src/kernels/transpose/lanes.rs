@@ -3,6 +3,8 @@
 use std::mem::MaybeUninit;
 
 use super::super::Block;
+use super::super::carry::each;
+use super::column::{down, zipped};
 
 /// Bytes of a lane.
 pub(super) const LANE: usize = 16;
@@ -16,6 +18,9 @@ pub(super) trait Lanes: Copy {
     /// How many lanes: 1, 2 or 4.
     const LANES: usize;
 
+    /// A vector of half as many lanes, or of one.
+    type Half: Lanes;
+
     /// Nothing yet.
     unsafe fn zero() -> Self;
 
@@ -24,6 +29,13 @@ pub(super) trait Lanes: Copy {
 
     /// All lanes are read in a row.
     unsafe fn load_whole(from: *const u8) -> Self;
+
+    /// `AT_ONCE` lanes are read in a row at each of the places: 1, 2 or 4, at most all.
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self;
+
+    /// The lane `k` of each group of `AT_ONCE` lanes of each of the first `AT_ONCE` vectors, in order, is the vector `k` of the
+    /// result: groups and vectors are one index, and change places with the lanes in a group.
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST];
 
     /// As [`Lanes::load`], but only the first `bytes` bytes of each lane are read; less than 16.
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self;
@@ -83,6 +95,19 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
         // One line of each source row, or the last columns of it.
         let end = columns.min(line + LINE / SIZE);
         let base = if end - line < LINE / SIZE { columns.saturating_sub(LINE / SIZE) } else { line };
+        let rest = (end - line) % side;
+        let whole = end - line == LINE / SIZE;
+        if PART == W::LANES && (whole || SIZE == 1 && columns >= side && (!STREAM || rest == 0)) {
+            // The last pieces overlap.
+            let all = [(line, (end - line) / side), (columns.saturating_sub(side), usize::from(rest > 0))];
+            for (first, pieces) in all.into_iter().filter(|all| all.1 > 0) {
+                let scratch = scratch_needed.then_some(&mut scratch);
+                // SAFETY: the columns lie within the block: a line where they are whole and where a scratch is needed, else pieces.
+                unsafe { down::<W, SIZE, STREAM>(block, first, base, pieces, scratch) };
+            }
+            line = end;
+            continue;
+        }
         let pieces = (end - line).div_ceil(side);
         let share = tile.min(rows).div_ceil(pieces);
         let mut top = 0;
@@ -121,41 +146,25 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
                 bytes: rows * SIZE,
                 ahead,
             };
-            if SIZE >= 8 && PART == W::LANES && end - line == LINE / SIZE {
-                // The common case apart, for its bounds are constants.
-                for piece in 0..LINE / LANE {
-                    if prefetch {
-                        for k in 0..W::LANES * side / 4 {
-                            let row = piece * (W::LANES * side / 4) + k;
-                            W::prefetch(line_of(at(block.next), row, source_stride));
-                        }
+            for piece in 0..pieces {
+                if prefetch {
+                    for k in (piece * share..((piece + 1) * share).min(tile.min(rows))).step_by(rows_a_line) {
+                        W::prefetch(line_of(at(block.next), k, source_stride));
                     }
-                    // SAFETY: rows `row..` and columns `column..` of a whole tile lie within the block.
-                    unsafe { piece_at(line + piece * side).go::<W, SIZE, STREAM, PART, false>(0, side) };
                 }
-            } else {
-                for piece in 0..pieces {
-                    if prefetch {
-                        for k in
-                            (piece * share..((piece + 1) * share).min(tile.min(rows))).step_by(rows_a_line)
-                        {
-                            W::prefetch(line_of(at(block.next), k, source_stride));
-                        }
-                    }
-                    let wanted = line + piece * side;
-                    let column = wanted.min(columns.saturating_sub(side));
-                    let piece = piece_at(column);
-                    // SAFETY: rows `row..` and columns `column..` lie within the block; if there are fewer
-                    // columns than in a piece, only those are read and written.
-                    unsafe {
-                        if columns < side {
-                            piece.go::<W, SIZE, STREAM, PART, true>(0, columns);
-                        } else if STREAM && column < wanted {
-                            // Lines are streamed once: the columns that overlap are skipped.
-                            piece.go::<W, SIZE, STREAM, PART, true>(wanted - column, side);
-                        } else {
-                            piece.go::<W, SIZE, STREAM, PART, false>(0, side);
-                        }
+                let wanted = line + piece * side;
+                let column = wanted.min(columns.saturating_sub(side));
+                let piece = piece_at(column);
+                // SAFETY: rows `row..` and columns `column..` lie within the block; if there are fewer
+                // columns than in a piece, only those are read and written.
+                unsafe {
+                    if columns < side {
+                        piece.go::<W, SIZE, STREAM, PART, true>(0, columns);
+                    } else if STREAM && column < wanted {
+                        // Lines are streamed once: the columns that overlap are skipped.
+                        piece.go::<W, SIZE, STREAM, PART, true>(wanted - column, side);
+                    } else {
+                        piece.go::<W, SIZE, STREAM, PART, false>(0, side);
                     }
                 }
             }
@@ -222,7 +231,7 @@ pub(super) fn falls_into_one_set(rows: usize, stride: isize, ways: usize) -> boo
 
 /// A tile of source lines, next to each other.
 #[repr(align(64))]
-struct Scratch(MaybeUninit<[u8; LINE * LINE]>);
+pub(super) struct Scratch(pub(super) MaybeUninit<[u8; LINE * LINE]>);
 
 impl Scratch {
     /// Copies one line of each of `rows` rows.
@@ -231,7 +240,7 @@ impl Scratch {
     ///
     /// The lines can be read, and there are at most 64.
     #[inline(always)]
-    unsafe fn fill<W: Lanes>(&mut self, from: *const u8, stride: isize, rows: usize) {
+    pub(super) unsafe fn fill<W: Lanes>(&mut self, from: *const u8, stride: isize, rows: usize) {
         for row in 0..rows.min(LINE) {
             let from = from.wrapping_offset(row as isize * stride);
             for done in (0..LINE).step_by(W::LANES * LANE) {
@@ -279,25 +288,21 @@ impl Piece {
             let mut offset = 0_isize;
             let mut held = 0;
             let mut vectors = [W::zero(); LANE];
-            for (row, vector) in vectors.iter_mut().enumerate().take(side) {
+            each!(row < side, {
+                if row > 0 {
+                    offset = offset.wrapping_add(self.stride);
+                    if row < self.in_part {
+                        held = offset;
+                    }
+                }
                 let mut from = self.lanes;
                 for (lane, from) in from.iter_mut().enumerate() {
                     *from = from.wrapping_offset(if lane == PART { held } else { offset });
                 }
-                *vector = if RAGGED && last < side { W::load_part(from, last * SIZE) } else { W::load(from) };
-                offset = offset.wrapping_add(self.stride);
-                if row + 1 < self.in_part {
-                    held = offset;
-                }
-            }
-            let mut rounds = side;
-            while rounds > 1 {
-                let before = vectors;
-                for k in 0..side / 2 {
-                    (vectors[2 * k], vectors[2 * k + 1]) = before[k].zip::<SIZE>(before[k + side / 2]);
-                }
-                rounds /= 2;
-            }
+                vectors[row] =
+                    if RAGGED && last < side { W::load_part(from, last * SIZE) } else { W::load(from) };
+            });
+            zipped::<W, SIZE, 1>(&mut vectors);
             vectors
         }
     }
@@ -318,7 +323,11 @@ impl Piece {
         unsafe {
             let vectors = self.columns::<W, SIZE, PART, RAGGED>(last);
             let mut to = self.to;
-            for (row, vector) in vectors.iter().enumerate().take(side) {
+            each!(row < side, {
+                let vector = vectors[row];
+                if row > 0 {
+                    to = to.wrapping_offset(self.to_stride);
+                }
                 if !RAGGED || (first <= row && row < last) {
                     if !STREAM {
                         W::prefetch_to_write(to.wrapping_offset(self.ahead));
@@ -331,8 +340,7 @@ impl Piece {
                         vector.store(to);
                     }
                 }
-                to = to.wrapping_offset(self.to_stride);
-            }
+            });
         }
     }
 }

@@ -12,9 +12,10 @@
 //! 3. **Store.** Vector `j` is now 64 bytes of destination row `j`: a whole line, if the destination is aligned.
 //!    What is stored soon is asked for two tiles ahead, since a store that misses holds up all that follow it.
 //!
-//! So the smallest piece is 64 destination bytes by 16 source bytes. Ragged blocks need nothing slower: the
-//! last piece moves back to overlap the one before, and blocks smaller than a piece use narrower vectors and
-//! masks.
+//! So the smallest piece is 64 destination bytes by 16 source bytes. Where registers suffice for more of a source row (elements of 2
+//! bytes and more with vectors of 4 lanes), a vector takes 2 or 4 lanes of it at once, and a last round changes the places of lanes:
+//! fewer instructions wait for a row. Ragged blocks need nothing slower: the last piece moves back to overlap the one before, and
+//! blocks smaller than a piece use narrower vectors and masks.
 //!
 //! The rows of a piece must stay in the nearest cache while four pieces share their lines. With strides of a
 //! large power of two they cannot, for all fall into one set of the cache; then a tile's rows are first copied
@@ -26,6 +27,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod carried;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod column;
 #[cfg(target_arch = "x86_64")]
 mod fold;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

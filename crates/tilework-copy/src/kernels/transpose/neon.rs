@@ -77,8 +77,30 @@ struct Wide<const N: usize>([uint8x16_t; N]);
 // SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
 // write is what the trait says, and the callers vouch for it.
 
-impl<const N: usize> Lanes for Wide<N> {
+/// Half as many lanes, or one.
+trait Halved {
+    type Half: Lanes;
+}
+
+impl Halved for Wide<4> {
+    type Half = Wide<2>;
+}
+
+impl Halved for Wide<2> {
+    type Half = Wide<1>;
+}
+
+impl Halved for Wide<1> {
+    type Half = Self;
+}
+
+impl<const N: usize> Lanes for Wide<N>
+where
+    Self: Halved,
+{
     const LANES: usize = N;
+
+    type Half = <Self as Halved>::Half;
 
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -101,6 +123,16 @@ impl<const N: usize> Lanes for Wide<N> {
             *lane = unsafe { vld1q_u8(from.add(k * LANE)) };
         }
         lanes
+    }
+
+    #[inline(always)]
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
+        unsafe { Self::load(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
     }
 
     #[inline(always)]

@@ -1,0 +1,224 @@
+//! Whole tiles, one below the other: what most of a block is.
+
+use super::super::Block;
+use super::super::carry::each;
+use super::lanes::{LANE, LINE, Lanes, MOST, Scratch, line_of};
+
+/// Moves `pieces` pieces of columns from `first` on, a line of them unless elements are bytes, as far as the rows go. `base` is where a line of columns begins
+/// that holds them.
+///
+/// # Safety
+///
+/// As [`super::lanes::block`], for these columns, with rows that fill one vector at least.
+#[inline(always)]
+pub(super) unsafe fn down<W: Lanes, const SIZE: usize, const STREAM: bool>(
+    block: &Block,
+    first: usize,
+    base: usize,
+    pieces: usize,
+    scratch: Option<&mut Scratch>,
+) {
+    let side = LANE / SIZE;
+    let tile = W::LANES * side;
+    let &Block { rows, source_stride, destination_stride, .. } = block;
+    let column = Column {
+        from: block.source.wrapping_add(first * SIZE),
+        stride: source_stride,
+        to: block.destination.wrapping_offset(first as isize * destination_stride),
+        to_stride: destination_stride,
+        next: if block.next.is_null() { block.next } else { block.next.wrapping_add(first * SIZE) },
+    };
+    // SAFETY: the caller's promise; each tile is read before it is written.
+    unsafe {
+        if let Some(scratch) = scratch {
+            for top in (0..rows).step_by(tile) {
+                let below = column.below::<SIZE>(top.min(rows - tile));
+                scratch.fill::<W>(below.from.wrapping_sub((first - base) * SIZE), source_stride, tile);
+                let from = scratch.0.as_ptr().cast::<u8>().add((first - base) * SIZE);
+                Column { from, stride: LINE as isize, ..below }.tiles::<W, SIZE, STREAM>(1, pieces);
+            }
+            return;
+        }
+        column.tiles::<W, SIZE, STREAM>(rows / tile, pieces);
+        // Less than a tile is left: the narrowest vectors that hold it, which overlap what was moved.
+        let rest = rows % tile;
+        let last = |lanes: usize| column.below::<SIZE>(rows - lanes * side);
+        if rest > tile / 2 {
+            last(W::LANES).tiles::<W, SIZE, STREAM>(1, pieces);
+        } else if rest > tile / 4 {
+            last(W::Half::LANES).tiles::<W::Half, SIZE, STREAM>(1, pieces);
+        } else if rest > 0 {
+            type Quarter<W> = <<W as Lanes>::Half as Lanes>::Half;
+            last(Quarter::<W>::LANES).tiles::<Quarter<W>, SIZE, STREAM>(1, pieces);
+        }
+    }
+}
+
+/// Transposes what each lane holds over as many vectors as a lane has elements, in each of `GROUPS` groups of vectors.
+///
+/// # Safety
+///
+/// The machine has the instructions.
+#[inline(always)]
+pub(super) unsafe fn zipped<W: Lanes, const SIZE: usize, const GROUPS: usize>(vectors: &mut [W; LANE]) {
+    let side = LANE / SIZE;
+    each!(round < 4, {
+        if 1 << round < side {
+            let before = *vectors;
+            each!(group < GROUPS, {
+                each!(k < 8, {
+                    if k < side / 2 {
+                        let first = group * side;
+                        // SAFETY: the caller's promise.
+                        (vectors[first + 2 * k], vectors[first + 2 * k + 1]) =
+                            unsafe { before[first + k].zip::<SIZE>(before[first + k + side / 2]) };
+                    }
+                });
+            });
+        }
+    });
+}
+
+/// A pointer of which the compiler knows nothing more: so it does not keep the places of 64 rows, for which there are no registers.
+#[expect(clippy::pointers_in_nomem_asm_block, reason = "nothing is read or written at the place")]
+#[inline(always)]
+fn opaque(mut place: *const u8) -> *const u8 {
+    // SAFETY: no instruction.
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(reg) place, options(pure, nomem, nostack, preserves_flags));
+    }
+    place
+}
+
+/// Source columns of a line, moved a vector of rows after the other.
+///
+/// Little goes on beside the moves themselves, so that the processor can look ahead: the reads of the next tile begin before those
+/// of this one are done.
+#[derive(Clone, Copy)]
+struct Column {
+    /// Where the first row begins.
+    from: *const u8,
+    /// From one row to the next.
+    stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    /// Where the first row of the next block begins, or nothing.
+    next: *const u8,
+}
+
+impl Column {
+    /// From that row on.
+    fn below<const SIZE: usize>(self, row: usize) -> Self {
+        let down = row as isize * self.stride;
+        let next = if self.next.is_null() { self.next } else { self.next.wrapping_offset(down) };
+        Self { from: self.from.wrapping_offset(down), to: self.to.wrapping_add(row * SIZE), next, ..self }
+    }
+
+    /// Moves so many tiles, `pieces` of a lane each: a line, unless elements are bytes.
+    ///
+    /// # Safety
+    ///
+    /// Their rows can be read and the rows at `to` written.
+    #[inline(always)]
+    unsafe fn tiles<W: Lanes, const SIZE: usize, const STREAM: bool>(self, tiles: usize, pieces: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (W::LANES, SIZE, self.next.is_null()) {
+                (4, 2, true) | (2, 4.., true) => self.go::<W, SIZE, STREAM, 2, false>(tiles, 2),
+                (4, 4.., true) => self.go::<W, SIZE, STREAM, 4, false>(tiles, 1),
+                (_, _, true) => self.go::<W, SIZE, STREAM, 1, false>(tiles, pieces),
+                (4, 2, _) | (2, 4.., _) => self.go::<W, SIZE, STREAM, 2, true>(tiles, 2),
+                (4, 4.., _) => self.go::<W, SIZE, STREAM, 4, true>(tiles, 1),
+                _ => self.go::<W, SIZE, STREAM, 1, true>(tiles, pieces),
+            }
+        }
+    }
+
+    /// Moves so many tiles; `AT_ONCE` lanes of each row are a piece. As many vectors as these have elements are in use, so registers
+    /// are what limits them.
+    ///
+    /// # Safety
+    ///
+    /// As [`Column::tiles`].
+    #[inline(always)]
+    unsafe fn go<W: Lanes, const SIZE: usize, const STREAM: bool, const AT_ONCE: usize, const FETCH: bool>(
+        mut self,
+        tiles: usize,
+        pieces: usize,
+    ) {
+        let side = LANE / SIZE;
+        let (count, parts) = (AT_ONCE * side, W::LANES / AT_ONCE);
+        let rows = W::LANES * side;
+        let many = rows > 16;
+        for _ in 0..tiles {
+            let mut to = self.to;
+            for piece in 0..pieces {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if FETCH {
+                        for row in piece * rows / pieces..(piece + 1) * rows / pieces {
+                            W::prefetch(line_of(self.next, row, self.stride));
+                        }
+                    }
+                    let mut vectors = [W::zero(); LANE];
+                    let mut from = [self.from.wrapping_add(piece * LANE * AT_ONCE); MOST];
+                    for (part, from) in from.iter_mut().enumerate() {
+                        *from = from.wrapping_offset((part * side) as isize * self.stride);
+                    }
+                    let mut on = from;
+                    each!(n < count, {
+                        if many && n > 0 && n % 4 == 0 {
+                            let skipped = if n % side == 0 { (parts - 1) * side } else { 0 };
+                            for from in &mut from {
+                                *from = opaque(from.wrapping_offset((4 + skipped) as isize * self.stride));
+                            }
+                            on = from;
+                        } else if !many {
+                            for (part, on) in on.iter_mut().enumerate() {
+                                let row = (n / side * parts + part) * side + n % side;
+                                *on = from[0].wrapping_offset(row as isize * self.stride);
+                            }
+                        }
+                        vectors[n] = W::load_wide::<AT_ONCE>(on);
+                        for on in &mut on {
+                            *on = on.wrapping_offset(self.stride);
+                        }
+                    });
+                    zipped::<W, SIZE, AT_ONCE>(&mut vectors);
+                    if AT_ONCE > 1 {
+                        let before = vectors;
+                        each!(k < side, {
+                            let mut same = [before[k]; MOST];
+                            each!(group < AT_ONCE, {
+                                same[group % MOST] = before[group * side + k];
+                            });
+                            let same = W::regroup::<AT_ONCE>(same);
+                            each!(group < AT_ONCE, {
+                                vectors[group * side + k] = same[group % MOST];
+                            });
+                        });
+                    }
+                    let start = to;
+                    each!(n < count, {
+                        to = match (many, n % 4) {
+                            (true, 0) => opaque(to).cast_mut(),
+                            (true, _) => to,
+                            (false, _) => start.wrapping_offset(n as isize * self.to_stride),
+                        };
+                        if STREAM {
+                            vectors[n].stream(to);
+                        } else {
+                            vectors[n].store(to);
+                        }
+                        to = to.wrapping_offset(self.to_stride);
+                    });
+                }
+            }
+            self.from = self.from.wrapping_offset(rows as isize * self.stride);
+            self.to = self.to.wrapping_add(rows * SIZE);
+            if FETCH {
+                self.next = self.next.wrapping_offset(rows as isize * self.stride);
+            }
+        }
+    }
+}
