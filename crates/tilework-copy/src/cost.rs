@@ -51,8 +51,11 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                     Store::Carry => columns * rows * size / LINE * 5 / 4,
                     Store::Stage | Store::StageWhole => 2 * columns * rows * size / LINE,
                 };
-            // Wide elements through the cache: one by one is quicker, wherever lines begin.
-            let lines = if store == Store::Plain && size == LANE { lines * 3 / 2 } else { lines };
+            // Wide elements in the last cache: one by one is often quicker, wherever lines begin.
+            let lines = match store {
+                Store::Plain if size == LANE && setting.fetches => lines * 5 / 4,
+                _ => lines,
+            };
             // Registers that are not full, or less than a quarter full; and within the cache it is instructions that count, and
             // these are more.
             let part = rows.min(columns) * size;
@@ -60,7 +63,7 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 (..LANE, _) => lines * 3 / 2 * LANE / part,
                 (..LINE, _) => lines * 3 / 2,
                 (_, true) => lines,
-                (_, false) => lines * 4 / 3,
+                (_, false) => lines * 7 / 6,
             }
         }
         Work::Interleave { size, ways, stride, .. } => {

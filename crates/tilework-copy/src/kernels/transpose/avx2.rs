@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
+use super::copied::{copied, crowds};
 use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block, read_part};
 use super::stage::{pays, staged, streams};
@@ -36,13 +37,17 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             // Nothing less than whole lines is worth streaming.
             return if bytes < 64 { run::<SIZE, false>(of) } else { by_stage::<SIZE, true>(of) };
         }
+        if crowds(of, SIZE) {
+            return by_copies::<SIZE, STREAM>(of);
+        }
         match bytes {
             64.. if !STREAM && pays(of, SIZE) => by_stage::<SIZE, STREAM>(of),
             16 if fits(of, SIZE, 2) => folded::<Two, SIZE, STREAM, 2>(of),
             // Nor is shorter than half a line, and too few columns are not worth code of their own.
             ..32 if STREAM => run::<SIZE, false>(of),
             32.. => block::<Two, SIZE, STREAM, 2>(of),
-            16.. => block::<One, SIZE, STREAM, 1>(of),
+            17.. => block::<Two, SIZE, STREAM, 1>(of),
+            16 => block::<One, SIZE, STREAM, 1>(of),
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
     }
@@ -60,6 +65,18 @@ unsafe fn by_stage<const SIZE: usize, const STREAM: bool>(of: &Block) {
     unsafe { staged::<Two, SIZE, STREAM>(of, run::<SIZE, false>) }
 }
 
+/// The same for its copies.
+///
+/// # Safety
+///
+/// As [`run`].
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn by_copies<const SIZE: usize, const STREAM: bool>(of: &Block) {
+    // SAFETY: the caller's promise.
+    unsafe { copied::<Two, SIZE, STREAM>(of, run::<SIZE, STREAM>) }
+}
+
 /// One lane.
 #[derive(Clone, Copy)]
 struct One(__m128i);
@@ -73,6 +90,7 @@ struct Two(__m256i);
 
 impl Lanes for One {
     const LANES: usize = 1;
+    const IS_REGISTER: bool = true;
 
     type Half = One;
 
@@ -89,16 +107,6 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm_loadu_si128(from.cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
-        unsafe { Self::load(from) }
-    }
-
-    #[inline(always)]
-    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
-        vectors
     }
 
     #[inline(always)]
@@ -122,6 +130,11 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         unsafe { _mm_storeu_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_halves(self, to: *mut u8, after: usize) {
+        unsafe { self.store(to.add(after)) }
     }
 
     #[inline(always)]
@@ -152,6 +165,7 @@ impl Lanes for One {
 
 impl Lanes for Two {
     const LANES: usize = 2;
+    const IS_REGISTER: bool = true;
 
     type Half = One;
 
@@ -214,6 +228,14 @@ impl Lanes for Two {
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_halves(self, to: *mut u8, after: usize) {
+        unsafe {
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self.0));
+            _mm_storeu_si128(to.add(after).cast(), _mm256_extracti128_si256::<1>(self.0));
+        }
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::super::{Block, Transpose};
 use super::avx2::{prefetch, prefetch_to_write, zip_1, zip_2};
 use super::carried;
+use super::copied::{copied, crowds, crowds_too};
 use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block};
 use super::stage::{pays, staged, streams};
@@ -40,18 +41,19 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             // Nothing less than whole lines is worth streaming.
             return if bytes < 64 { run::<SIZE, false>(of) } else { by_stage::<SIZE, true>(of) };
         }
+        // Where whole lines of a source row are read at once, nothing is gone before it is; and rows that are long on both sides are
+        // better written one line after the other.
+        if crowds(of, SIZE) && !(SIZE >= 4 && crowds_too(of, SIZE)) {
+            return by_copies::<SIZE, STREAM>(of);
+        }
         match bytes {
             64.. if !STREAM && pays(of, SIZE) => by_stage::<SIZE, STREAM>(of),
             64.. => block::<Four, SIZE, STREAM, 4>(of),
-            32 if fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
+            32 if SIZE > 1 && fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
             16 if fits(of, SIZE, 4) => folded::<Four, SIZE, STREAM, 4>(of),
             // Shorter rows are never whole lines, and too few columns are not worth code of their own.
             _ if STREAM => run::<SIZE, false>(of),
-            // Narrower vectors that overlap; masks where there are few vectors.
             32.. if SIZE == 1 => block::<Two, SIZE, STREAM, 2>(of),
-            16.. if SIZE == 1 => block::<One, SIZE, STREAM, 1>(of),
-            // Wide elements make few vectors: two half ones that overlap are better than a mask.
-            33.. if SIZE >= 8 => block::<Two, SIZE, STREAM, 2>(of),
             49.. => block::<Four, SIZE, STREAM, 3>(of),
             33.. => block::<Four, SIZE, STREAM, 2>(of),
             32 => block::<Two, SIZE, STREAM, 2>(of),
@@ -74,6 +76,18 @@ unsafe fn by_stage<const SIZE: usize, const STREAM: bool>(of: &Block) {
     unsafe { staged::<Four, SIZE, STREAM>(of, run::<SIZE, false>) }
 }
 
+/// The same for its copies.
+///
+/// # Safety
+///
+/// As [`run`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn by_copies<const SIZE: usize, const STREAM: bool>(of: &Block) {
+    // SAFETY: the caller's promise.
+    unsafe { copied::<Four, SIZE, STREAM>(of, run::<SIZE, STREAM>) }
+}
+
 /// One lane.
 #[derive(Clone, Copy)]
 pub(super) struct One(__m128i);
@@ -91,6 +105,7 @@ pub(super) struct Four(pub(super) __m512i);
 
 impl Lanes for One {
     const LANES: usize = 1;
+    const IS_REGISTER: bool = true;
 
     type Half = One;
 
@@ -107,16 +122,6 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm_loadu_si128(from.cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
-        unsafe { Self::load(from) }
-    }
-
-    #[inline(always)]
-    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
-        vectors
     }
 
     #[inline(always)]
@@ -140,6 +145,11 @@ impl Lanes for One {
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         unsafe { _mm_storeu_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_halves(self, to: *mut u8, after: usize) {
+        unsafe { self.store(to.add(after)) }
     }
 
     #[inline(always)]
@@ -175,6 +185,7 @@ impl Lanes for One {
 
 impl Lanes for Two {
     const LANES: usize = 2;
+    const IS_REGISTER: bool = true;
 
     type Half = One;
 
@@ -240,6 +251,14 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
+    unsafe fn store_halves(self, to: *mut u8, after: usize) {
+        unsafe {
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self.0));
+            _mm_storeu_si128(to.add(after).cast(), _mm256_extracti128_si256::<1>(self.0));
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store_part(self, to: *mut u8, bytes: usize) {
         unsafe { _mm256_mask_storeu_epi8(to.cast(), first(bytes) as u32, self.0) }
     }
@@ -272,6 +291,7 @@ impl Lanes for Two {
 
 impl Lanes for Four {
     const LANES: usize = 4;
+    const IS_REGISTER: bool = true;
 
     type Half = Two;
 
@@ -366,6 +386,14 @@ impl Lanes for Four {
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_halves(self, to: *mut u8, after: usize) {
+        unsafe {
+            _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(self.0));
+            _mm256_storeu_si256(to.add(after).cast(), _mm512_extracti64x4_epi64::<1>(self.0));
+        }
     }
 
     #[inline(always)]

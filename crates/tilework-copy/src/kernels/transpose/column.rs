@@ -2,21 +2,19 @@
 
 use super::super::Block;
 use super::super::carry::each;
-use super::lanes::{LANE, LINE, Lanes, MOST, Scratch, line_of};
+use super::lanes::{LANE, Lanes, MOST, line_of};
 
-/// Moves `pieces` pieces of columns from `first` on, a line of them unless elements are bytes, as far as the rows go. `base` is where a line of columns begins
-/// that holds them.
+/// Moves `pieces` pieces of columns from `first` on, as far as the rows go: a line of them, unless elements are bytes or rows `SHORT`,
+/// more than half a vector and less than one.
 ///
 /// # Safety
 ///
-/// As [`super::lanes::block`], for these columns, with rows that fill one vector at least.
+/// As [`super::lanes::block`], for these columns, with rows that fill one vector at least if they are not `SHORT`.
 #[inline(always)]
-pub(super) unsafe fn down<W: Lanes, const SIZE: usize, const STREAM: bool>(
+pub(super) unsafe fn down<W: Lanes, const SIZE: usize, const STREAM: bool, const SHORT: bool>(
     block: &Block,
     first: usize,
-    base: usize,
     pieces: usize,
-    scratch: Option<&mut Scratch>,
 ) {
     let side = LANE / SIZE;
     let tile = W::LANES * side;
@@ -28,16 +26,10 @@ pub(super) unsafe fn down<W: Lanes, const SIZE: usize, const STREAM: bool>(
         to_stride: destination_stride,
         next: if block.next.is_null() { block.next } else { block.next.wrapping_add(first * SIZE) },
     };
-    // SAFETY: the caller's promise; each tile is read before it is written.
+    // SAFETY: the caller's promise.
     unsafe {
-        if let Some(scratch) = scratch {
-            for top in (0..rows).step_by(tile) {
-                let below = column.below::<SIZE>(top.min(rows - tile));
-                scratch.fill::<W>(below.from.wrapping_sub((first - base) * SIZE), source_stride, tile);
-                let from = scratch.0.as_ptr().cast::<u8>().add((first - base) * SIZE);
-                Column { from, stride: LINE as isize, ..below }.tiles::<W, SIZE, STREAM>(1, pieces);
-            }
-            return;
+        if SHORT {
+            return column.short::<W, SIZE>(rows, pieces);
         }
         column.tiles::<W, SIZE, STREAM>(rows / tile, pieces);
         // Less than a tile is left: the narrowest vectors that hold it, which overlap what was moved.
@@ -123,39 +115,69 @@ impl Column {
     unsafe fn tiles<W: Lanes, const SIZE: usize, const STREAM: bool>(self, tiles: usize, pieces: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            match (W::LANES, SIZE, self.next.is_null()) {
-                (4, 2, true) | (2, 4.., true) => self.go::<W, SIZE, STREAM, 2, false>(tiles, 2),
-                (4, 4.., true) => self.go::<W, SIZE, STREAM, 4, false>(tiles, 1),
-                (_, _, true) => self.go::<W, SIZE, STREAM, 1, false>(tiles, pieces),
-                (4, 2, _) | (2, 4.., _) => self.go::<W, SIZE, STREAM, 2, true>(tiles, 2),
-                (4, 4.., _) => self.go::<W, SIZE, STREAM, 4, true>(tiles, 1),
-                _ => self.go::<W, SIZE, STREAM, 1, true>(tiles, pieces),
+            let fetches = !self.next.is_null();
+            let tile = W::LANES * LANE / SIZE;
+            match (W::LANES, SIZE, fetches) {
+                _ if !W::IS_REGISTER => self.go::<W, SIZE, STREAM, 1, true, false>(tiles, pieces, tile),
+                (4, 2, false) | (2, 4.., false) => {
+                    self.go::<W, SIZE, STREAM, 2, false, false>(tiles, 2, tile)
+                }
+                (4, 4.., false) => self.go::<W, SIZE, STREAM, 4, false, false>(tiles, 1, tile),
+                (_, _, false) => self.go::<W, SIZE, STREAM, 1, false, false>(tiles, pieces, tile),
+                (4, 2, _) | (2, 4.., _) => self.go::<W, SIZE, STREAM, 2, true, false>(tiles, 2, tile),
+                (4, 4.., _) => self.go::<W, SIZE, STREAM, 4, true, false>(tiles, 1, tile),
+                _ => self.go::<W, SIZE, STREAM, 1, true, false>(tiles, pieces, tile),
             }
         }
     }
 
-    /// Moves so many tiles; `AT_ONCE` lanes of each row are a piece. As many vectors as these have elements are in use, so registers
-    /// are what limits them.
+    /// Moves rows that are more than half a vector, and less than one: its second half is the last rows, which overlap the first half.
+    ///
+    /// # Safety
+    ///
+    /// As [`Column::tiles`], for so many rows.
+    #[inline(always)]
+    unsafe fn short<W: Lanes, const SIZE: usize>(self, rows: usize, pieces: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.next.is_null() {
+                self.go::<W, SIZE, false, 1, false, true>(1, pieces, rows);
+            } else {
+                self.go::<W, SIZE, false, 1, true, true>(1, pieces, rows);
+            }
+        }
+    }
+
+    /// Moves so many tiles of so many `rows`; `AT_ONCE` lanes of each row are a piece. As many vectors as these have elements are in
+    /// use, so registers are what limits them. If they go in `HALVES`, the rows are more than half a vector.
     ///
     /// # Safety
     ///
     /// As [`Column::tiles`].
     #[inline(always)]
-    unsafe fn go<W: Lanes, const SIZE: usize, const STREAM: bool, const AT_ONCE: usize, const FETCH: bool>(
+    unsafe fn go<
+        W: Lanes,
+        const SIZE: usize,
+        const STREAM: bool,
+        const AT_ONCE: usize,
+        const FETCH: bool,
+        const HALVES: bool,
+    >(
         mut self,
         tiles: usize,
         pieces: usize,
+        rows: usize,
     ) {
         let side = LANE / SIZE;
         let (count, parts) = (AT_ONCE * side, W::LANES / AT_ONCE);
-        let rows = W::LANES * side;
-        let many = rows > 16;
+        let many = W::LANES * side > 16;
+        let fetch = FETCH && !self.next.is_null();
         for _ in 0..tiles {
             let mut to = self.to;
             for piece in 0..pieces {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if FETCH {
+                    if fetch {
                         for row in piece * rows / pieces..(piece + 1) * rows / pieces {
                             W::prefetch(line_of(self.next, row, self.stride));
                         }
@@ -163,7 +185,9 @@ impl Column {
                     let mut vectors = [W::zero(); LANE];
                     let mut from = [self.from.wrapping_add(piece * LANE * AT_ONCE); MOST];
                     for (part, from) in from.iter_mut().enumerate() {
-                        *from = from.wrapping_offset((part * side) as isize * self.stride);
+                        let last = HALVES && part >= W::LANES / 2 && part < W::LANES;
+                        let row = if last { rows - (W::LANES - part) * side } else { part * side };
+                        *from = from.wrapping_offset(row as isize * self.stride);
                     }
                     let mut on = from;
                     each!(n < count, {
@@ -175,8 +199,8 @@ impl Column {
                             on = from;
                         } else if !many {
                             for (part, on) in on.iter_mut().enumerate() {
-                                let row = (n / side * parts + part) * side + n % side;
-                                *on = from[0].wrapping_offset(row as isize * self.stride);
+                                let row = n / side * parts * side + n % side;
+                                *on = from[part].wrapping_offset(row as isize * self.stride);
                             }
                         }
                         vectors[n] = W::load_wide::<AT_ONCE>(on);
@@ -207,6 +231,8 @@ impl Column {
                         };
                         if STREAM {
                             vectors[n].stream(to);
+                        } else if HALVES {
+                            vectors[n].store_halves(to, rows * SIZE - W::LANES * LANE / 2);
                         } else {
                             vectors[n].store(to);
                         }
@@ -216,7 +242,7 @@ impl Column {
             }
             self.from = self.from.wrapping_offset(rows as isize * self.stride);
             self.to = self.to.wrapping_add(rows * SIZE);
-            if FETCH {
+            if fetch {
                 self.next = self.next.wrapping_offset(rows as isize * self.stride);
             }
         }

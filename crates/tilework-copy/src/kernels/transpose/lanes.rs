@@ -1,7 +1,5 @@
 //! The algorithm that [`super`] describes, for vectors of any number of lanes.
 
-use std::mem::MaybeUninit;
-
 use super::super::Block;
 use super::super::carry::each;
 use super::column::{down, zipped};
@@ -18,6 +16,9 @@ pub(super) trait Lanes: Copy {
     /// How many lanes: 1, 2 or 4.
     const LANES: usize;
 
+    /// Whether a vector is one register, so that there are many.
+    const IS_REGISTER: bool;
+
     /// A vector of half as many lanes, or of one.
     type Half: Lanes;
 
@@ -31,11 +32,18 @@ pub(super) trait Lanes: Copy {
     unsafe fn load_whole(from: *const u8) -> Self;
 
     /// `AT_ONCE` lanes are read in a row at each of the places: 1, 2 or 4, at most all.
-    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self;
+    #[inline(always)]
+    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::load(from) }
+    }
 
     /// The lane `k` of each group of `AT_ONCE` lanes of each of the first `AT_ONCE` vectors, in order, is the vector `k` of the
     /// result: groups and vectors are one index, and change places with the lanes in a group.
-    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST];
+    #[inline(always)]
+    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        vectors
+    }
 
     /// As [`Lanes::load`], but only the first `bytes` bytes of each lane are read; less than 16.
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self;
@@ -50,6 +58,9 @@ pub(super) trait Lanes: Copy {
 
     /// Writes all bytes.
     unsafe fn store(self, to: *mut u8);
+
+    /// Writes the first half of the lanes, and the second one so many bytes after where the first begins.
+    unsafe fn store_halves(self, to: *mut u8, after: usize);
 
     /// Writes the first `bytes` bytes; at least one of the last lane that has any, at most all.
     unsafe fn store_part(self, to: *mut u8, bytes: usize);
@@ -81,8 +92,6 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
     let side = LANE / SIZE;
     let tile = W::LANES * side;
     let &Block { rows, columns, source_stride, destination_stride, .. } = block;
-    let scratch_needed = columns >= LINE / SIZE && falls_into_one_set(tile, source_stride, 12);
-    let mut scratch = Scratch(MaybeUninit::uninit());
     // The lanes in which the rows of a piece begin; those past the end of the rows read row 0, and are not stored.
     let begin = |lane: usize| if lane > PART { 0 } else { lane * side };
     let in_part = if PART < W::LANES { rows - PART * side } else { 0 };
@@ -97,13 +106,20 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
         let base = if end - line < LINE / SIZE { columns.saturating_sub(LINE / SIZE) } else { line };
         let rest = (end - line) % side;
         let whole = end - line == LINE / SIZE;
-        if PART == W::LANES && (whole || SIZE == 1 && columns >= side && (!STREAM || rest == 0)) {
+        // Rows of more than half a vector, and the columns of a lane at least; of 2 bytes, masks are as quick.
+        let short = PART > 0 && PART < W::LANES && SIZE != 2 && columns >= side;
+        if short || PART == W::LANES && (!STREAM || SIZE >= 8) && (whole || SIZE == 1 && columns >= side) {
             // The last pieces overlap.
             let all = [(line, (end - line) / side), (columns.saturating_sub(side), usize::from(rest > 0))];
             for (first, pieces) in all.into_iter().filter(|all| all.1 > 0) {
-                let scratch = scratch_needed.then_some(&mut scratch);
-                // SAFETY: the columns lie within the block: a line where they are whole and where a scratch is needed, else pieces.
-                unsafe { down::<W, SIZE, STREAM>(block, first, base, pieces, scratch) };
+                // SAFETY: the columns lie within the block: a line where they are whole, else pieces.
+                unsafe {
+                    if PART == W::LANES {
+                        down::<W, SIZE, STREAM, false>(block, first, pieces);
+                    } else {
+                        down::<W, SIZE, false, true>(block, first, pieces);
+                    }
+                }
             }
             line = end;
             continue;
@@ -116,15 +132,10 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
             let at = |start: *const u8| {
                 start.wrapping_offset(row as isize * source_stride).wrapping_add(base * SIZE)
             };
-            let (mut from, mut stride) = (at(block.source), source_stride);
-            if scratch_needed {
-                // SAFETY: the block has a line of columns, and the rows are no more than it has.
-                unsafe { scratch.fill::<W>(from, source_stride, tile.min(rows)) };
-                (from, stride) = (scratch.0.as_ptr().cast(), LINE as isize);
-            }
+            let from = at(block.source);
             let mut lanes = [from; MOST];
             for (k, lane) in lanes.iter_mut().enumerate() {
-                *lane = from.wrapping_offset(begin(k) as isize * stride);
+                *lane = from.wrapping_offset(begin(k) as isize * source_stride);
             }
             let to = block.destination.wrapping_add(row * SIZE);
             // From this tile's destination to that of the tile after the next.
@@ -139,7 +150,7 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
             };
             let piece_at = |column: usize| Piece {
                 lanes: lanes.map(|lane| lane.wrapping_add((column - base) * SIZE)),
-                stride,
+                stride: source_stride,
                 in_part,
                 to: to.wrapping_offset(column as isize * destination_stride),
                 to_stride: destination_stride,
@@ -227,31 +238,6 @@ pub(super) fn falls_into_one_set(rows: usize, stride: isize, ways: usize) -> boo
         let sets = every * (rows / every * step / LINE + 1);
         rows >= sets * ways
     })
-}
-
-/// A tile of source lines, next to each other.
-#[repr(align(64))]
-pub(super) struct Scratch(pub(super) MaybeUninit<[u8; LINE * LINE]>);
-
-impl Scratch {
-    /// Copies one line of each of `rows` rows.
-    ///
-    /// # Safety
-    ///
-    /// The lines can be read, and there are at most 64.
-    #[inline(always)]
-    pub(super) unsafe fn fill<W: Lanes>(&mut self, from: *const u8, stride: isize, rows: usize) {
-        for row in 0..rows.min(LINE) {
-            let from = from.wrapping_offset(row as isize * stride);
-            for done in (0..LINE).step_by(W::LANES * LANE) {
-                // SAFETY: `done` stays below the line's length, the row below the scratch's rows.
-                unsafe {
-                    let to = self.0.as_mut_ptr().cast::<u8>().add(row * LINE + done);
-                    W::load_whole(from.wrapping_add(done)).store(to);
-                }
-            }
-        }
-    }
 }
 
 /// A vector of destination rows by a lane of source columns.

@@ -17,9 +17,8 @@
 //! fewer instructions wait for a row. Ragged blocks need nothing slower: the last piece moves back to overlap the one before, and
 //! blocks smaller than a piece use narrower vectors and masks.
 //!
-//! The rows of a piece must stay in the nearest cache while four pieces share their lines. With strides of a
-//! large power of two they cannot, for all fall into one set of the cache; then a tile's rows are first copied
-//! to a scratch tile.
+//! The rows of a piece must stay in the nearest cache while pieces share their lines. With strides of a large power of two they
+//! cannot, for all fall into one set of the cache; then they are copied first ([`copied`]).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -29,6 +28,8 @@ mod avx512;
 mod carried;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod column;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod copied;
 #[cfg(target_arch = "x86_64")]
 mod fold;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

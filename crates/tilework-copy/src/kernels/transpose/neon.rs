@@ -10,6 +10,7 @@ use std::arch::asm;
 use super::super::neon::zipped;
 use super::super::vector::prefetch_near;
 use super::super::{Block, Transpose};
+use super::copied::{copied, crowds};
 use super::lanes::{LANE, Lanes, MOST, block, read_part};
 use super::stage::{pays, staged};
 
@@ -48,6 +49,9 @@ unsafe fn run<const SIZE: usize>(of: &Block) {
     let lanes = (of.rows * SIZE / LANE).min(widest(SIZE));
     // SAFETY: the caller's promise; the rows fill one vector, or are shorter than a lane.
     unsafe {
+        if crowds(of, SIZE) {
+            return by_copies::<SIZE>(of);
+        }
         match lanes {
             0 => block::<Wide<1>, SIZE, false, 0>(of),
             _ if pays(of, SIZE) => by_stage::<SIZE>(of),
@@ -68,6 +72,18 @@ unsafe fn run<const SIZE: usize>(of: &Block) {
 unsafe fn by_stage<const SIZE: usize>(of: &Block) {
     // SAFETY: the caller's promise; the stage's rows are whole lines, so that it is not staged again.
     unsafe { staged::<Wide<4>, SIZE, false>(of, run::<SIZE>) }
+}
+
+/// The same for its copies.
+///
+/// # Safety
+///
+/// As [`run`].
+#[inline(never)]
+#[target_feature(enable = "neon")]
+unsafe fn by_copies<const SIZE: usize>(of: &Block) {
+    // SAFETY: the caller's promise.
+    unsafe { copied::<Wide<4>, SIZE, false>(of, run::<SIZE>) }
 }
 
 /// So many lanes: 1, 2 or 4.
@@ -99,6 +115,7 @@ where
     Self: Halved,
 {
     const LANES: usize = N;
+    const IS_REGISTER: bool = false;
 
     type Half = <Self as Halved>::Half;
 
@@ -126,16 +143,6 @@ where
     }
 
     #[inline(always)]
-    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
-        unsafe { Self::load(from) }
-    }
-
-    #[inline(always)]
-    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
-        vectors
-    }
-
-    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         let mut lanes = unsafe { Self::zero() };
         for (lane, from) in lanes.0.iter_mut().zip(from) {
@@ -160,6 +167,14 @@ where
     unsafe fn store(self, to: *mut u8) {
         for (lane, vector) in self.0.into_iter().enumerate() {
             unsafe { vst1q_u8(to.add(lane * LANE), vector) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_halves(self, to: *mut u8, after: usize) {
+        for (k, lane) in self.0.into_iter().enumerate() {
+            let at = if k < N / 2 { k * LANE } else { after + (k - N / 2) * LANE };
+            unsafe { vst1q_u8(to.add(at), lane) };
         }
     }
 

@@ -167,16 +167,23 @@ fn every_small_block_moves() {
 fn rows_a_power_of_two_apart_move() {
     let mut dice = Dice(2);
     every(|set, size, kernel| {
-        for (k, source_stride) in [1024, 2048, -4096, 4096, 8192].into_iter().enumerate() {
+        for k in 0..40 {
+            // More than are copied at a time, on either side: 64 rows of 256 bytes.
+            let (rows, columns) = (dice.roll(1, 150), dice.roll(1, 600 / size));
+            let source_stride = [1024, 2048, -4096, 4096, 8192][k % 5];
+            // These crowd as well, or adjoin, or are whole lines.
+            let adjoining = rows * size;
+            let destination_stride = [4096, adjoining, adjoining.next_multiple_of(64)][k / 5 % 3] as isize;
             let case = Case {
-                rows: dice.roll(1, 2 * kernel.tile + 3),
-                columns: dice.roll(1, (1024 / size).min(2 * kernel.tile + 3)),
+                rows,
+                columns,
                 source_stride,
-                destination_stride: 2048,
+                destination_stride,
                 source_offset: k % 2 * 3,
-                destination_offset: k % 2 * 5,
+                destination_offset: k / 2 % 2 * 5,
             };
-            check(set, size, kernel.plain, case, true);
+            check(set, size, kernel.plain, case, dice.roll(0, 1) == 0);
+            check(set, size, kernel.stream, case, dice.roll(0, 1) == 0);
         }
     });
 }
