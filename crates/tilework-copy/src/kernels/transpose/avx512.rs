@@ -42,8 +42,9 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             return if bytes < 64 { run::<SIZE, false>(of) } else { by_stage::<SIZE, true>(of) };
         }
         // Where whole lines of a source row are read at once, nothing is gone before it is; and rows that are long on both sides are
-        // better written one line after the other.
-        if crowds(of, SIZE) && !(SIZE >= 4 && crowds_too(of, SIZE)) {
+        // better written one line after the other, as are those past the cache.
+        let as_it_is = SIZE >= 4 && crowds_too(of, SIZE) || STREAM && SIZE >= 8;
+        if crowds(of, SIZE) && !as_it_is {
             return by_copies::<SIZE, STREAM>(of);
         }
         match bytes {

@@ -10,7 +10,7 @@
 //!    one bit; after as many rounds as an index has bits, vector and place have changed roles, and that is the
 //!    transpose. Every round is the same pair of instructions, for every element size its own.
 //! 3. **Store.** Vector `j` is now 64 bytes of destination row `j`: a whole line, if the destination is aligned.
-//!    What is stored soon is asked for two tiles ahead, since a store that misses holds up all that follow it.
+//!    Where tiles are not whole, what is stored soon is asked for two tiles ahead, since a store that misses holds up all that follow it.
 //!
 //! So the smallest piece is 64 destination bytes by 16 source bytes. Where registers suffice for more of a source row (elements of 2
 //! bytes and more with vectors of 4 lanes), a vector takes 2 or 4 lanes of it at once, and a last round changes the places of lanes:
