@@ -54,11 +54,11 @@ pub(super) unsafe fn down<W: Lanes, const SIZE: usize, const STREAM: bool, const
 #[inline(always)]
 pub(super) unsafe fn zipped<W: Lanes, const SIZE: usize, const GROUPS: usize>(vectors: &mut [W; LANE]) {
     let side = LANE / SIZE;
-    each!(round < 4, {
+    each!(0 1 2 3, round < 4, {
         if 1 << round < side {
             let before = *vectors;
-            each!(group < GROUPS, {
-                each!(k < 8, {
+            each!(0 1 2 3, group < GROUPS, {
+                each!(0 1 2 3 4 5 6 7, k < 8, {
                     if k < side / 2 {
                         let first = group * side;
                         // SAFETY: the caller's promise.
@@ -213,11 +213,11 @@ impl Column {
                         let before = vectors;
                         each!(k < side, {
                             let mut same = [before[k]; MOST];
-                            each!(group < AT_ONCE, {
+                            each!(0 1 2 3, group < AT_ONCE, {
                                 same[group % MOST] = before[group * side + k];
                             });
                             let same = W::regroup::<AT_ONCE>(same);
-                            each!(group < AT_ONCE, {
+                            each!(0 1 2 3, group < AT_ONCE, {
                                 vectors[group * side + k] = same[group % MOST];
                             });
                         });
