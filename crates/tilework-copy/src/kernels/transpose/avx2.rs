@@ -189,16 +189,6 @@ impl Lanes for Two {
     }
 
     #[inline(always)]
-    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
-        unsafe { if AT_ONCE == 2 { Self::load_whole(from[0]) } else { Self::load(from) } }
-    }
-
-    #[inline(always)]
-    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
-        unsafe { if AT_ONCE == 2 { Self::exchange::<2>(vectors) } else { vectors } }
-    }
-
-    #[inline(always)]
     unsafe fn load_part(from: [*const u8; MOST], bytes: usize) -> Self {
         unsafe {
             let low = load_part(from[0], bytes);

@@ -50,7 +50,7 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
         match bytes {
             64.. if !STREAM && pays(of, SIZE) => by_stage::<SIZE, STREAM>(of),
             64.. => block::<Four, SIZE, STREAM, 4>(of),
-            32 if SIZE > 1 && fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
+            32 if (SIZE > 1 || STREAM) && fits(of, SIZE, 2) => folded::<Four, SIZE, STREAM, 2>(of),
             16 if fits(of, SIZE, 4) => folded::<Four, SIZE, STREAM, 4>(of),
             // Shorter rows are never whole lines, and too few columns are not worth code of their own.
             _ if STREAM => run::<SIZE, false>(of),
@@ -207,16 +207,6 @@ impl Lanes for Two {
     #[inline(always)]
     unsafe fn load_whole(from: *const u8) -> Self {
         unsafe { Self(_mm256_loadu_si256(from.cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
-        unsafe { if AT_ONCE == 2 { Self::load_whole(from[0]) } else { Self::load(from) } }
-    }
-
-    #[inline(always)]
-    unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
-        unsafe { if AT_ONCE == 2 { Self::exchange::<2>(vectors) } else { vectors } }
     }
 
     #[inline(always)]

@@ -71,7 +71,7 @@ pub(super) unsafe fn zipped<W: Lanes, const SIZE: usize, const GROUPS: usize>(ve
     });
 }
 
-/// A pointer of which the compiler knows nothing more: so it does not keep the places of 64 rows, for which there are no registers.
+/// Hides from the compiler how a pointer was made. Else it computes the places of all 64 rows in advance, and has no registers for them.
 #[expect(clippy::pointers_in_nomem_asm_block, reason = "nothing is read or written at the place")]
 #[inline(always)]
 fn opaque(mut place: *const u8) -> *const u8 {
@@ -106,7 +106,7 @@ impl Column {
         Self { from: self.from.wrapping_offset(down), to: self.to.wrapping_add(row * SIZE), next, ..self }
     }
 
-    /// Moves so many tiles, `pieces` of a lane each: a line, unless elements are bytes.
+    /// Moves `tiles` tiles. Each is `pieces` lanes wide: a line, unless elements are bytes.
     ///
     /// # Safety
     ///
@@ -135,7 +135,7 @@ impl Column {
     ///
     /// # Safety
     ///
-    /// As [`Column::tiles`], for so many rows.
+    /// As [`Column::tiles`], for `rows` rows.
     #[inline(always)]
     unsafe fn short<W: Lanes, const SIZE: usize>(self, rows: usize, pieces: usize) {
         // SAFETY: the caller's promise.
@@ -148,8 +148,8 @@ impl Column {
         }
     }
 
-    /// Moves so many tiles of so many `rows`; `AT_ONCE` lanes of each row are a piece. As many vectors as these have elements are in
-    /// use, so registers are what limits them. If they go in `HALVES`, the rows are more than half a vector.
+    /// Moves `tiles` tiles of `rows` rows; a piece is `AT_ONCE` lanes of each row. Each of its elements needs a vector, so registers
+    /// limit it. In `HALVES` go rows that are more than half a vector.
     ///
     /// # Safety
     ///

@@ -1,7 +1,7 @@
 //! Blocks whose source rows crowd into a few sets of the nearest cache: as they do with a pitch of a large power of two.
 //!
-//! What the machine fetches of such rows in advance is gone before it is read, and so is a line of which a part was read. So some
-//! lines of each row are copied first, one row after the other, to where they do not.
+//! What the machine fetches of such rows in advance is gone before it is read, and so is the rest of a line that was read in part.
+//! So some lines of each row are copied first, one row after the other, to where they do not crowd.
 
 use std::mem::MaybeUninit;
 
@@ -60,7 +60,7 @@ pub(super) unsafe fn copied<W: Lanes, const SIZE: usize, const STREAM: bool>(blo
             let whole = bytes / LINE * LINE;
             for k in 0..count {
                 let from = at(block.source).wrapping_offset(k as isize * source_stride);
-                // SAFETY: so many bytes of a row of the block, and of its copy.
+                // SAFETY: `bytes` bytes of a row of the block, and of its copy.
                 unsafe {
                     let to = copies.add(k * PITCH);
                     for done in (0..whole).step_by(W::LANES * LANE) {

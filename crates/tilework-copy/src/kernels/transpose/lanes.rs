@@ -35,13 +35,18 @@ pub(super) trait Lanes: Copy {
     #[inline(always)]
     unsafe fn load_wide<const AT_ONCE: usize>(from: [*const u8; MOST]) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Self::load(from) }
+        unsafe { if AT_ONCE == Self::LANES { Self::load_whole(from[0]) } else { Self::load(from) } }
     }
 
     /// The lane `k` of each group of `AT_ONCE` lanes of each of the first `AT_ONCE` vectors, in order, is the vector `k` of the
     /// result: groups and vectors are one index, and change places with the lanes in a group.
     #[inline(always)]
     unsafe fn regroup<const AT_ONCE: usize>(vectors: [Self; MOST]) -> [Self; MOST] {
+        #[cfg(target_arch = "x86_64")]
+        if AT_ONCE > 1 && AT_ONCE == Self::LANES {
+            // SAFETY: the caller's promise.
+            return unsafe { Self::exchange::<AT_ONCE>(vectors) };
+        }
         vectors
     }
 
@@ -59,7 +64,7 @@ pub(super) trait Lanes: Copy {
     /// Writes all bytes.
     unsafe fn store(self, to: *mut u8);
 
-    /// Writes the first half of the lanes, and the second one so many bytes after where the first begins.
+    /// Writes the first half of the lanes at `to`, and the second half `after` bytes behind `to`.
     unsafe fn store_halves(self, to: *mut u8, after: usize);
 
     /// Writes the first `bytes` bytes; at least one of the last lane that has any, at most all.
