@@ -230,6 +230,8 @@ fn grow(
     // With few lines in a call, memory wants longer pieces.
     let row = if lines < 4 { 2 * ROWS * LINE } else { ROWS * LINE };
     let column = (BLOCK / (row / width * lines)).clamp(width, COLUMNS * LINE);
+    // Squares of many lines are wide on both sides: memory wants long pieces of as many rows.
+    let (row, column) = if setting.streams && lines > 16 { (6 * LINE, 8 * LINE) } else { (row, column) };
     rows.grow(nest, STAGED);
     columns.grow(nest, column);
     rows.grow(nest, row);
@@ -250,15 +252,22 @@ type Cut = (Chain, Turn, usize);
 fn finish(
     nest: ByteNest,
     ((rows, row, row_piece), (columns, column, column_piece)): (Cut, Cut),
-    passes: SmallVec<[Pass; 1]>,
+    mut passes: SmallVec<[Pass; 1]>,
     own: Option<Network>,
     (lines, width): (usize, usize),
     setting: Setting,
 ) -> Option<Step> {
+    let square = |put| match own {
+        None if width == LINE => net::square(setting.set, width / lines, put),
+        _ => None,
+    };
+    if square(Put::Plain).is_some() {
+        passes.truncate(1);
+    }
     let last = passes.last()?;
     // A short line is only a part of one, so that it is put together with others before it goes past the cache.
     let streams = setting.streams && width == LINE;
-    let kernel = |pass: &Pass, put| net::pass(setting.set, width, pass.count, put);
+    let kernel = |pass: &Pass, put| square(put).or_else(|| net::pass(setting.set, width, pass.count, put));
     let put = if streams { Put::Stream } else { Put::Plain };
     let (plain, stream, carry) = (kernel(last, Put::Plain)?, kernel(last, put)?, kernel(last, Put::Carry));
     let first = if passes.len() > 1 { Some(kernel(&passes[0], Put::Plain)?) } else { None };

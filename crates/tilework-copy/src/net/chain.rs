@@ -46,13 +46,12 @@ impl<'a> Growing<'a> {
             let step = self.side.step(&turn).unsigned_abs();
             let pieces = step.saturating_mul(turn.extent).div_ceil(wanted).min(turn.extent);
             piece = turn.extent.div_ceil(pieces);
-            // Whole lines, if all pieces can be.
+            // Whole lines, if a piece is one or more: what is left over costs as much as a line.
             let lines = LINE >> step.trailing_zeros().min(LINE.trailing_zeros());
-            if turn.extent.is_multiple_of(lines) && lines <= 2 * piece {
-                piece = piece.next_multiple_of(lines);
-            }
+            let more = if lines <= 2 * piece { lines } else { 1 };
+            piece = piece.next_multiple_of(more).min(turn.extent);
             while ((turn.extent - 1) % piece + 1) * step < least && piece < turn.extent {
-                piece += 1;
+                piece = (piece + more).min(turn.extent);
             }
             if step.saturating_mul(turn.extent) < self.bytes || piece == turn.extent {
                 self.turns.push(turn);

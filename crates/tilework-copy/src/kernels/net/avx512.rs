@@ -6,7 +6,7 @@ use super::super::carry::{begin, each, joined, joined_over};
 use super::{Bytes, Calls, Pass, PassFn, Put, STAGES, Slots};
 
 /// The registers of a pass. What it has no lines for is never touched.
-type Lines = [__m512i; 1 << STAGES];
+pub(super) type Lines = [__m512i; 1 << STAGES];
 
 pub(super) fn pass(stages: usize, put: Put) -> Option<PassFn> {
     Some(match stages {
@@ -28,9 +28,9 @@ fn of<const K: usize>(put: Put) -> PassFn {
 }
 
 /// The same as [`Put`], as compilers want it.
-const PLAIN: u8 = 0;
-const STREAM: u8 = 1;
-const CARRY: u8 = 2;
+pub(super) const PLAIN: u8 = 0;
+pub(super) const STREAM: u8 = 1;
+pub(super) const CARRY: u8 = 2;
 
 /// # Safety
 /// As for [`PassFn`].
@@ -58,22 +58,38 @@ unsafe fn run<const K: usize, const PUT: u8>(pass: &Pass, calls: &Calls) {
             stage::<K, 2>(&pass.stages[2], &mut lines);
             stage::<K, 3>(&pass.stages[3], &mut lines);
             permute::<K>(&pass.after, &mut lines);
-            let destination = calls.destination.wrapping_offset(*calls.destinations.add(call));
-            let to = calls.to.add(call * calls.to_step);
-            if PUT == CARRY {
-                carry::<K>(&lines, destination, to, call, calls);
-                continue;
-            }
-            for (r, &line) in lines[..1 << K].iter().enumerate() {
-                let to = destination.wrapping_offset(*to.add(r * calls.to_stride));
-                if PUT == STREAM {
-                    debug_assert!(to.addr().is_multiple_of(64));
-                    _mm512_stream_si512(to.cast(), line);
-                } else {
-                    _mm512_storeu_si512(to.cast(), line);
-                }
-            }
+            put::<K, PUT>(&lines, 0, call, calls);
         }
+    }
+}
+
+/// Writes 2^K lines of a call, from the line `first` on.
+///
+/// # Safety
+/// As for [`PassFn`].
+#[inline(always)]
+pub(super) unsafe fn put<const K: usize, const PUT: u8>(
+    lines: &Lines,
+    first: usize,
+    call: usize,
+    calls: &Calls,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if PUT == CARRY {
+            return carry::<K>(lines, first, call, calls);
+        }
+        let destination = calls.destination.wrapping_offset(*calls.destinations.add(call));
+        let to = calls.to.add(call * calls.to_step + first * calls.to_stride);
+        each!(r < 1 << K, {
+            let to = destination.wrapping_offset(*to.add(r * calls.to_stride));
+            if PUT == STREAM {
+                debug_assert!(to.addr().is_multiple_of(64));
+                _mm512_stream_si512(to.cast(), lines[r]);
+            } else {
+                _mm512_storeu_si512(to.cast(), lines[r]);
+            }
+        });
     }
 }
 
@@ -81,25 +97,19 @@ unsafe fn run<const K: usize, const PUT: u8>(pass: &Pass, calls: &Calls) {
 ///
 /// # Safety
 /// As for [`PassFn`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-unsafe fn carry<const K: usize>(
-    lines: &Lines,
-    destination: *mut u8,
-    to: *const isize,
-    call: usize,
-    calls: &Calls,
-) {
+#[inline(always)]
+unsafe fn carry<const K: usize>(lines: &Lines, first: usize, call: usize, calls: &Calls) {
     let rows = &calls.carrying;
     // SAFETY: the caller's promise.
     unsafe {
         if rows.ends || rows.skip > 0 {
             // Another array, so that the lines themselves need not be in memory.
             let lines = *lines;
-            return carry_ends(&lines[..1 << K], destination, to, call, calls);
+            return carry_ends(&lines[..1 << K], first, call, calls);
         }
-        let held = rows.behind(call).lines;
-        let hold = rows.hold.add(call * calls.to_step);
+        let destination = calls.destination.wrapping_offset(*calls.destinations.add(call));
+        let first = call * calls.to_step + first * calls.to_stride;
+        let (held, hold, to) = (rows.behind(call).lines, rows.hold.add(first), calls.to.add(first));
         each!(r < 1 << K, {
             let number = r * calls.to_stride;
             let hold = held.wrapping_offset(*hold.add(number));
@@ -117,21 +127,21 @@ unsafe fn carry<const K: usize>(
 #[cold]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-unsafe fn carry_ends(lines: &[__m512i], destination: *mut u8, to: *const isize, call: usize, calls: &Calls) {
+unsafe fn carry_ends(lines: &[__m512i], first: usize, call: usize, calls: &Calls) {
     let rows = &calls.carrying;
     let held = rows.behind(call);
-    let first = call * calls.to_step;
     for (r, &line) in lines.iter().enumerate() {
-        let number = r * calls.to_stride;
-        if first + number < rows.skip {
+        let number = call * calls.to_step + (first + r) * calls.to_stride;
+        if number < rows.skip {
             continue;
         }
         // SAFETY: the caller's promise.
         unsafe {
-            let hold = *rows.hold.add(first + number);
+            let destination = calls.destination.wrapping_offset(*calls.destinations.add(call));
+            let hold = *rows.hold.add(number);
             let before = held.lines.wrapping_offset(hold);
-            let to = destination.wrapping_offset(*to.add(number));
-            if held.begin && *rows.firsts.add(first + number) {
+            let to = destination.wrapping_offset(*calls.to.add(number));
+            if held.begin && *rows.firsts.add(number) {
                 begin(line, to, held.heads.wrapping_offset(hold));
             } else {
                 joined_over(_mm512_load_si512(before.cast()), line, to, rows.over);

@@ -12,6 +12,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_arch = "x86_64")]
+mod square;
 
 use super::InstructionSet;
 use super::carry::Held;
@@ -170,6 +172,16 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -
         (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) if put == Put::Plain => avx2::pass(stages),
         #[cfg(target_arch = "aarch64")]
         (InstructionSet::Neon, LANE) if put == Put::Plain => neon::pass(stages),
+        _ => None,
+    }
+}
+
+/// The kernel for squares of a line of 64 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. The set
+/// must be one that this machine has.
+pub(crate) fn square(set: InstructionSet, size: usize, put: Put) -> Option<PassFn> {
+    match set {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => square::square(size, put),
         _ => None,
     }
 }

@@ -91,15 +91,15 @@ unsafe fn by_copies<const SIZE: usize, const STREAM: bool>(of: &Block) {
 
 /// One lane.
 #[derive(Clone, Copy)]
-pub(super) struct One(__m128i);
+pub(crate) struct One(__m128i);
 
 /// Two lanes.
 #[derive(Clone, Copy)]
-pub(super) struct Two(__m256i);
+pub(crate) struct Two(__m256i);
 
 /// Four lanes.
 #[derive(Clone, Copy)]
-pub(super) struct Four(pub(super) __m512i);
+pub(crate) struct Four(pub(crate) __m512i);
 
 // SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
 // write is what the trait says, and the callers vouch for it.

@@ -46,18 +46,19 @@ pub(super) unsafe fn down<W: Lanes, const SIZE: usize, const STREAM: bool, const
     }
 }
 
-/// Transposes what each lane holds over as many vectors as a lane has elements, in each of `GROUPS` groups of vectors.
+/// Transposes what each lane holds over as many vectors as a lane has elements, in each of `AT_ONCE` groups of vectors; of what was read
+/// with so many lanes at once, lanes then change places, so that vectors are columns in order.
 ///
 /// # Safety
 ///
 /// The machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn zipped<W: Lanes, const SIZE: usize, const GROUPS: usize>(vectors: &mut [W; LANE]) {
+pub(crate) unsafe fn zipped<W: Lanes, const SIZE: usize, const AT_ONCE: usize>(vectors: &mut [W; LANE]) {
     let side = LANE / SIZE;
     each!(0 1 2 3, round < 4, {
         if 1 << round < side {
             let before = *vectors;
-            each!(0 1 2 3, group < GROUPS, {
+            each!(0 1 2 3, group < AT_ONCE, {
                 each!(0 1 2 3 4 5 6 7, k < 8, {
                     if k < side / 2 {
                         let first = group * side;
@@ -69,6 +70,20 @@ pub(super) unsafe fn zipped<W: Lanes, const SIZE: usize, const GROUPS: usize>(ve
             });
         }
     });
+    if AT_ONCE > 1 {
+        let before = *vectors;
+        each!(k < side, {
+            let mut same = [before[k]; MOST];
+            each!(0 1 2 3, group < AT_ONCE, {
+                same[group % MOST] = before[group * side + k];
+            });
+            // SAFETY: the caller's promise.
+            let same = unsafe { W::regroup::<AT_ONCE>(same) };
+            each!(0 1 2 3, group < AT_ONCE, {
+                vectors[group * side + k] = same[group % MOST];
+            });
+        });
+    }
 }
 
 /// Hides from the compiler how a pointer was made. Else it computes the places of all 64 rows in advance, and has no registers for them.
@@ -209,19 +224,6 @@ impl Column {
                         }
                     });
                     zipped::<W, SIZE, AT_ONCE>(&mut vectors);
-                    if AT_ONCE > 1 {
-                        let before = vectors;
-                        each!(k < side, {
-                            let mut same = [before[k]; MOST];
-                            each!(0 1 2 3, group < AT_ONCE, {
-                                same[group % MOST] = before[group * side + k];
-                            });
-                            let same = W::regroup::<AT_ONCE>(same);
-                            each!(0 1 2 3, group < AT_ONCE, {
-                                vectors[group * side + k] = same[group % MOST];
-                            });
-                        });
-                    }
                     let start = to;
                     each!(n < count, {
                         to = match (many, n % 4) {

@@ -5,14 +5,14 @@ use super::super::carry::each;
 use super::column::{down, zipped};
 
 /// Bytes of a lane.
-pub(super) const LANE: usize = 16;
+pub(crate) const LANE: usize = 16;
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 /// The most lanes a vector has.
-pub(super) const MOST: usize = 4;
+pub(crate) const MOST: usize = 4;
 
 /// A vector of lanes of 16 bytes. All functions are inlined into one that has the instructions they need.
-pub(super) trait Lanes: Copy {
+pub(crate) trait Lanes: Copy {
     /// How many lanes: 1, 2 or 4.
     const LANES: usize;
 

@@ -43,6 +43,12 @@ mod stage;
 mod tests;
 
 use super::{InstructionSet, Transpose};
+#[cfg(target_arch = "x86_64")]
+pub(super) use {
+    avx512::Four,
+    column::zipped,
+    lanes::{LANE, Lanes, MOST},
+};
 
 /// The kernels of an instruction set for elements of `size` bytes.
 pub(super) fn kernels(set: InstructionSet, size: usize) -> Option<Transpose> {
