@@ -5,7 +5,7 @@
 //! machine's own prefetching, so theirs are fetched by hand, some kilobytes ahead.
 
 use super::InstructionSet;
-use super::vector::{self, LINE, Lines};
+use super::vector::{self, LINE, Lines, prefetch};
 
 /// `count` rows of `length` bytes, `times` times.
 #[derive(Clone, Copy)]
@@ -203,12 +203,12 @@ unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
     // SAFETY: the first `total` rows of a cursor are within the buffers, by the caller's promise.
     unsafe {
         while streams && row + GROUP <= total {
-            (0..GROUP).for_each(|_| ahead.fetch::<L>());
+            (0..GROUP).for_each(|_| ahead.fetch());
             group::<L>(std::array::from_fn(|_| here.step()), rows.length);
             row += GROUP;
         }
         while row < total {
-            ahead.fetch::<L>();
+            ahead.fetch();
             let (source, destination) = here.step();
             match rows.length {
                 LONG.. if !streams => destination.copy_from_nonoverlapping(source, rows.length),
@@ -228,7 +228,7 @@ unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
 unsafe fn short_lines<L: Lines>(rows: &Rows) {
     let (mut here, mut ahead) = (Cursor::new(rows), Ahead::new(rows, usize::MAX));
     for _ in 0..rows.count * rows.times {
-        ahead.fetch::<L>();
+        ahead.fetch();
         let (source, destination) = here.step();
         for line in (0..rows.length).step_by(LINE) {
             // SAFETY: a line of this row.
@@ -257,12 +257,12 @@ impl Ahead<'_> {
     }
 
     #[inline(always)]
-    fn fetch<L: Lines>(&mut self) {
+    fn fetch(&mut self) {
         if self.left > 0 {
             self.left -= 1;
             let (source, _) = self.cursor.step();
             for line in (0..self.cursor.rows.length).step_by(LINE) {
-                L::prefetch(source.wrapping_add(line));
+                prefetch(source.wrapping_add(line));
             }
         }
     }

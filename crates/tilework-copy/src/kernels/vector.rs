@@ -57,9 +57,26 @@ pub(crate) trait Lines: Copy {
             std::ptr::copy_nonoverlapping(line.as_ptr(), destination, length);
         }
     }
+}
 
-    /// Asks for the line of an address, which need not be one.
-    fn prefetch(_place: *const u8) {}
+/// Asks for the line of an address, which need not be one.
+///
+/// On x86 it comes no nearer than the second cache: with what the first one waits for, stores past the cache would have to take turns.
+/// (Zen 4: 0.6 of `memcpy` where the first one is asked for, and 1.0 with this.)
+#[inline(always)]
+pub(crate) fn prefetch(place: *const u8) {
+    // SAFETY: a hint, which every machine of these kinds has; it changes nothing that a program can see, and any address will do.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(place.cast());
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) place, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = place;
 }
 
 /// Whatever the compiler makes of an array.
@@ -147,12 +164,6 @@ mod x86 {
                 unsafe { _mm512_mask_storeu_epi8(destination.cast(), u64::MAX >> (LINE - length), self.0) }
             }
         }
-
-        #[inline(always)]
-        fn prefetch(place: *const u8) {
-            // SAFETY: a hint; any address will do.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
-        }
     }
 
     /// Two registers of 256 bits.
@@ -184,22 +195,15 @@ mod x86 {
                 _mm256_stream_si256(destination.add(32).cast(), self.1);
             }
         }
-
-        #[inline(always)]
-        fn prefetch(place: *const u8) {
-            // SAFETY: a hint; any address will do.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
-        }
     }
 }
 
 #[cfg(target_arch = "aarch64")]
-pub(crate) use arm::{Neon, prefetch_near};
+pub(crate) use arm::Neon;
 
 #[cfg(target_arch = "aarch64")]
 mod arm {
     use std::arch::aarch64::*;
-    use std::arch::asm;
 
     use super::Lines;
 
@@ -227,35 +231,7 @@ mod arm {
             // SAFETY: the caller's promise.
             unsafe { self.store(destination) }
         }
-
-        #[inline(always)]
-        fn prefetch(place: *const u8) {
-            prefetch_near(place);
-        }
     }
-
-    /// Asks for the line of an address, which need not be one, in the nearest cache.
-    #[inline(always)]
-    pub(crate) fn prefetch_near(place: *const u8) {
-        // SAFETY: a hint, which every aarch64 has; it changes nothing that a program can see, and any address will do.
-        unsafe {
-            asm!("prfm pldl1keep, [{}]", in(reg) place, options(nomem, nostack, preserves_flags));
-        }
-    }
-}
-
-/// Asks for the line of an address in the second cache; it is never read, so it may be any.
-#[inline(always)]
-pub(crate) fn fetch(line: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint that every processor of this kind has; any address will do.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(line.cast());
-    }
-    #[cfg(target_arch = "aarch64")]
-    prefetch_near(line);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = line;
 }
 
 /// Makes stores past the cache visible to other threads, as all others are.

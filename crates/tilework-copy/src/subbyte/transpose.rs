@@ -11,7 +11,7 @@ use tilework_core::{Loop, Nest};
 use super::exchange::{Exchange, Group};
 use super::{Kernels, walk};
 use crate::kernels::Block;
-use crate::kernels::vector::fetch;
+use crate::kernels::vector::prefetch;
 
 /// Bytes of a row of a block, and of a column, which is a row of the destination.
 const WIDTH: usize = 64;
@@ -100,7 +100,7 @@ impl Transpose<'_> {
             // SAFETY: a row of the block, which fits into a row of the scratch.
             unsafe {
                 // The next block lies beside this one; by its turn the line is near.
-                fetch(from.wrapping_add((first / 8) as usize + WIDTH));
+                prefetch(from.wrapping_add((first / 8) as usize + WIDTH));
                 self.kernels.copy_bits((from, first), (row.as_mut_ptr(), 0), columns as u64 * bits);
             }
         }

@@ -10,7 +10,7 @@ use super::rows::Rows;
 use crate::convert::{Conversion, held_bits};
 use crate::exec::{self, Buffers, Scratch};
 use crate::kernels::rows;
-use crate::kernels::vector::{LINE, fetch};
+use crate::kernels::vector::{LINE, prefetch};
 use crate::subbyte::{Exchange, Group, Past, Widen};
 
 /// Rows are read so many bytes ahead at least. Of less the memory has none ready: 4489 columns of 4 bits took 24 ms with 64 bytes, 15 ms with
@@ -325,7 +325,7 @@ impl Wide {
             let next =
                 buffers.source.wrapping_add((first >> self.in_byte.ilog2()) as usize).wrapping_offset(ahead);
             let bytes = self.source.length.div_ceil(self.in_byte);
-            (0..bytes).step_by(LINE).for_each(|line| fetch(next.wrapping_add(line)));
+            (0..bytes).step_by(LINE).for_each(|line| prefetch(next.wrapping_add(line)));
         }
     }
 }

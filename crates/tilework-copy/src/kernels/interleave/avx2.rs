@@ -76,9 +76,4 @@ impl Vector for Avx2 {
             }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(place: *const u8) {
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
-    }
 }

@@ -52,9 +52,4 @@ impl Vector for Avx512 {
             unsafe { if STREAM { lane.stream(to.add(i * 64)) } else { lane.store(to.add(i * 64)) } }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(place: *const u8) {
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
-    }
 }

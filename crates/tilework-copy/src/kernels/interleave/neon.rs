@@ -12,7 +12,7 @@ use super::network;
 use super::vector::{Table, Vector};
 use super::{Interleave, Zip, ZipFn, portable, portable_back};
 use crate::kernels::neon::{unzipped, zipped};
-use crate::kernels::vector::prefetch_near;
+use crate::kernels::vector::prefetch;
 use std::arch::aarch64::*;
 
 /// Bytes of a register.
@@ -68,7 +68,7 @@ unsafe fn together<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
                 let from = source.offset(row as isize * zip.stride);
                 *x = vld1q_u8(from);
                 if prefetches {
-                    prefetch_near(from.wrapping_add(zip.ahead));
+                    prefetch(from.wrapping_add(zip.ahead));
                 }
             }
             write::<SIZE, WAYS>(x, zip.destination.wrapping_add(first * (SIZE * WAYS)));
@@ -99,7 +99,7 @@ unsafe fn apart<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
             let source = zip.source.wrapping_add(first * (SIZE * WAYS));
             if zip.ahead != 0 {
                 for line in (0..WAYS * BYTES).step_by(LINE) {
-                    prefetch_near(source.wrapping_add(zip.ahead + line));
+                    prefetch(source.wrapping_add(zip.ahead + line));
                 }
             }
             let destination = zip.destination.wrapping_add(first * SIZE);
@@ -279,10 +279,5 @@ impl Vector for Neon {
         for (i, lane) in lanes.into_iter().enumerate() {
             unsafe { lane.store(to.add(i * BYTES)) }
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(place: *const u8) {
-        prefetch_near(place);
     }
 }

@@ -23,6 +23,7 @@
 //! 1 + 2 for three ways and 2 + 3 for eight, where merging permutes would cost 3 and 8. Backwards is the same
 //! network, backwards.
 
+use super::super::vector::prefetch;
 use super::Zip;
 use super::vector::{Table, Vector};
 
@@ -236,7 +237,7 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
                 let from = source.offset(row as isize * zip.stride);
                 x[row] = V::load(from);
                 if zip.ahead != 0 {
-                    V::prefetch(from.wrapping_add(zip.ahead));
+                    prefetch(from.wrapping_add(zip.ahead));
                 }
             });
             let lines = zipped::<V, SIZE, WAYS>(x);
@@ -255,7 +256,7 @@ pub(super) unsafe fn interleave<V: Vector, const SIZE: usize, const WAYS: usize,
 pub(super) unsafe fn read<V: Vector, const WAYS: usize>(source: *const u8, ahead: usize) -> [V; WAYS] {
     if ahead != 0 {
         for line in 0..(WAYS * V::BYTES).div_ceil(64) {
-            V::prefetch(source.wrapping_add(ahead + line * 64));
+            prefetch(source.wrapping_add(ahead + line * 64));
         }
     }
     // SAFETY: the function's contract.

@@ -33,6 +33,4 @@ pub(super) trait Vector: Copy {
     unsafe fn read_lanes<const WAYS: usize>(from: *const u8) -> [Self; WAYS];
     /// The way back: to `WAYS * BYTES` bytes at `to`, past the caches if `STREAM` (then `to` is a multiple of `BYTES`).
     unsafe fn write_lanes<const WAYS: usize, const STREAM: bool>(lanes: [Self; WAYS], to: *mut u8);
-    /// Asks for the line of an address, which need not be one.
-    fn prefetch(place: *const u8);
 }

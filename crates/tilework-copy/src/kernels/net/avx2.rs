@@ -2,6 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use crate::kernels::vector::prefetch;
+
 use super::{Bytes, Calls, LANE, Pass, PassFn, STAGES, Slots};
 
 /// The registers of a pass. What it has no lines for is never touched.
@@ -39,7 +41,7 @@ unsafe fn run<const K: usize>(pass: &Pass, calls: &Calls) {
                 *line = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
             }
             for _ in 0..calls.fetches * (pair[1] + 1 - call) {
-                _mm_prefetch::<_MM_HINT_T0>(calls.next.wrapping_offset(*fetch).cast());
+                prefetch(calls.next.wrapping_offset(*fetch));
                 fetch = fetch.add(1);
             }
             stage::<K, 0>(&pass.stages[0], &mut lines);

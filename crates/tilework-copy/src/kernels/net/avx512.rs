@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::carry::{begin, each, joined, joined_over};
+use super::super::vector::prefetch;
 use super::{Bytes, Calls, Pass, PassFn, Put, STAGES, Slots};
 
 /// The registers of a pass. What it has no lines for is never touched.
@@ -49,7 +50,7 @@ unsafe fn run<const K: usize, const PUT: u8>(pass: &Pass, calls: &Calls) {
                 *line = _mm512_loadu_si512(source.wrapping_offset(*from.add(r)).cast());
             }
             for _ in 0..calls.fetches {
-                _mm_prefetch::<_MM_HINT_T0>(calls.next.wrapping_offset(*fetch).cast());
+                prefetch(calls.next.wrapping_offset(*fetch));
                 fetch = fetch.add(1);
             }
             permute::<K>(&pass.before, &mut lines);

@@ -179,9 +179,9 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -
 /// The kernel for squares of a line of 64 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. The set
 /// must be one that this machine has.
 pub(crate) fn square(set: InstructionSet, size: usize, put: Put) -> Option<PassFn> {
-    match set {
+    match (set, size, put) {
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => square::square(size, put),
+        (InstructionSet::Avx512, ..) => square::square(size, put),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 
 use super::{Bytes, Calls, LANE, Pass, PassFn, STAGES, Slots};
-use crate::kernels::vector::prefetch_near;
+use crate::kernels::vector::prefetch;
 
 /// The registers of a pass. What it has no lines for is never touched.
 type Lines = [uint8x16_t; 1 << STAGES];
@@ -36,7 +36,7 @@ unsafe fn run<const K: usize>(pass: &Pass, calls: &Calls) {
                 *line = vld1q_u8(source.wrapping_offset(*from.add(r)));
             }
             for _ in 0..calls.fetches {
-                prefetch_near(calls.next.wrapping_offset(*fetch));
+                prefetch(calls.next.wrapping_offset(*fetch));
                 fetch = fetch.add(1);
             }
             stage::<K, 0>(&pass.stages[0], &mut lines);

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use super::super::carry::each;
 use super::super::transpose::{Four, LANE, Lanes, MOST, zipped};
-use super::super::vector::LINE;
+use super::super::vector::{LINE, prefetch};
 use super::avx512::{CARRY, PLAIN, STREAM, put};
 use super::{Calls, Pass, PassFn, Put, STAGES};
 
@@ -51,7 +51,7 @@ unsafe fn run<const SIZE: usize, const PUT: u8>(_: &Pass, calls: &Calls) {
             }
             for piece in 0..pieces {
                 for _ in piece * calls.fetches / pieces..(piece + 1) * calls.fetches / pieces {
-                    _mm_prefetch::<_MM_HINT_T0>(calls.next.wrapping_offset(*fetch).cast());
+                    prefetch(calls.next.wrapping_offset(*fetch));
                     fetch = fetch.add(1);
                 }
                 let mut vectors = [Four::zero(); LANE];

@@ -56,9 +56,4 @@ impl Register for __m128i {
             }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
-    }
 }

@@ -74,9 +74,4 @@ impl Register for __m512i {
             }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
-    }
 }

@@ -5,7 +5,6 @@ use std::arch::aarch64::*;
 use super::Call;
 use super::windows::{self, Register};
 use crate::kernels::net::LANE;
-use crate::kernels::vector::prefetch_near;
 
 /// # Safety
 /// As for [`super::PicksFn`].
@@ -56,10 +55,5 @@ impl Register for uint8x16_t {
                 super::put_part(vgetq_lane_u64::<0>(halves), vgetq_lane_u64::<1>(halves), to, mask);
             }
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        prefetch_near(at);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{ALIKE, Call, Group, Kind};
 use crate::kernels::net::LANE;
+use crate::kernels::vector::prefetch;
 
 /// A register that a window is put together in. All functions are inlined into one that has the instructions they need.
 pub(super) trait Register: Copy {
@@ -35,9 +36,6 @@ pub(super) trait Register: Copy {
     /// # Safety
     /// That can be written; if stores go past the cache, it is everything, and aligned.
     unsafe fn put<const STREAM: bool>(self, to: *mut u8, mask: u64);
-
-    /// Asks for a line of memory that is read soon.
-    fn prefetch(at: *const u8);
 }
 
 /// Moves windows.
@@ -100,7 +98,7 @@ impl Cursor<'_> {
         // SAFETY: the lists are long enough. What is fetched may lie anywhere.
         unsafe {
             for _ in 0..self.call.fetches {
-                R::prefetch(self.call.next.wrapping_offset(*self.fetch));
+                prefetch(self.call.next.wrapping_offset(*self.fetch));
                 self.fetch = self.fetch.add(1);
             }
             let window = *self.call.window.add(self.window);

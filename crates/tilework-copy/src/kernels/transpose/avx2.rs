@@ -151,16 +151,6 @@ impl Lanes for One {
     unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
         unsafe { from.copy_to_nonoverlapping(to, bytes) }
     }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        prefetch(at);
-    }
-
-    #[inline(always)]
-    fn prefetch_to_write(at: *const u8) {
-        prefetch_to_write(at);
-    }
 }
 
 impl Lanes for Two {
@@ -245,30 +235,6 @@ impl Lanes for Two {
     unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
         unsafe { from.copy_to_nonoverlapping(to, bytes) }
     }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        prefetch(at);
-    }
-
-    #[inline(always)]
-    fn prefetch_to_write(at: *const u8) {
-        prefetch_to_write(at);
-    }
-}
-
-/// Into the second cache: the first is too small for the next block beside this one.
-#[inline(always)]
-pub(super) fn prefetch(at: *const u8) {
-    // SAFETY: a prefetch reads nothing that a program can see, and every x86-64 has it.
-    unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
-}
-
-/// Into the first cache, with the right to write: a store that misses holds up all that follow it.
-#[inline(always)]
-pub(super) fn prefetch_to_write(at: *const u8) {
-    // SAFETY: as above; where the instruction is not known it does nothing.
-    unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::{Block, Transpose};
-use super::avx2::{prefetch, prefetch_to_write, zip_1, zip_2};
+use super::avx2::{zip_1, zip_2};
 use super::carried;
 use super::copied::{copied, crowds, crowds_too};
 use super::fold::{fits, folded};
@@ -172,16 +172,6 @@ impl Lanes for One {
             }
         }
     }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        prefetch(at);
-    }
-
-    #[inline(always)]
-    fn prefetch_to_write(at: *const u8) {
-        prefetch_to_write(at);
-    }
 }
 
 impl Lanes for Two {
@@ -267,16 +257,6 @@ impl Lanes for Two {
                 _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
             }
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        prefetch(at);
-    }
-
-    #[inline(always)]
-    fn prefetch_to_write(at: *const u8) {
-        prefetch_to_write(at);
     }
 }
 
@@ -405,16 +385,6 @@ impl Lanes for Four {
                 _mm512_mask_storeu_epi8(to.cast(), first(bytes), vector);
             }
         }
-    }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        prefetch(at);
-    }
-
-    #[inline(always)]
-    fn prefetch_to_write(at: *const u8) {
-        prefetch_to_write(at);
     }
 }
 

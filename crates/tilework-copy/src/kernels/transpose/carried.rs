@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 
 use super::super::Block;
 use super::super::carry::{Held, begin, each, joined, joined_over};
-use super::avx2::prefetch;
+use super::super::vector::prefetch;
 use super::avx512::Four;
 use super::lanes::{LANE, LINE, Lanes, MOST, Piece, falls_into_one_set, line_of};
 

@@ -2,6 +2,7 @@
 
 use super::super::Block;
 use super::super::carry::each;
+use super::super::vector::prefetch;
 use super::lanes::{LANE, Lanes, MOST, line_of};
 
 /// Moves `pieces` pieces of columns from `first` on, as far as the rows go: a line of them, unless elements are bytes or rows `SHORT`,
@@ -194,7 +195,7 @@ impl Column {
                 unsafe {
                     if fetch {
                         for row in piece * rows / pieces..(piece + 1) * rows / pieces {
-                            W::prefetch(line_of(self.next, row, self.stride));
+                            prefetch(line_of(self.next, row, self.stride));
                         }
                     }
                     let mut vectors = [W::zero(); LANE];

@@ -5,6 +5,7 @@
 
 use std::mem::MaybeUninit;
 
+use super::super::vector::prefetch;
 use super::super::{Block, BlockFn};
 use super::lanes::{LANE, LINE, Lanes, falls_into_one_set, line_of};
 
@@ -70,7 +71,7 @@ pub(super) unsafe fn copied<W: Lanes, const SIZE: usize, const STREAM: bool>(blo
                 }
                 if !block.next.is_null() {
                     for done in (0..bytes).step_by(LINE) {
-                        W::prefetch(line_of(at(block.next).wrapping_add(done), k, source_stride));
+                        prefetch(line_of(at(block.next).wrapping_add(done), k, source_stride));
                     }
                 }
             }

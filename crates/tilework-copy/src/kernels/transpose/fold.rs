@@ -8,6 +8,7 @@
 use std::mem::MaybeUninit;
 
 use super::super::Block;
+use super::super::vector::prefetch;
 use super::lanes::{LANE, Lanes, MOST};
 
 /// Whether [`folded`] can do this block: rows of 1 or 2 lanes, `fold` of them to a vector, and at least one
@@ -38,7 +39,7 @@ pub(super) unsafe fn folded<W: Lanes, const SIZE: usize, const STREAM: bool, con
             // A piece is a line of each row, or half a line: then half of the rows.
             let half = if groups == 2 { column / (FOLD * side) % 2 * side } else { 0 };
             for row in half..half + side {
-                W::prefetch(
+                prefetch(
                     block.next.wrapping_add(column * SIZE).wrapping_offset(row as isize * source_stride),
                 );
             }

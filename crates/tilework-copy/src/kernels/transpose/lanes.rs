@@ -2,6 +2,7 @@
 
 use super::super::Block;
 use super::super::carry::each;
+use super::super::vector::prefetch;
 use super::column::{down, zipped};
 
 /// Bytes of a lane.
@@ -76,11 +77,16 @@ pub(crate) trait Lanes: Copy {
     /// Copies less than 64 bytes.
     unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize);
 
-    /// Asks for a line of memory that is read soon.
-    fn prefetch(at: *const u8);
-
-    /// Asks for a line of memory that is written soon.
-    fn prefetch_to_write(at: *const u8);
+    /// Asks for a line of memory that is written soon, in the first cache: a store that misses holds up all that follow it.
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        // SAFETY: a hint; any address will do, and where the instruction is not known it does nothing.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(at.cast());
+        }
+        let _ = at;
+    }
 }
 
 /// Moves a block with vectors `W`. `PART` is the lane in which the rows end if they do not fill one vector,
@@ -101,7 +107,7 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
     let begin = |lane: usize| if lane > PART { 0 } else { lane * side };
     let in_part = if PART < W::LANES { rows - PART * side } else { 0 };
 
-    let prefetch = !block.next.is_null();
+    let fetches = !block.next.is_null();
     let rows_a_line = (LINE / source_stride.unsigned_abs().max(1)).max(1);
 
     let mut line = 0;
@@ -163,9 +169,9 @@ pub(super) unsafe fn block<W: Lanes, const SIZE: usize, const STREAM: bool, cons
                 ahead,
             };
             for piece in 0..pieces {
-                if prefetch {
+                if fetches {
                     for k in (piece * share..((piece + 1) * share).min(tile.min(rows))).step_by(rows_a_line) {
-                        W::prefetch(line_of(at(block.next), k, source_stride));
+                        prefetch(line_of(at(block.next), k, source_stride));
                     }
                 }
                 let wanted = line + piece * side;

@@ -8,7 +8,6 @@ use std::arch::aarch64::*;
 use std::arch::asm;
 
 use super::super::neon::zipped;
-use super::super::vector::prefetch_near;
 use super::super::{Block, Transpose};
 use super::copied::{copied, crowds};
 use super::lanes::{LANE, Lanes, MOST, block, read_part};
@@ -196,11 +195,6 @@ where
     #[inline(always)]
     unsafe fn copy_part(from: *const u8, to: *mut u8, bytes: usize) {
         unsafe { from.copy_to_nonoverlapping(to, bytes) }
-    }
-
-    #[inline(always)]
-    fn prefetch(at: *const u8) {
-        prefetch_near(at);
     }
 
     /// With the right to write. Only where a vector is a line, lest the hints be as many as the stores.
