@@ -227,14 +227,22 @@ fn grow(
     (lines, width): (usize, usize),
     setting: Setting,
 ) -> (usize, usize) {
-    // With few lines in a call, memory wants longer pieces.
-    let row = if lines < 4 { 2 * ROWS * LINE } else { ROWS * LINE };
-    let column = (BLOCK / (row / width * lines)).clamp(width, COLUMNS * LINE);
-    // Squares of many lines are wide on both sides: memory wants long pieces of as many rows.
-    let (row, column) = if setting.streams && lines > 16 { (6 * LINE, 8 * LINE) } else { (row, column) };
+    // With few lines in a call, memory wants longer pieces; and squares of many lines are as wide on both sides.
+    let row = match lines {
+        ..4 => 2 * ROWS * LINE,
+        17.. if setting.streams && rows.is_square() => 6 * LINE,
+        _ => ROWS * LINE,
+    };
+    let filled = |row: usize, most: usize| (BLOCK * width / (row.max(width) * lines)).clamp(width, most * LINE);
+    let mut column = filled(row, COLUMNS);
     rows.grow(nest, STAGED);
     columns.grow(nest, column);
     rows.grow(nest, row);
+    if setting.streams {
+        // A block is filled by longer pieces of the source where it has no more of the destination; where lines are many, it may be larger.
+        column = if lines > 16 { COLUMNS * LINE } else { filled(rows.bytes.min(row), 4 * COLUMNS) };
+        columns.grow(nest, column);
+    }
     if setting.fetches {
         return (row, column);
     }

@@ -21,6 +21,11 @@ impl<'a> Growing<'a> {
         Growing { side, turns: Turns::new(), bytes, own }
     }
 
+    /// Whether it is for squares, which have no lines of their own.
+    pub(super) fn is_square(&self) -> bool {
+        self.own.is_empty()
+    }
+
     /// Takes loops out of a nest until `wanted` bytes lie in a row, or no loop goes on.
     pub(super) fn grow(&mut self, nest: &mut ByteNest, wanted: usize) {
         while self.bytes < wanted {
