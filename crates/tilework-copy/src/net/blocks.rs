@@ -233,7 +233,8 @@ fn grow(
         17.. if setting.streams && rows.is_square() => 6 * LINE,
         _ => ROWS * LINE,
     };
-    let filled = |row: usize, most: usize| (BLOCK * width / (row.max(width) * lines)).clamp(width, most * LINE);
+    let filled =
+        |row: usize, most: usize| (BLOCK * width / (row.max(width) * lines)).clamp(width, most * LINE);
     let mut column = filled(row, COLUMNS);
     rows.grow(nest, STAGED);
     columns.grow(nest, column);

@@ -4,10 +4,11 @@
 //! held in memory from block to block only.
 
 use std::mem::MaybeUninit;
+use std::ptr::null;
 
 use super::super::Block;
 use super::super::carry::{Held, begin, each, joined, joined_over};
-use super::super::vector::prefetch;
+use super::super::vector::{prefetch, prefetch_near};
 use super::avx512::Four;
 use super::lanes::{LANE, LINE, Lanes, MOST, Piece, falls_into_one_set, line_of};
 
@@ -60,6 +61,7 @@ pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, he
                 held: held.from(column),
                 next: if block.next.is_null() { block.next } else { at(block.next) },
                 next_stride: source_stride,
+                near: if end < columns && SIZE < 8 { block.source.wrapping_add(end * SIZE) } else { null() },
                 share: (piece, pieces),
             };
             // SAFETY: rows and columns of the block; the columns that were moved before are left out.
@@ -85,9 +87,11 @@ struct Strip {
     to_stride: isize,
     rows: usize,
     held: Held,
-    /// What is fetched for the next block, and the share of its rows.
+    /// What is fetched for the next block, and what comes next of this one, into the first cache: while narrow elements are zipped, few
+    /// reads wait at a time. And the share of the rows.
     next: *const u8,
     next_stride: isize,
+    near: *const u8,
     share: (usize, usize),
 }
 
@@ -113,11 +117,13 @@ impl Strip {
 
     #[inline(always)]
     fn fetch<const SIZE: usize>(&self, row: usize) {
+        let (number, of) = self.share;
+        let rows = (number..LINE / SIZE).step_by(of).map(|k| row + k);
         if !self.next.is_null() {
-            let (number, of) = self.share;
-            for k in (number..LINE / SIZE).step_by(of) {
-                prefetch(line_of(self.next, row + k, self.next_stride));
-            }
+            rows.clone().for_each(|row| prefetch(line_of(self.next, row, self.next_stride)));
+        }
+        if !self.near.is_null() {
+            rows.for_each(|row| prefetch_near(line_of(self.near, row, self.next_stride)));
         }
     }
 
