@@ -195,7 +195,8 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting, limit: f64) -> Resu
     };
     // Where it is memory that is waited for, what is done meanwhile costs a part of that.
     let limit = if setting.fetches { limit * MOVED as f64 } else { limit };
-    let parts = streams || kernels.width < LINE;
+    // Past the cache lines go whole; where the destination leaves gaps within each, none does.
+    let parts = kernels.width < LINE || streams && rows.iter().all(|row| row.1 >= LINE);
     let Some((tables, between)) = tables(&runs, kernels.width, hull, parts, limit)? else { return Ok(None) };
     let windows = tables[0].windows.len();
     fetch.resize(fetch.len().next_multiple_of(windows), 0);
