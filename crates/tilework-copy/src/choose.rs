@@ -224,7 +224,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::Carry => ((128 * size).min(256), (512 * size).min(1024)),
         Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (row, whole_row),
         Store::StageWhole => (row, (UNIT / rows.extent).max(LINE)),
-        Store::Stream => ((32 * size).clamp(128, 256), 256),
+        Store::Stream => (256, 512),
         Store::Plain if !setting.fetches => (2048, 2048),
         Store::Plain if !setting.streams => (1024, 256),
         Store::Plain => (256, 256),
