@@ -237,7 +237,8 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     };
     let mut column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
     match store {
-        Store::Stage => {
+        // Whole lines go to the buffer where the destination itself begins within one.
+        Store::Stage | Store::Stream => {
             // What is borrowed from the next block, and a line that makes their number odd.
             let pitch = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
             column_piece = column_piece.min((STAGE / pitch / tile * tile).max(tile));
@@ -245,7 +246,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         // Rows of up to 2048 bytes: a tile of them may be more than the buffer holds.
         Store::StageWhole => column_piece = column_piece.min(STAGE / (row_piece * size)),
         Store::Carry => column_piece = column_piece.min(carry::ROWS),
-        Store::Plain | Store::Stream => {}
+        Store::Plain => {}
     }
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));

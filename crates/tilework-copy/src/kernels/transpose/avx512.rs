@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::{Block, Transpose};
+use super::super::{Block, CarryFn, Transpose};
 use super::avx2::{zip_1, zip_2};
 use super::carried;
 use super::copied::{copied, crowds, crowds_too};
@@ -13,19 +13,17 @@ use super::stage::{pays, staged, streams};
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
     match size {
-        1 => Some(of::<1, 16>()),
-        2 => Some(of::<2, 8>()),
-        4 => Some(of::<4, 4>()),
-        8 => Some(of::<8, 2>()),
-        16 => Some(of::<16, 1>()),
+        1 => Some(of::<1>(carried::run::<1, 16, 1>)),
+        2 => Some(of::<2>(carried::run::<2, 16, 2>)),
+        4 => Some(of::<4>(carried::run::<4, 16, 4>)),
+        8 => Some(of::<8>(carried::run::<8, 8, 4>)),
+        16 => Some(of::<16>(carried::run::<16, 4, 4>)),
         _ => None,
     }
 }
 
-/// `SIDE` is how many elements a lane has.
-fn of<const SIZE: usize, const SIDE: usize>() -> Transpose {
-    let (plain, stream) = (run::<SIZE, false>, run::<SIZE, true>);
-    Transpose { tile: 64 / SIZE, plain, stream, carry: Some(carried::run::<SIZE, SIDE>) }
+fn of<const SIZE: usize>(carry: CarryFn) -> Transpose {
+    Transpose { tile: 64 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true>, carry: Some(carry) }
 }
 
 /// # Safety

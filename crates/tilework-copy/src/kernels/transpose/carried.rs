@@ -10,6 +10,7 @@ use super::super::Block;
 use super::super::carry::{Held, begin, each, joined, joined_over};
 use super::super::vector::{prefetch, prefetch_near};
 use super::avx512::Four;
+use super::column::zipped;
 use super::lanes::{LANE, LINE, Lanes, MOST, Piece, falls_into_one_set, line_of};
 
 /// Rows whose lines are copied if they would meet in one set of the cache.
@@ -24,8 +25,10 @@ struct Scratch(MaybeUninit<[u8; ROWS * LINE]>);
 ///
 /// As [`crate::kernels::CarryFn`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, held: Held) {
-    let side = SIDE;
+pub(super) unsafe fn run<const SIZE: usize, const WIDE: usize, const AT_ONCE: usize>(
+    block: &Block,
+    held: Held,
+) {
     let tile = LINE / SIZE;
     let &Block { rows, columns, source_stride, .. } = block;
     debug_assert!(block.is_sound(SIZE) && rows >= tile);
@@ -48,6 +51,8 @@ pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, he
             }
             (from, stride) = (scratch.0.as_ptr().cast(), LINE as isize);
         }
+        // Where there are fewer, as many as a lane has elements.
+        let side = if columns >= WIDE { WIDE } else { LANE / SIZE };
         let pieces = (end - line).div_ceil(side);
         for piece in 0..pieces {
             let wanted = line + piece * side;
@@ -66,12 +71,13 @@ pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, he
             };
             // SAFETY: rows and columns of the block; the columns that were moved before are left out.
             unsafe {
-                if columns < side {
-                    strip.part::<SIZE>((0, columns));
-                } else if column < wanted {
-                    strip.part::<SIZE>((wanted - column, side));
+                if columns >= WIDE {
+                    match wanted - column {
+                        0 => strip.go::<SIZE, WIDE, AT_ONCE, false>(0),
+                        moved => strip.go::<SIZE, WIDE, AT_ONCE, true>(moved),
+                    }
                 } else {
-                    strip.go::<SIZE, SIDE>();
+                    strip.part::<SIZE>((wanted - column, side.min(columns)));
                 }
             }
         }
@@ -79,7 +85,7 @@ pub(super) unsafe fn run<const SIZE: usize, const SIDE: usize>(block: &Block, he
     }
 }
 
-/// All rows of a block by as many columns as a lane has elements.
+/// All rows of a block by some columns.
 struct Strip {
     from: *const u8,
     stride: isize,
@@ -115,6 +121,36 @@ impl Strip {
         }
     }
 
+    /// The columns of a tile; so many lanes of each row are read at once.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`], for these.
+    #[inline(always)]
+    unsafe fn columns<const SIZE: usize, const AT_ONCE: usize>(&self, row: usize) -> [Four; LANE] {
+        let (side, parts) = (LANE / SIZE, Four::LANES / AT_ONCE);
+        let from = self.from.wrapping_offset(row as isize * self.stride);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if AT_ONCE == 1 {
+                return self.tile::<SIZE>(row).columns::<Four, SIZE, MOST, false>(side);
+            }
+            let mut vectors = [Four::zero(); LANE];
+            each!(n < 16, {
+                if n < AT_ONCE * side {
+                    let row = n / side * parts * side + n % side;
+                    let mut lanes = [from; MOST];
+                    for (part, lane) in lanes.iter_mut().enumerate().take(parts) {
+                        *lane = from.wrapping_offset((row + part * side) as isize * self.stride);
+                    }
+                    vectors[n] = Four::load_wide::<AT_ONCE>(lanes);
+                }
+            });
+            zipped::<Four, SIZE, AT_ONCE>(&mut vectors);
+            vectors
+        }
+    }
+
     #[inline(always)]
     fn fetch<const SIZE: usize>(&self, row: usize) {
         let (number, of) = self.share;
@@ -127,27 +163,31 @@ impl Strip {
         }
     }
 
-    /// Moves the strip, of all its columns.
+    /// Moves the strip; if it `SKIPS` some columns, from the column `first` on.
     ///
     /// # Safety
     ///
     /// As [`run`], for these.
     #[inline(always)]
-    unsafe fn go<const SIZE: usize, const SIDE: usize>(&self) {
+    unsafe fn go<const SIZE: usize, const WIDE: usize, const AT_ONCE: usize, const SKIPS: bool>(
+        &self,
+        first: usize,
+    ) {
         let tile = LINE / SIZE;
         let full = self.rows / tile * tile;
         // SAFETY: the caller's promise.
         unsafe {
             let mut row = 0;
-            let mut before: [Four; SIDE] = [Four::zero(); SIDE];
+            let mut before = [Four::zero(); WIDE];
             if self.held.begin {
-                let piece = self.tile::<SIZE>(0);
-                let vectors = piece.columns::<Four, SIZE, MOST, false>(SIDE);
+                let vectors = self.columns::<SIZE, AT_ONCE>(0);
                 self.fetch::<SIZE>(0);
-                let mut to = piece.to.wrapping_offset(-self.to_stride);
-                each!(column < SIDE, {
+                let mut to = self.to.wrapping_offset(-self.to_stride);
+                each!(column < WIDE, {
                     to = to.wrapping_offset(self.to_stride);
-                    begin(vectors[column].0, to, self.held.head(column));
+                    if !SKIPS || column >= first {
+                        begin(vectors[column].0, to, self.held.head(column));
+                    }
                     before[column] = vectors[column];
                 });
                 row = tile;
@@ -157,22 +197,23 @@ impl Strip {
                 }
             }
             while row < full {
-                let piece = self.tile::<SIZE>(row);
-                let vectors = piece.columns::<Four, SIZE, MOST, false>(SIDE);
+                let vectors = self.columns::<SIZE, AT_ONCE>(row);
                 self.fetch::<SIZE>(row);
-                let mut to = piece.to.wrapping_offset(-self.to_stride);
-                each!(column < SIDE, {
+                let mut to = self.to.wrapping_add(row * SIZE).wrapping_offset(-self.to_stride);
+                each!(column < WIDE, {
                     to = to.wrapping_offset(self.to_stride);
-                    joined(before[column].0, vectors[column].0, to);
+                    if !SKIPS || column >= first {
+                        joined(before[column].0, vectors[column].0, to);
+                    }
                     before[column] = vectors[column];
                 });
                 row += tile;
             }
-            for (column, before) in before.iter().enumerate() {
+            for (column, before) in before.iter().enumerate().skip(first) {
                 before.store(self.held.line(column));
             }
             if full < self.rows {
-                self.edge::<SIZE>(self.rows - tile, full - (self.rows - tile), (0, SIDE));
+                self.edge::<SIZE, AT_ONCE>(self.rows - tile, full - (self.rows - tile), (first, WIDE));
             }
         }
     }
@@ -189,22 +230,30 @@ impl Strip {
         for top in (0..self.rows).step_by(tile) {
             let row = top.min(self.rows - tile);
             // SAFETY: the caller's promise.
-            unsafe { self.edge::<SIZE>(row, top - row, columns) };
+            unsafe { self.edge::<SIZE, 0>(row, top - row, columns) };
         }
     }
 
-    /// Moves a tile of these columns; its first `over` rows were moved before.
+    /// Moves a tile of these columns; its first `over` rows were moved before. If no lanes are read at once, columns are fewer than in one.
     ///
     /// # Safety
     ///
     /// As [`run`], for these.
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-    unsafe fn edge<const SIZE: usize>(&self, row: usize, over: usize, (first, last): (usize, usize)) {
+    unsafe fn edge<const SIZE: usize, const AT_ONCE: usize>(
+        &self,
+        row: usize,
+        over: usize,
+        (first, last): (usize, usize),
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
             let piece = self.tile::<SIZE>(row);
-            let vectors = piece.columns::<Four, SIZE, MOST, true>(last);
+            let vectors = match AT_ONCE {
+                0 => piece.columns::<Four, SIZE, MOST, true>(last),
+                _ => self.columns::<SIZE, AT_ONCE>(row),
+            };
             self.fetch::<SIZE>(row);
             for (column, &vector) in vectors.iter().enumerate().take(last).skip(first) {
                 let to = piece.to.wrapping_offset(column as isize * self.to_stride);
