@@ -270,6 +270,7 @@ fn finish(
         None if width == LINE => net::square(setting.set, width / lines, put),
         _ => None,
     };
+    // A kernel of their own needs no pass.
     if square(Put::Plain).is_some() {
         passes.truncate(1);
     }

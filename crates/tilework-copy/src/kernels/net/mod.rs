@@ -4,7 +4,7 @@
 //! loops make up no more. A *pass* takes 2^k lines, sixteen slots of 4 bytes or of 1 byte each, and exchanges k bits of a slot's number with the k
 //! bits of the line's number: in k stages, each of which permutes pairs of lines. Before and after, bytes may be permuted
 //! within each line; so a pass can move bits of every size although its stages only know slots. What goes where is data,
-//! made by [`crate::net`]; there is one kernel for each k.
+//! made by [`crate::net`]; there is one kernel for each k. Squares of elements of 1 and 2 bytes have kernels that need no pass.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
