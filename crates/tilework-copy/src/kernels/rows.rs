@@ -36,7 +36,7 @@ const ALIGNED: usize = 2 * LINE + 1;
 const LONG: usize = 4096;
 
 /// Rows up to so many bytes are prefetched by hand.
-const HINTED: usize = 1024;
+const HINTED: usize = 2048;
 
 /// How far ahead, in bytes of rows.
 pub(crate) const AHEAD: usize = 4096;
