@@ -86,31 +86,3 @@ fn no_byte_is_written_by_two_shares_and_every_one_by_one() {
         done += 1;
     }
 }
-
-/// Blocks whose lines are all whole, in a destination that begins within one: they go to the buffer, and must fit.
-#[test]
-fn whole_lines_go_anywhere() -> tilework_core::Result<()> {
-    for set in InstructionSet::all_here() {
-        for size in [1, 2, 4, 8, 16] {
-            let (rows, columns) = (512 / size, 1024 / size);
-            let dims = [rows as u64, columns as u64];
-            let from = Layout::row_major(&dims, 8 * size as u32)?;
-            let to = Layout::row_major(&[dims[1], dims[0]], 8 * size as u32)?.permute(&[1, 0])?;
-            let plan = Plan::new(&from, &to, &PlanOptions::default())?;
-            let program = Program::with(&plan, None, Setting::of(set, true));
-            let source: Vec<u8> = (0..rows * columns * size).map(|at| ((at * 40503) >> 3) as u8).collect();
-            let mut out = vec![0; source.len() + 64];
-            for shift in [0, 16, 63] {
-                let out = &mut out[shift..][..source.len()];
-                let buffers = Buffers::of(&source, out);
-                // SAFETY: both buffers hold their layouts.
-                unsafe { program.run(&Inline, buffers, 0..program.total()) };
-                let wanted = |row: usize, column: usize| &source[(row * columns + column) * size..][..size];
-                let found = |row: usize, column: usize| &out[(column * rows + row) * size..][..size];
-                let right = |k: usize| wanted(k / columns, k % columns) == found(k / columns, k % columns);
-                assert!((0..rows * columns).all(right), "{set:?}, {size} B, {shift}");
-            }
-        }
-    }
-    Ok(())
-}

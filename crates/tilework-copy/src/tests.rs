@@ -5,6 +5,7 @@ use tilework_core::{Layout, Plan, PlanOptions};
 
 use crate::exec::Buffers;
 use crate::kernels::InstructionSet;
+use crate::kernels::vector::LINE;
 use crate::pool::{Inline, Pool, Threads};
 use crate::program::Program;
 use crate::relayout::Relayout;
@@ -371,12 +372,60 @@ fn a_block_without_a_line_of_its_own_stores_nothing() -> tilework_core::Result<(
             let steps = format!("{program:?}");
             let store = if set == InstructionSet::Avx512 { "store: Carry," } else { "store: Stage," };
             assert!(steps.contains(store), "{steps}");
-            for shift in [0, 1, 31, 63] {
-                let mut out = vec![0; size + shift];
-                let buffers = Buffers::of(&source, &mut out[shift..]);
-                // SAFETY: both buffers hold their layouts.
-                unsafe { program.run(&Inline, buffers, 0..program.total()) };
-                assert!(out[shift..] == wanted, "{set:?}, {rows} rows, {shift} bytes off a line");
+            runs_anywhere(&program, &source, &wanted);
+        }
+    }
+    Ok(())
+}
+
+/// Runs a program into a buffer that begins on a line or within one.
+fn runs_anywhere(program: &Program, source: &[u8], wanted: &[u8]) {
+    let mut out = vec![0; wanted.len() + LINE];
+    let line = out.as_ptr().align_offset(LINE);
+    for shift in [0, 1, 31, 63].map(|shift| (line + shift) % LINE) {
+        let buffers = Buffers::of(source, &mut out[shift..]);
+        // SAFETY: both buffers hold their layouts.
+        unsafe { program.run(&Inline, buffers, 0..program.total()) };
+        assert!(out[shift..][..wanted.len()] == *wanted, "{shift} bytes from the start: {program:?}");
+        out.fill(0);
+    }
+}
+
+/// Blocks whose lines are all whole: where the destination begins within one they go to the buffer, and must fit.
+#[test]
+fn blocks_of_whole_lines_go_anywhere() -> tilework_core::Result<()> {
+    for bits in [8, 16, 32, 64, 128] {
+        let dims = [4096 / u64::from(bits), 8192 / u64::from(bits)];
+        let from = Layout::row_major(&dims, bits)?;
+        let to = Layout::builder(&dims, bits)?.minor_to_major(&[0, 1])?.build()?;
+        let plan = Plan::new(&from, &to, &PlanOptions::default())?;
+        let source = bytes(from.bytes() as usize, 3);
+        let wanted = expected(&from, &to, None, &source, &vec![0; source.len()]);
+        for set in InstructionSet::all_here() {
+            runs_anywhere(&Program::with(&plan, None, Setting::of(set, true)), &source, &wanted);
+        }
+    }
+    Ok(())
+}
+
+/// Squares of small elements: of two loops on either side, in rows that are short, that are carried on, and that are whole lines.
+#[test]
+fn squares_of_small_elements_are_transposed() -> tilework_core::Result<()> {
+    for bits in [8, 16] {
+        for dims in [[9, 11, 7, 13], [19, 17, 9, 15], [16, 32, 6, 11]] {
+            let from = Layout::row_major(&dims, bits)?;
+            let to = Layout::builder(&dims, bits)?.minor_to_major(&[0, 1, 2, 3])?.build()?;
+            let plan = Plan::new(&from, &to, &PlanOptions::default())?;
+            let source = bytes(from.bytes() as usize, 7);
+            let wanted = expected(&from, &to, None, &source, &vec![0; source.len()]);
+            for (set, much) in
+                InstructionSet::all_here().into_iter().flat_map(|set| [(set, false), (set, true)])
+            {
+                let setting = Setting { only: Some(Way::Squares(LINE)), ..Setting::of(set, much) };
+                let program = Program::with(&plan, None, setting);
+                let is_square = program.explained().iter().any(|step| step.starts_with("squares"));
+                assert!(is_square || set != InstructionSet::Avx512, "{program:?}");
+                runs_anywhere(&program, &source, &wanted);
             }
         }
     }
@@ -400,16 +449,7 @@ fn short_rows_that_adjoin_are_held_from_a_line_on() -> tilework_core::Result<()>
                 let program = Program::with(&plan, None, setting);
                 let is_held = set == InstructionSet::Avx512 && rows >= line;
                 assert_eq!(format!("{program:?}").contains("store: Carry,"), is_held, "{program:#?}");
-                for shift in [0, 1, 31, 63] {
-                    let mut out = vec![0; source.len() + shift];
-                    let buffers = Buffers::of(&source, &mut out[shift..]);
-                    // SAFETY: both buffers hold their layouts.
-                    unsafe { program.run(&Inline, buffers, 0..program.total()) };
-                    assert!(
-                        out[shift..] == wanted,
-                        "{set:?}, {rows} rows of {bits} bits, {shift} bytes off a line"
-                    );
-                }
+                runs_anywhere(&program, &source, &wanted);
             }
         }
     }

@@ -7,8 +7,7 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(__m256i);
 
-// SAFETY (of every block here): the trait's contract; each instruction touches the 16 or 32 bytes that the method names, a
-// prefetch none.
+// SAFETY (of every block here): the trait's contract; each instruction touches the 16 or 32 bytes that the method names.
 impl Vector for Avx2 {
     const BYTES: usize = 32;
     const LANE: usize = 16;

@@ -6,8 +6,7 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(pub __m512i);
 
-// SAFETY (of every block here): the trait's contract; each instruction touches the 64 bytes that the method names, a
-// prefetch none.
+// SAFETY (of every block here): the trait's contract; each instruction touches the 64 bytes that the method names.
 impl Vector for Avx512 {
     const BYTES: usize = 64;
     const LANE: usize = 64;

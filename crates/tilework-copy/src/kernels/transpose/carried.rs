@@ -19,7 +19,7 @@ const ROWS: usize = 256;
 #[repr(align(64))]
 struct Scratch(MaybeUninit<[u8; ROWS * LINE]>);
 
-/// Moves a block.
+/// Moves a block, `WIDE` columns at a time: `AT_ONCE` lanes of each row, which are read at once.
 ///
 /// # Safety
 ///
