@@ -241,7 +241,9 @@ fn grow(
     rows.grow(nest, row);
     if setting.streams {
         // A block is filled by longer pieces of the source where it has no more of the destination; where lines are many, it may be larger.
-        column = if lines > 16 { COLUMNS * LINE } else { filled(rows.bytes.min(row), 4 * COLUMNS) };
+        // Calls are counted in short lines where lines are short: a longer piece would be more calls than there may be.
+        let most = if width == LINE { 4 * COLUMNS } else { COLUMNS };
+        column = if lines > 16 { COLUMNS * LINE } else { filled(rows.bytes.min(row), most) };
         columns.grow(nest, column);
     }
     if setting.fetches {

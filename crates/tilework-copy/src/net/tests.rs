@@ -3,10 +3,13 @@
 use smallvec::SmallVec;
 
 use super::network::{Network, divisible, network};
+use super::squares;
 use crate::guard_tests::Dice;
+use crate::kernels::InstructionSet;
 use crate::kernels::net::{Bytes, LANE, Pass, SLOTS};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
+use crate::setting::Setting;
 
 type Line = Vec<u8>;
 
@@ -147,4 +150,20 @@ fn what_does_not_divide_is_left_over_and_nothing_is_lost() {
         assert!(found == wanted, "{nest:?}\n{part:?}\n{rest:?}");
     }
     assert!(split > 20, "{split}");
+}
+
+/// Of short rows a block takes more of the source, but no more than a list of calls has room for.
+#[test]
+fn short_rows_go_in_squares_past_the_cache_as_well() {
+    for size in [1, 2, 4] {
+        let step = size as isize;
+        let turn = |extent, from, to| Turn { extent, from, to };
+        let turns = [turn(5000, step, 40 * step), turn(4, 40_000, 8 * step), turn(8, 160_000, step)];
+        let nest =
+            ByteNest { starts: SmallVec::from_buf([(0, 0)]), size, turns: turns.into_iter().collect() };
+        for set in InstructionSet::all_here() {
+            let found = [false, true].map(|much| squares(&nest, LANE, Setting::of(set, much)).is_some());
+            assert_eq!(found[1], found[0], "{set:?}, elements of {size} B");
+        }
+    }
 }

@@ -56,7 +56,7 @@ unsafe fn run<const SIZE: usize, const PUT: u8>(_: &Pass, calls: &Calls) {
                 }
                 let mut vectors = [Four::zero(); LANE];
                 each!(n < 16, {
-                    // Lanes of so many groups of rows, `side` rows apart.
+                    // A lane of each group of `side` rows.
                     let row = n / side * groups * side + n % side;
                     let mut lanes = [square.cast_const().add((piece * SIZE) * LANE); MOST];
                     for (group, lane) in lanes.iter_mut().enumerate().take(groups) {

@@ -121,7 +121,7 @@ impl Strip {
         }
     }
 
-    /// The columns of a tile; so many lanes of each row are read at once.
+    /// The columns of a tile; `AT_ONCE` lanes of each row are read at once.
     ///
     /// # Safety
     ///

@@ -47,8 +47,8 @@ pub(super) unsafe fn down<W: Lanes, const SIZE: usize, const STREAM: bool, const
     }
 }
 
-/// Transposes what each lane holds over as many vectors as a lane has elements, in each of `AT_ONCE` groups of vectors; of what was read
-/// with so many lanes at once, lanes then change places, so that vectors are columns in order.
+/// Transposes what each lane holds over as many vectors as a lane has elements, in each of `AT_ONCE` groups of vectors. Of rows
+/// that were read several lanes at once, lanes then change places, so that vectors are columns in order.
 ///
 /// # Safety
 ///
