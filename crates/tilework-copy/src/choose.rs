@@ -19,8 +19,8 @@ use tilework_core::InOrder;
 
 use crate::carry;
 use crate::exec::STAGE;
+use crate::kernels;
 use crate::kernels::vector::LINE;
-use crate::kernels::{self, InstructionSet};
 use crate::nest::{ByteNest, Turn, Turns};
 use crate::setting::Setting;
 use crate::step::{Cut, Outer, Part, Step, Store, Work};
@@ -205,29 +205,26 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let carries = kernel.carry.is_some() && row >= if goes_on { LINE } else { 256 };
     let store = match setting.streams {
         false => Store::Plain,
-        // Half a line at a time, stores past the cache are slow: registers of a line write it, others put rows together.
-        true if whole_lines && (setting.set == InstructionSet::Avx512 || row < 256) => Store::Stream,
-        true if columns.to == row as isize && row <= if kernel.carry.is_some() { 512 } else { 2048 } => {
-            Store::StageWhole
-        }
+        true if whole_lines => Store::Stream,
+        true if columns.to == row as isize && row <= 512 => Store::StageWhole,
         true if carries => Store::Carry,
-        true if row >= 256 => Store::Stage,
         true => Store::Plain,
     };
     // Short rows that adjoin in the source are read whole: all of a block lies in a row, and no line is part of two blocks.
     let whole_row = columns.extent * size;
     let adjoin = rows.from == whole_row as isize && ADJOINING.contains(&whole_row);
     let (row_bytes, column_bytes) = match store {
+        // Where rows are put together first, a block of more of them costs nothing, and memory wants longer pieces.
+        Store::Stream if adjoin && kernel.puts_together => (256, whole_row),
         Store::Stream if adjoin => ((UNIT / whole_row * size).clamp(LINE, 128), whole_row),
-        Store::Stage => (512, 128),
         // The lines of these source rows, and what is held of these columns, are near.
         Store::Carry => ((128 * size).min(256), (512 * size).min(1024)),
         Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (row, whole_row),
         Store::StageWhole => (row, (UNIT / rows.extent).max(LINE)),
         Store::Stream => (256, 512),
-        Store::Plain if !setting.fetches => (2048, 2048),
-        Store::Plain if !setting.streams => (1024, 256),
-        Store::Plain => (256, 256),
+        _ if !setting.fetches => (2048, 2048),
+        _ if !setting.streams => (1024, 256),
+        _ => (256, 256),
     };
     let row_piece = match store {
         Store::StageWhole => rows.extent,
@@ -238,15 +235,14 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
     let mut column_piece = even(columns.extent, (column_bytes / size).max(tile), tile);
     match store {
         // Whole lines go to the buffer where the destination itself begins within one.
-        Store::Stage | Store::Stream => {
+        Store::Stream => {
             // What is borrowed from the next block, and a line that makes their number odd.
             let pitch = (row_piece * size).next_multiple_of(LINE) + 2 * LINE;
             column_piece = column_piece.min((STAGE / pitch / tile * tile).max(tile));
         }
-        // Rows of up to 2048 bytes: a tile of them may be more than the buffer holds.
         Store::StageWhole => column_piece = column_piece.min(STAGE / (row_piece * size)),
         Store::Carry => column_piece = column_piece.min(carry::ROWS),
-        Store::Plain => {}
+        Store::Plain | Store::Stage => {}
     }
     let mut outer = whole(&others);
     outer.push(cut(rows, row_piece, Part::Rows));

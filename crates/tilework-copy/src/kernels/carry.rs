@@ -65,10 +65,25 @@ pub(crate) unsafe fn first(start: *mut u8, held: Held, row: usize) {
 /// Writes the line in which a row begins that follows the row before.
 ///
 /// # Safety
-/// As for [`first`], and for [`last`] of the row before.
-#[cfg(not(target_arch = "x86_64"))]
+/// As for [`first`], and for [`last`] of the row before; the caller fences.
 pub(crate) unsafe fn seam(start: *mut u8, held: Held, row: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: what is held of a row is a line.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
+        let open = start.addr() % LINE;
+        if open > 0 {
+            let mut both = [0_u8; 2 * LINE];
+            both.as_mut_ptr().copy_from_nonoverlapping(held.line(row - 1), LINE);
+            both.as_mut_ptr().add(LINE).copy_from_nonoverlapping(held.head(row), LINE);
+            for part in (0..LINE).step_by(16) {
+                let bytes = _mm_loadu_si128(both.as_ptr().add(LINE - open + part).cast());
+                _mm_stream_si128(start.sub(open).add(part).cast(), bytes);
+            }
+        }
+    }
+    // SAFETY: as above.
+    #[cfg(not(target_arch = "x86_64"))]
     unsafe {
         first(start, held, row);
         last(start, held, row - 1);
@@ -93,13 +108,13 @@ pub(crate) use each;
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unused_imports, reason = "a bench includes this module and takes what it measures")]
-pub(crate) use x86::{begin, joined, joined_over, seam};
+pub(crate) use x86::{begin, joined, joined_over};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Held, LINE};
+    use super::LINE;
 
     /// The numbers of the bytes of two lines.
     static NUMBERS: [u8; 2 * LINE] = numbers();
@@ -127,22 +142,6 @@ mod x86 {
         unsafe {
             let full = _mm512_permutex2var_epi8(before, from(LINE - within), now);
             _mm512_stream_si512(to.wrapping_sub(within).cast(), full);
-        }
-    }
-
-    /// Writes the line in which a row begins that follows the row before, if it is no whole line of either.
-    ///
-    /// # Safety
-    /// 1. The first bytes of the one and the last bytes of the other are held, a line's worth of each, and can be written.
-    /// 2. The caller fences. The machine has the instructions.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(crate) unsafe fn seam(start: *mut u8, held: Held, row: usize) {
-        if !start.addr().is_multiple_of(LINE) {
-            // SAFETY: as promised.
-            unsafe {
-                let before = _mm512_load_si512(held.line(row - 1).cast());
-                joined(before, _mm512_load_si512(held.head(row).cast()), start);
-            }
         }
     }
 

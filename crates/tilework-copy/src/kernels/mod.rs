@@ -100,6 +100,8 @@ pub(crate) struct Transpose {
     /// The same for destination rows of 64 bytes or more that begin anywhere: the last line of each is held, for the block that goes
     /// on with the rows. The caller says whose lines are held, and writes what is left of them.
     pub carry: Option<CarryFn>,
+    /// Whether these two put rows together in the nearest cache before they write them.
+    pub puts_together: bool,
 }
 
 /// The kernels for elements of `size` bytes: 1, 2, 4, 8 or 16, else none. The set must be one that this machine

@@ -2,11 +2,13 @@
 
 use std::arch::x86_64::*;
 
+use super::super::carry::Held;
 use super::super::{Block, Transpose};
 use super::copied::{copied, crowds};
 use super::fold::{fits, folded};
 use super::lanes::{Lanes, MOST, block, read_part};
 use super::stage::{pays, staged, streams};
+use super::together::put_together;
 
 /// The kernels for elements of `size` bytes.
 pub(super) fn kernels(size: usize) -> Option<Transpose> {
@@ -21,7 +23,13 @@ pub(super) fn kernels(size: usize) -> Option<Transpose> {
 }
 
 fn of<const SIZE: usize>() -> Transpose {
-    Transpose { tile: 32 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true>, carry: None }
+    Transpose {
+        tile: 64 / SIZE,
+        plain: run::<SIZE, false>,
+        stream: run::<SIZE, true>,
+        carry: Some(carry::<SIZE>),
+        puts_together: true,
+    }
 }
 
 /// # Safety
@@ -37,6 +45,9 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             // Nothing less than whole lines is worth streaming.
             return if bytes < 64 { run::<SIZE, false>(of) } else { by_stage::<SIZE, true>(of) };
         }
+        if STREAM && bytes >= 64 {
+            return put_together::<Two, SIZE>(of, None, run::<SIZE, false>);
+        }
         if crowds(of, SIZE) {
             return by_copies::<SIZE, STREAM>(of);
         }
@@ -51,6 +62,16 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
             _ => block::<One, SIZE, STREAM, 0>(of),
         }
     }
+}
+
+/// # Safety
+///
+/// As [`super::super::CarryFn`], on a machine with AVX2.
+#[target_feature(enable = "avx2")]
+unsafe fn carry<const SIZE: usize>(of: &Block, held: Held) {
+    debug_assert!(of.is_sound(SIZE) && of.rows * SIZE >= 64);
+    // SAFETY: the caller's promise.
+    unsafe { put_together::<Two, SIZE>(of, Some(held), run::<SIZE, false>) }
 }
 
 /// Apart from [`run`], whose small blocks should not pay for the stage's place on the stack.

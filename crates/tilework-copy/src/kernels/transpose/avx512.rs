@@ -23,7 +23,13 @@ pub(super) fn kernels(size: usize) -> Option<Transpose> {
 }
 
 fn of<const SIZE: usize>(carry: CarryFn) -> Transpose {
-    Transpose { tile: 64 / SIZE, plain: run::<SIZE, false>, stream: run::<SIZE, true>, carry: Some(carry) }
+    Transpose {
+        tile: 64 / SIZE,
+        plain: run::<SIZE, false>,
+        stream: run::<SIZE, true>,
+        carry: Some(carry),
+        puts_together: false,
+    }
 }
 
 /// # Safety

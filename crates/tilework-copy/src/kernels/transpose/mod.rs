@@ -41,6 +41,8 @@ mod portable;
 mod stage;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod together;
 
 use super::{InstructionSet, Transpose};
 #[cfg(target_arch = "x86_64")]

@@ -27,7 +27,13 @@ pub(super) fn kernels(size: usize) -> Option<Transpose> {
 
 fn of<const SIZE: usize>() -> Transpose {
     // There are no stores past the cache.
-    Transpose { tile: widest(SIZE) * LANE / SIZE, plain: run::<SIZE>, stream: run::<SIZE>, carry: None }
+    Transpose {
+        tile: widest(SIZE) * LANE / SIZE,
+        plain: run::<SIZE>,
+        stream: run::<SIZE>,
+        carry: None,
+        puts_together: false,
+    }
 }
 
 /// The most lanes of which the registers hold a piece.

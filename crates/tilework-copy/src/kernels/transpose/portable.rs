@@ -16,7 +16,7 @@ pub(super) fn kernels(size: usize) -> Option<Transpose> {
 
 fn of<const SIZE: usize>() -> Transpose {
     // There are no streaming stores without instructions for them.
-    Transpose { tile: SIDE, plain: run::<SIZE>, stream: run::<SIZE>, carry: None }
+    Transpose { tile: SIDE, plain: run::<SIZE>, stream: run::<SIZE>, carry: None, puts_together: false }
 }
 
 /// Side of the square, in elements.
