@@ -13,6 +13,7 @@ use crate::choose::{cut, sort, whole};
 use crate::exec::STAGE;
 use crate::explain;
 use crate::fetch;
+use crate::kernels::InstructionSet;
 use crate::kernels::net::{self, Pass, PassFn, Put};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
@@ -268,9 +269,16 @@ fn finish(
     (lines, width): (usize, usize),
     setting: Setting,
 ) -> Option<Step> {
-    let square = |put| match own {
-        None if width == LINE => net::square(setting.set, width / lines, put),
-        _ => None,
+    // With AVX2 squares are put together along rows, and networks of lines are nothing else. Within the cache short lines are quicker.
+    let along_rows = width == LINE && setting.set == InstructionSet::Avx2;
+    if along_rows && !setting.streams {
+        return None;
+    }
+    let square = |put| match &own {
+        _ if width != LINE => None,
+        None => net::square(setting.set, width / lines, put),
+        Some(network) if along_rows => net::square(setting.set, network.square?, put),
+        Some(_) => None,
     };
     // A kernel of their own needs no pass.
     if square(Put::Plain).is_some() {
@@ -291,7 +299,7 @@ fn finish(
     // is then written in longer pieces, unless a call's lines are few.
     let counts = (rows.to.len(), columns.to.len());
     let mut blocks = Blocks {
-        inner: if counts.0 > counts.1 || counts.0 == counts.1 && lines >= 4 {
+        inner: if along_rows || counts.0 > counts.1 || counts.0 == counts.1 && lines >= 4 {
             Side::Destination
         } else {
             Side::Source
@@ -312,6 +320,9 @@ fn finish(
         carried: None,
         staged: None,
     };
+    if along_rows && rows_of_lines(&blocks).1.len() < lines {
+        return None;
+    }
     let zero = vec![0];
     let to = blocks.own.as_ref().map_or(&zero, |own| &own.to);
     let whole_line = |step: &isize| step.unsigned_abs().is_multiple_of(LINE);
@@ -381,7 +392,7 @@ fn carried(blocks: &Blocks, kernel: PassFn) -> Option<Carried> {
         return Some(Carried { kernel, pieces, holds, firsts: vec![true; columns] });
     }
     // The second of two passes has one line of each call of the first.
-    let first = 1 << blocks.passes[0].count;
+    let first = if blocks.first.is_some() { 1 << blocks.passes[0].count } else { lines.len() };
     let order = (0..first).flat_map(|line| (line..lines.len()).step_by(first));
     let mut done = vec![0; pieces.len()];
     for &row in &blocks.rows.to {
@@ -394,7 +405,8 @@ fn carried(blocks: &Blocks, kernel: PassFn) -> Option<Carried> {
         }
     }
     let holds = lines.iter().map(|line| (line.0 * LINE) as isize).collect();
-    Some(Carried { kernel, pieces, holds, firsts: lines.iter().map(|line| line.1 == 0).collect() })
+    let firsts: Vec<bool> = lines.iter().map(|line| line.1 == 0).collect();
+    Some(Carried { kernel, pieces, holds, firsts })
 }
 
 /// The places of a block whose rows have so many bytes, in a buffer.

@@ -40,6 +40,8 @@ pub(crate) struct Network {
     pub(crate) to: Vec<isize>,
     /// The steps between them, from the line with the number 0 to those with the numbers 1, 2, 4 and so on.
     pub(crate) steps: [Vec<isize>; 2],
+    /// The size of the elements, if it is a square of a line by a line.
+    pub(crate) square: Option<usize>,
 }
 
 /// Why there is no network: the loop whose turns cannot be halved, if there is one, and what is too much: that many turns.
@@ -72,12 +74,23 @@ pub(super) fn network(nest: &ByteNest, width: usize) -> Result<(Network, ByteNes
     };
     let steps = |these: &Places, step: fn(&Bit) -> isize| these.iter().map(|&bit| step(&bits[bit])).collect();
     let network = Network {
+        square: square_of([&source, &destination], [&entering, &leaving], &bits),
         steps: [steps(&entering, |bit| bit.from), steps(&leaving, |bit| bit.to)],
         from: offsets(&entering, |bit| bit.from),
         to: offsets(&leaving, |bit| bit.to),
         passes: passes(source, &destination, &entering, &leaving, &bits),
     };
     Ok((network, nest))
+}
+
+/// The size of the elements of a square: it stays in the lowest bits of lines, and all others leave in their order, and enter in it.
+fn square_of(lines: [&Places; 2], [entering, leaving]: [&Places; 2], bits: &[Bit]) -> Option<usize> {
+    let stays = lines[0].len() - entering.len();
+    let is_square = lines[0][..stays] == lines[1][..stays]
+        && lines[0][stays..] == leaving[..]
+        && lines[1][stays..] == entering[..]
+        && !bits.iter().any(|bit| bit.back);
+    is_square.then_some(1 << stays)
 }
 
 /// The part of a nest that has a network, as far as loops have turns that do not divide, and what is left of it; none if

@@ -13,6 +13,8 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]
+mod short;
+#[cfg(target_arch = "x86_64")]
 mod square;
 
 use super::InstructionSet;
@@ -176,12 +178,15 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -
     }
 }
 
-/// The kernel for squares of a line of 64 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. The set
-/// must be one that this machine has.
+/// The kernel for squares of a line of 64 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. With AVX2
+/// calls must follow each other along the rows of the destination, and their lines be of different rows. The set must be one that this
+/// machine has.
 pub(crate) fn square(set: InstructionSet, size: usize, put: Put) -> Option<PassFn> {
     match (set, size, put) {
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512, ..) => square::square(size, put),
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx2, ..) => short::square(size, put),
         _ => None,
     }
 }

@@ -64,6 +64,18 @@ unsafe fn run<const SIZE: usize, const STREAM: bool>(of: &Block) {
     }
 }
 
+/// Moves a block through the cache.
+///
+/// # Safety
+///
+/// As [`crate::kernels::BlockFn`], on a machine with AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) unsafe fn transposed<const SIZE: usize>(of: &Block) {
+    // SAFETY: the caller's promise.
+    unsafe { run::<SIZE, false>(of) }
+}
+
 /// # Safety
 ///
 /// As [`super::super::CarryFn`], on a machine with AVX2.
@@ -100,11 +112,11 @@ unsafe fn by_copies<const SIZE: usize, const STREAM: bool>(of: &Block) {
 
 /// One lane.
 #[derive(Clone, Copy)]
-struct One(__m128i);
+pub(crate) struct One(__m128i);
 
 /// Two lanes.
 #[derive(Clone, Copy)]
-struct Two(__m256i);
+pub(crate) struct Two(__m256i);
 
 // SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
 // write is what the trait says, and the callers vouch for it.

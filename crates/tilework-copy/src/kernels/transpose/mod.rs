@@ -47,9 +47,11 @@ mod together;
 use super::{InstructionSet, Transpose};
 #[cfg(target_arch = "x86_64")]
 pub(super) use {
+    avx2::{Two, transposed},
     avx512::Four,
     column::zipped,
     lanes::{LANE, Lanes, MOST},
+    together::Made,
 };
 
 /// The kernels of an instruction set for elements of `size` bytes.

@@ -57,29 +57,23 @@ pub(super) unsafe fn put_together<W: Lanes, const SIZE: usize>(
             for column in 0..width {
                 let to = block.destination.wrapping_offset((first + column) as isize * destination_stride);
                 let made = Made {
-                    at: scratch.wrapping_add(column * PITCH),
+                    at: scratch.wrapping_add(column * PITCH + LINE),
                     bytes: count * SIZE,
                     to: to.wrapping_add(row * SIZE),
                 };
                 // SAFETY: the caller's promise for this row; what is written was made here, or is held.
                 unsafe {
                     let Some(held) = held else {
-                        made.write::<W>(0, &mut ahead);
+                        made.write::<W>(0, || ahead.one());
                         continue;
                     };
+                    let (hold, head) = (held.line(first + column), held.head(first + column));
                     let begins = held.begin && row == 0;
-                    if begins {
-                        line::<W>(made.at.add(LINE), held.head(first + column));
-                    } else if row == 0 {
-                        line::<W>(held.line(first + column), made.at);
+                    if row == 0 && !begins {
+                        made.join::<W>(hold, 0);
                     }
-                    let within = made.to.addr() % LINE;
-                    let before =
-                        if begins && within > 0 { within as isize - LINE as isize } else { within as isize };
-                    made.write::<W>(before, &mut ahead);
-                    let goes_on = row + count < rows;
-                    let last = if goes_on { made.at } else { held.line(first + column) };
-                    line::<W>(made.at.add(made.bytes), last);
+                    made.carry::<W>(begins.then_some(head), 0, || ahead.one());
+                    made.keep::<W>(if row + count < rows { made.at.sub(LINE) } else { hold });
                 }
             }
         }
@@ -87,28 +81,30 @@ pub(super) unsafe fn put_together<W: Lanes, const SIZE: usize>(
     ahead.all();
 }
 
-/// Some bytes of a destination row.
-struct Made {
-    /// Where the line before them stands, and they behind it.
-    at: *mut u8,
-    bytes: usize,
+/// Some bytes of a destination row that were put together.
+pub(crate) struct Made {
+    /// Where they stand: before them is room for a line.
+    pub(crate) at: *mut u8,
+    pub(crate) bytes: usize,
     /// Where they go.
-    to: *mut u8,
+    pub(crate) to: *mut u8,
 }
 
+// SAFETY (of all): the instructions are there; and as each says.
 impl Made {
-    /// Writes the lines that are full, from `before` bytes before these on.
+    /// Writes the lines that are full, from `before` bytes before these on. `meanwhile` is called for each.
     ///
     /// # Safety
     ///
-    /// That is where a line begins; the bytes before are there, and can be written.
+    /// That is where a line begins; the bytes before are there, and can be written. The caller fences.
     #[inline(always)]
-    unsafe fn write<W: Lanes>(&self, before: isize, ahead: &mut Ahead) {
-        let from = self.at.wrapping_add(LINE).wrapping_offset(-before);
+    pub(crate) unsafe fn write<W: Lanes>(&self, before: isize, mut meanwhile: impl FnMut()) {
+        let from = self.at.wrapping_offset(-before);
         let to = self.to.wrapping_offset(-before);
-        let end = self.bytes.wrapping_add_signed(before) / LINE * LINE;
+        debug_assert!(to.addr().is_multiple_of(LINE));
+        let end = self.bytes.saturating_add_signed(before) / LINE * LINE;
         for done in (0..end).step_by(LINE) {
-            ahead.one();
+            meanwhile();
             // SAFETY: the caller's promise.
             unsafe {
                 for part in (done..done + LINE).step_by(W::LANES * LANE) {
@@ -116,6 +112,50 @@ impl Made {
                 }
             }
         }
+    }
+
+    /// Puts the line that is held of the row before these bytes; their first `over` ones are its last ones.
+    ///
+    /// # Safety
+    ///
+    /// A line is held there.
+    #[inline(always)]
+    pub(crate) unsafe fn join<W: Lanes>(&self, held: *const u8, over: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { line::<W>(held, self.at.sub(LINE - over)) }
+    }
+
+    /// Writes the lines that are full with these bytes and what was put before them; or with these alone if the row begins, which has a
+    /// head for its first line then. The first `over` bytes were moved before.
+    ///
+    /// # Safety
+    ///
+    /// The line before is there, or these bytes are a line or more. The lines can be written, and the caller fences.
+    #[inline(always)]
+    pub(crate) unsafe fn carry<W: Lanes>(&self, head: Option<*mut u8>, over: usize, meanwhile: impl FnMut()) {
+        let within = self.to.wrapping_add(over).addr() % LINE;
+        let mut before = within as isize - over as isize;
+        // SAFETY: the caller's promise.
+        unsafe {
+            if let Some(head) = head {
+                line::<W>(self.at, head);
+                if within > 0 {
+                    before -= LINE as isize;
+                }
+            }
+            self.write::<W>(before, meanwhile);
+        }
+    }
+
+    /// Holds the last line of these bytes and of what was put before them.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Made::carry`], and a line can be written there.
+    #[inline(always)]
+    pub(crate) unsafe fn keep<W: Lanes>(&self, held: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { line::<W>(self.at.add(self.bytes).sub(LINE), held) }
     }
 }
 
