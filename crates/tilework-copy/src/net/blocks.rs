@@ -274,11 +274,13 @@ fn finish(
     if along_rows && !setting.streams {
         return None;
     }
-    let square = |put| match &own {
-        _ if width != LINE => None,
-        None => net::square(setting.set, width / lines, put),
-        Some(network) if along_rows => net::square(setting.set, network.square?, put),
-        Some(_) => None,
+    let square = |put| {
+        let size = match &own {
+            None => width / lines,
+            Some(network) if along_rows || width < LINE => network.square?,
+            Some(_) => return None,
+        };
+        net::square(setting.set, width, size, put)
     };
     // A kernel of their own needs no pass.
     if square(Put::Plain).is_some() {

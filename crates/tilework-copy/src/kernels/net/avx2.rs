@@ -2,7 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use crate::kernels::vector::prefetch;
+use super::super::carry::each;
+use super::super::transpose::{Two, zipped};
+use super::super::vector::prefetch;
 
 use super::{Bytes, Calls, LANE, Pass, PassFn, STAGES, Slots};
 
@@ -20,11 +22,56 @@ pub(super) fn pass(stages: usize) -> Option<PassFn> {
     })
 }
 
+/// The kernel for squares of a short line by a short line of elements of `size` bytes, if there is one; the pass is not looked at.
+pub(super) fn square(size: usize) -> Option<PassFn> {
+    Some(match size {
+        1 => squares::<1>,
+        2 => squares::<2>,
+        4 => squares::<4>,
+        8 => squares::<8>,
+        _ => return None,
+    })
+}
+
 /// # Safety
 /// As for [`PassFn`].
 #[target_feature(enable = "avx2")]
 unsafe fn run<const K: usize>(pass: &Pass, calls: &Calls) {
     debug_assert!(pass.count == K && pass.before.is_none());
+    // SAFETY: the caller's promise.
+    unsafe {
+        pairs(calls, 1 << K, |lines| {
+            stage::<K, 0>(&pass.stages[0], lines);
+            stage::<K, 1>(&pass.stages[1], lines);
+            stage::<K, 2>(&pass.stages[2], lines);
+            stage::<K, 3>(&pass.stages[3], lines);
+            permute::<K>(&pass.after, lines);
+        });
+    }
+}
+
+/// Zips are a third of what stages cost.
+///
+/// # Safety
+/// As for [`PassFn`], with as many lines as a short one has elements.
+#[target_feature(enable = "avx2")]
+unsafe fn squares<const SIZE: usize>(_: &Pass, calls: &Calls) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        pairs(calls, LANE / SIZE, |lines| {
+            let mut vectors = lines.map(Two);
+            zipped::<Two, SIZE, 1>(&mut vectors);
+            *lines = vectors.map(|vector| vector.0);
+        });
+    }
+}
+
+/// Does two calls at a time, each of so many lines.
+///
+/// # Safety
+/// As for [`PassFn`].
+#[inline(always)]
+unsafe fn pairs(calls: &Calls, count: usize, permutes: impl Fn(&mut Lines)) {
     let mut fetch = calls.fetch;
     for call in (0..calls.count).step_by(2) {
         // Of an odd number of calls, the last one is done twice.
@@ -35,29 +82,26 @@ unsafe fn run<const K: usize>(pass: &Pass, calls: &Calls) {
             let source = pair.map(|call| calls.source.wrapping_offset(*calls.sources.add(call)));
             let from = pair.map(|call| calls.from.add(call * calls.from_step));
             let mut lines: Lines = [_mm256_setzero_si256(); 1 << STAGES];
-            for (r, line) in lines[..1 << K].iter_mut().enumerate() {
+            each!(r < count, {
                 let low = _mm_loadu_si128(source[0].wrapping_offset(*from[0].add(r)).cast());
                 let high = _mm_loadu_si128(source[1].wrapping_offset(*from[1].add(r)).cast());
-                *line = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
-            }
+                lines[r] = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+            });
             for _ in 0..calls.fetches * (pair[1] + 1 - call) {
                 prefetch(calls.next.wrapping_offset(*fetch));
                 fetch = fetch.add(1);
             }
-            stage::<K, 0>(&pass.stages[0], &mut lines);
-            stage::<K, 1>(&pass.stages[1], &mut lines);
-            stage::<K, 2>(&pass.stages[2], &mut lines);
-            stage::<K, 3>(&pass.stages[3], &mut lines);
-            permute::<K>(&pass.after, &mut lines);
+            permutes(&mut lines);
             let destination =
                 pair.map(|call| calls.destination.wrapping_offset(*calls.destinations.add(call)));
             let to = pair.map(|call| calls.to.add(call * calls.to_step));
-            for (r, &line) in lines[..1 << K].iter().enumerate() {
+            each!(r < count, {
+                let line = lines[r];
                 let r = r * calls.to_stride;
                 let [low, high] = [0, 1].map(|k| destination[k].wrapping_offset(*to[k].add(r)));
                 _mm_storeu_si128(low.cast(), _mm256_castsi256_si128(line));
                 _mm_storeu_si128(high.cast(), _mm256_extracti128_si256::<1>(line));
-            }
+            });
         }
     }
 }

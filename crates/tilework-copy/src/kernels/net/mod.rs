@@ -178,15 +178,17 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -
     }
 }
 
-/// The kernel for squares of a line of 64 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. With AVX2
-/// calls must follow each other along the rows of the destination, and their lines be of different rows. The set must be one that this
-/// machine has.
-pub(crate) fn square(set: InstructionSet, size: usize, put: Put) -> Option<PassFn> {
-    match (set, size, put) {
+/// The kernel for squares of a line of 64 or 16 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. With
+/// AVX2 calls for 64 bytes must follow each other along the rows of the destination, and their lines be of different rows. The set must be
+/// one that this machine has.
+pub(crate) fn square(set: InstructionSet, width: usize, size: usize, put: Put) -> Option<PassFn> {
+    match (set, width) {
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx512, ..) => square::square(size, put),
+        (InstructionSet::Avx512, LINE) => square::square(size, put),
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx2, ..) => short::square(size, put),
+        (InstructionSet::Avx2, LINE) => short::square(size, put),
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) if put == Put::Plain => avx2::square(size),
         _ => None,
     }
 }

@@ -116,7 +116,7 @@ pub(crate) struct One(__m128i);
 
 /// Two lanes.
 #[derive(Clone, Copy)]
-pub(crate) struct Two(__m256i);
+pub(crate) struct Two(pub(crate) __m256i);
 
 // SAFETY (of this file): the functions are inlined into `run`, which has the instructions; what they read and
 // write is what the trait says, and the callers vouch for it.
