@@ -48,9 +48,21 @@ pub(crate) fn lines(spans: impl IntoIterator<Item = (isize, usize)>, in_step: bo
     places
 }
 
+/// As many places as something is done, of these, so that all come at one pace: of many at a time the machine forgets most.
+pub(crate) fn spread(places: &[isize], count: usize) -> Vec<isize> {
+    (0..count).map(|k| places.get(k * places.len() / count).copied().unwrap_or(0)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_fetched_comes_at_one_pace() {
+        assert_eq!(spread(&[0, 64, 128], 7), [0, 0, 0, 64, 64, 128, 128]);
+        assert_eq!(spread(&[5, 9], 2), [5, 9]);
+        assert_eq!(spread(&[], 2), [0, 0]);
+    }
 
     #[test]
     fn all_lines_of_a_span_are_fetched_wherever_it_begins() {

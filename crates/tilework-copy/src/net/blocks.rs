@@ -147,7 +147,7 @@ impl Blocks {
         // The first of two passes is called for each line of the second.
         let groups = if self.first.is_some() { 1 << self.passes[1].count } else { 1 };
         self.fetches = self.fetch.len().div_ceil(rows * columns).next_multiple_of(groups);
-        self.fetch.resize(self.fetches * rows * columns, 0);
+        self.fetch = fetch::spread(&self.fetch, self.fetches * rows * columns);
     }
 
     /// What a block costs, in lines that are touched: calls, lines, and the second pass.

@@ -199,7 +199,7 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting, limit: f64) -> Resu
     let parts = kernels.width < LINE || streams && rows.iter().all(|row| row.1 >= LINE);
     let Some((tables, between)) = tables(&runs, kernels.width, hull, parts, limit)? else { return Ok(None) };
     let windows = tables[0].windows.len();
-    fetch.resize(fetch.len().next_multiple_of(windows), 0);
+    let fetch = fetch::spread(&fetch, fetch.len().next_multiple_of(windows));
     let weight = runs.iter().map(|run| run.length).sum::<usize>();
     let span = |hull: Hull| (hull.low, (hull.high - hull.low) as usize);
     let picks = Picks {
