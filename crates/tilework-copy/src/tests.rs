@@ -411,7 +411,7 @@ fn blocks_of_whole_lines_go_anywhere() -> tilework_core::Result<()> {
 /// Squares of small elements: of two loops on either side, in rows that are short, that are carried on, and that are whole lines.
 #[test]
 fn squares_of_small_elements_are_transposed() -> tilework_core::Result<()> {
-    for bits in [8, 16] {
+    for bits in [8, 16, 32, 64, 128] {
         for dims in [[9, 11, 7, 13], [19, 17, 9, 15], [16, 32, 6, 11]] {
             let from = Layout::row_major(&dims, bits)?;
             let to = Layout::builder(&dims, bits)?.minor_to_major(&[0, 1, 2, 3])?.build()?;
@@ -424,7 +424,32 @@ fn squares_of_small_elements_are_transposed() -> tilework_core::Result<()> {
                 let setting = Setting { only: Some(Way::Squares(LINE)), ..Setting::of(set, much) };
                 let program = Program::with(&plan, None, setting);
                 let is_square = program.explained().iter().any(|step| step.starts_with("squares"));
-                assert!(is_square || set != InstructionSet::Avx512, "{program:?}");
+                let has_squares = set >= if much { InstructionSet::Avx2 } else { InstructionSet::Avx512 };
+                assert!(is_square || !has_squares, "{program:?}");
+                runs_anywhere(&program, &source, &wanted);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tiles whose rows become columns: of each line of the destination a part comes from one tile. With AVX2 that is a square, in rows.
+#[test]
+fn networks_that_are_squares_go_along_rows() -> tilework_core::Result<()> {
+    for (bits, tile) in [(8, 32), (16, 16), (32, 8), (64, 4)] {
+        for dims in [[6 * tile, 256], [7 * tile + 3, 200]] {
+            let from = Layout::builder(&dims, bits)?.tile(&[Some(tile), Some(128)])?.build()?;
+            let to = Layout::builder(&dims, bits)?.minor_to_major(&[0, 1])?.build()?;
+            let plan = Plan::new(&from, &to, &PlanOptions::default())?;
+            let source = bytes(from.bytes() as usize, 11);
+            let wanted = expected(&from, &to, None, &source, &vec![0; to.bytes() as usize]);
+            for set in InstructionSet::all_here() {
+                let setting = Setting { only: Some(Way::Network(LINE)), ..Setting::of(set, true) };
+                let program = Program::with(&plan, None, setting);
+                // Where the next row goes on, several lines of a network belong to one, and squares do without.
+                let ways = ["a network", "squares"].map(|way| format!("{way} of {} lines", 512 / bits));
+                let is_square = ways.iter().any(|way| program.explained()[0].starts_with(way));
+                assert!(is_square || !set.streams(), "{set:?}: {:?}", program.explained());
                 runs_anywhere(&program, &source, &wanted);
             }
         }

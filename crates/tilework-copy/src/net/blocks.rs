@@ -269,7 +269,7 @@ fn finish(
     (lines, width): (usize, usize),
     setting: Setting,
 ) -> Option<Step> {
-    // With AVX2 squares are put together along rows, and networks of lines are nothing else. Within the cache short lines are quicker.
+    // With AVX2 only squares have lines of 64 bytes, and are put together along rows. Within the cache short lines are quicker.
     let along_rows = width == LINE && setting.set == InstructionSet::Avx2;
     if along_rows && !setting.streams {
         return None;
@@ -322,7 +322,8 @@ fn finish(
         carried: None,
         staged: None,
     };
-    if along_rows && rows_of_lines(&blocks).1.len() < lines {
+    // Each line of a call must be of a row of its own.
+    if along_rows && blocks.own.is_some() && rows_of_lines(&blocks).1.len() < lines {
         return None;
     }
     let zero = vec![0];
@@ -407,8 +408,7 @@ fn carried(blocks: &Blocks, kernel: PassFn) -> Option<Carried> {
         }
     }
     let holds = lines.iter().map(|line| (line.0 * LINE) as isize).collect();
-    let firsts: Vec<bool> = lines.iter().map(|line| line.1 == 0).collect();
-    Some(Carried { kernel, pieces, holds, firsts })
+    Some(Carried { kernel, pieces, holds, firsts: lines.iter().map(|line| line.1 == 0).collect() })
 }
 
 /// The places of a block whose rows have so many bytes, in a buffer.

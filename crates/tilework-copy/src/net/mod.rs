@@ -27,7 +27,8 @@
 //! is written past the cache are whole lines: straight from the registers where the destination's lines are whole, and else
 //! from a buffer, while the next block goes into another.
 //!
-//! The same with lines of 16 bytes serves registers of 32 bytes, two calls in each, and layouts that have no more in a row.
+//! The same with lines of 16 bytes serves registers of 32 bytes, two calls in each, and layouts that have no more in a row. Past the cache
+//! such registers move squares of whole lines too, as rows that are put together in the nearest cache.
 
 mod blocks;
 mod chain;

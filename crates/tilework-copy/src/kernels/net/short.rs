@@ -1,5 +1,7 @@
-//! Squares of lines where registers are shorter: lines of some squares along the destination are brought together in the nearest cache, put
-//! together as rows, and written from there in whole lines ([`crate::kernels::transpose`]).
+//! Squares of a line by a line where registers are shorter (AVX2).
+//!
+//! The source's lines of some squares that follow each other along the destination are copied to the nearest cache, transposed there like
+//! any other block, and written row by row in whole lines. So what is stored in pieces is read whole only when it is in the cache.
 
 use std::mem::MaybeUninit;
 
@@ -16,7 +18,7 @@ const MOST: usize = 2 * LINE;
 #[repr(align(64))]
 struct Source(MaybeUninit<[u8; MOST * LINE]>);
 
-/// Rows of the destination: as many bytes as there are lines, for each byte of an element.
+/// Rows of the destination, and a line before each for what is held of it.
 #[repr(align(64))]
 struct Rows(MaybeUninit<[u8; MOST * LINE + LINE * LINE]>);
 

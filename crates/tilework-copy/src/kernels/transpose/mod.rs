@@ -17,6 +17,9 @@
 //! fewer instructions wait for a row. Ragged blocks need nothing slower: the last piece moves back to overlap the one before, and
 //! blocks smaller than a piece use narrower vectors and masks.
 //!
+//! Past the cache whole lines are written, straight from registers that hold one; where registers are shorter, rows are put together first
+//! ([`together`]).
+//!
 //! The rows of a piece must stay in the nearest cache while pieces share their lines. With strides of a large power of two they
 //! cannot, for all fall into one set of the cache; then they are copied first ([`copied`]).
 
