@@ -66,7 +66,7 @@ unsafe fn squares<const SIZE: usize>(_: &Pass, calls: &Calls) {
     }
 }
 
-/// Does two calls at a time, each of so many lines.
+/// Does two calls at a time, each of `count` lines.
 ///
 /// # Safety
 /// As for [`PassFn`].

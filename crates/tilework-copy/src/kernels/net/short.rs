@@ -118,7 +118,7 @@ unsafe fn run<const SIZE: usize, const PUT: u8>(_: &Pass, calls: &Calls) {
 struct Ahead {
     fetch: *const isize,
     next: *const u8,
-    /// So many are left in the list, and come at a time.
+    /// How many are left in the list, and how many come at a time.
     left: usize,
     some: usize,
 }

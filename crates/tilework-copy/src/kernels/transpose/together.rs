@@ -52,7 +52,7 @@ pub(super) unsafe fn put_together<W: Lanes, const SIZE: usize>(
                 next: null(),
                 ..*block
             };
-            // SAFETY: the part lies within the block; the scratch has so many rows of `RUN` bytes, behind a line of each.
+            // SAFETY: the part lies within the block; the scratch holds `width` rows of `RUN` bytes, each behind a line.
             unsafe { plain(&part) };
             for column in 0..width {
                 let to = block.destination.wrapping_offset((first + column) as isize * destination_stride);
@@ -163,10 +163,10 @@ impl Made {
 ///
 /// # Safety
 ///
-/// It can be read and written.
+/// It can be read and written, and the two do not overlap.
 #[inline(always)]
 unsafe fn line<W: Lanes>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise; both parts are read before one is written.
+    // SAFETY: the caller's promise.
     unsafe {
         for part in (0..LINE).step_by(W::LANES * LANE) {
             W::load_whole(from.add(part)).store(to.add(part));
