@@ -105,9 +105,10 @@ impl fmt::Display for Blocks {
         let lines = explain::lines(self.lines, self.width);
         let what = if self.own.is_some() { "a network of" } else { "squares of" };
         let passes = if self.passes.len() == 1 { "" } else { ", in two passes" };
+        // Short lines go past the cache from a buffer, or not at all.
         let stored = explain::blocks_stored(
-            self.streams,
-            self.is_whole,
+            self.streams || self.staged.is_some(),
+            self.is_whole && self.streams,
             self.carried.is_some(),
             self.staged.is_some(),
         );
