@@ -122,6 +122,8 @@ fn run(set: InstructionSet, length: usize, from: usize, to: usize) -> Case {
             for i in 0..all / count {
                 let runs = Runs {
                     count,
+                    times: 1,
+                    again: (0, 0),
                     length,
                     source: source.wrapping_add(i * count * from),
                     source_step: from as isize,

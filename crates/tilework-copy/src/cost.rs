@@ -73,7 +73,9 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
             CALL + columns * size * ways / LINE + written(ways, columns * size, stride)
         }
         Work::Runs { length, from, to, .. } => {
-            CALL + read(rows, length, from) + written(rows, length, to) + rows / 2
+            // One call goes for all turns of the loop around it.
+            let turns = step.outer.last().map_or(1, |outer| outer.turn.extent);
+            (CALL / turns).max(1) + read(rows, length, from) + written(rows, length, to) + rows / 2
         }
         Work::Copy { length, .. } => {
             rows * (2 * length.div_ceil(LINE) + ROW[usize::from(!kernels::slow_last_cache())])
@@ -100,7 +102,8 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
             CALL + lines + rows * columns * each / 16 + rows * columns.div_ceil(AT_ONCE) / 2
         }
         Work::Line { size, from, to, .. } => {
-            CALL + read(rows, size, from) + written(rows, size, to) + rows / 2
+            let each = if kernels::in_vectors(size, from, to) { rows * size / LINE } else { rows / 2 };
+            CALL + read(rows, size, from) + written(rows, size, to) + each
         }
         Work::Splat { .. } => CALL / 2 + step.weight.div_ceil(LINE),
         _ => 2 * step.weight.div_ceil(LINE),

@@ -128,6 +128,23 @@ pub(crate) unsafe fn run(
             unsafe { copy(set, store, stretch.count, rows, scratch) };
             continue;
         }
+        if let Work::Runs { kernel, length, from, to } = step.work {
+            let place = stretch.place(0);
+            debug_assert!(hold());
+            let runs = Runs {
+                count: place.rows,
+                times: stretch.count,
+                again: (stretch.from, stretch.to),
+                length,
+                source: buffers.source.wrapping_offset(place.from),
+                source_step: from,
+                destination: buffers.destination.wrapping_offset(place.to),
+                destination_step: to,
+            };
+            // SAFETY: the caller's promise, for the runs of all these units.
+            unsafe { kernel(&runs) };
+            continue;
+        }
         if let Work::Splat { size, store } = step.work {
             let place = stretch.place(0);
             debug_assert!(hold());
@@ -212,14 +229,6 @@ unsafe fn one(
             Work::Whole { store } => {
                 rows::whole(set, source, destination, place.columns, store != Store::Plain);
             }
-            Work::Runs { kernel, length, from, to } => kernel(&Runs {
-                count: place.rows,
-                length,
-                source,
-                source_step: from,
-                destination,
-                destination_step: to,
-            }),
             Work::Transpose { plain, stream, size, from, to, store, fetches, .. } => {
                 let block = Block {
                     rows: place.rows,
@@ -257,7 +266,11 @@ unsafe fn one(
                 kernel(&Zip { count: place.columns, source, destination, stride, ahead });
             }
             // By `run`, several units at a time.
-            Work::Copy { .. } | Work::Splat { .. } | Work::Network(_) | Work::Picks(_) => {}
+            Work::Copy { .. }
+            | Work::Runs { .. }
+            | Work::Splat { .. }
+            | Work::Network(_)
+            | Work::Picks(_) => {}
             Work::Grid { kernel, from, to, .. } => kernel(&Grid {
                 rows: place.rows,
                 columns: place.columns,

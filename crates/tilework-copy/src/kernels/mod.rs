@@ -30,7 +30,7 @@ pub(crate) use interleave::{Zip, ZipFn, deinterleave, interleave};
 #[allow(unused_imports, reason = "as above")]
 pub(crate) use runs::{Runs, RunsFn, runs};
 #[allow(unused_imports, reason = "as above")]
-pub(crate) use strided::{Line, LineFn, gather};
+pub(crate) use strided::{Line, LineFn, gather, in_vectors};
 
 /// One block to transpose: `rows` rows of `columns` elements each become `columns` rows of `rows` elements.
 ///

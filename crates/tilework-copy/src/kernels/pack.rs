@@ -1,6 +1,6 @@
 //! Several runs at once: with steps this short, a register holds a handful of runs, and one permute moves them all.
 //!
-//! The table is made when the kernel is called, from the steps, so that it serves pixels of 3 bytes out of 4, slices with
+//! The table is made when the kernel is called, once for all times, from the steps, so that it serves pixels of 3 bytes out of 4, slices with
 //! a step, scatters and backward axes alike. Loads and stores are masked: no byte between the runs is touched.
 
 use super::runs::Runs;
@@ -20,7 +20,7 @@ pub(super) unsafe fn runs(runs: &Runs) {
         .min(fitting(runs.source_step.unsigned_abs(), runs.length))
         .min(fitting(runs.destination_step.unsigned_abs(), runs.length));
     // Making the table costs about a cycle a byte.
-    if together < 2 || runs.count < 16 {
+    if together < 2 || runs.count * runs.times < 16 {
         // SAFETY: the caller's.
         return unsafe { one_by_one(runs) };
     }
@@ -29,19 +29,23 @@ pub(super) unsafe fn runs(runs: &Runs) {
     // The lowest byte of a register's worth of runs lies here from its first run.
     let source_low = runs.source_step.min(0) * (together as isize - 1);
     let destination_low = runs.destination_step.min(0) * (together as isize - 1);
-    let mut done = 0;
-    // SAFETY: every register's worth is `together` of the runs, of which there are at least as many; the last ones
-    // overlap. A masked move touches the bytes under the mask and no other: here, those of the runs.
-    unsafe {
-        while done < runs.count {
-            let first = done.min(runs.count - together) as isize;
-            let source = runs.source.wrapping_offset(first * runs.source_step + source_low);
-            let destination =
-                runs.destination.wrapping_offset(first * runs.destination_step + destination_low);
-            let bytes = _mm512_maskz_loadu_epi8(read, source.cast());
-            _mm512_mask_storeu_epi8(destination.cast(), written, _mm512_permutexvar_epi8(table, bytes));
-            done += together;
+    let mut runs = *runs;
+    for _ in 0..runs.times {
+        let mut done = 0;
+        // SAFETY: every register's worth is `together` of the runs, of which there are at least as many; the last ones
+        // overlap. A masked move touches the bytes under the mask and no other: here, those of the runs.
+        unsafe {
+            while done < runs.count {
+                let first = done.min(runs.count - together) as isize;
+                let source = runs.source.wrapping_offset(first * runs.source_step + source_low);
+                let destination =
+                    runs.destination.wrapping_offset(first * runs.destination_step + destination_low);
+                let bytes = _mm512_maskz_loadu_epi8(read, source.cast());
+                _mm512_mask_storeu_epi8(destination.cast(), written, _mm512_permutexvar_epi8(table, bytes));
+                done += together;
+            }
         }
+        runs.advance();
     }
 }
 
@@ -87,15 +91,19 @@ fn table(runs: &Runs, to: isize, from: isize, together: usize) -> (u64, __m512i)
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(super) unsafe fn one_by_one(runs: &Runs) {
     debug_assert!(runs.are_apart() && (1..64).contains(&runs.length));
-    let (mut source, mut destination) = (runs.source, runs.destination);
+    let mut runs = *runs;
     let mask = (1u64 << runs.length) - 1;
-    for _ in 0..runs.count {
-        // SAFETY: a masked move touches the bytes under the mask and no other.
-        unsafe {
-            let run = _mm512_maskz_loadu_epi8(mask, source.cast());
-            _mm512_mask_storeu_epi8(destination.cast(), mask, run);
+    for _ in 0..runs.times {
+        let (mut source, mut destination) = (runs.source, runs.destination);
+        for _ in 0..runs.count {
+            // SAFETY: a masked move touches the bytes under the mask and no other.
+            unsafe {
+                let run = _mm512_maskz_loadu_epi8(mask, source.cast());
+                _mm512_mask_storeu_epi8(destination.cast(), mask, run);
+            }
+            source = source.wrapping_offset(runs.source_step);
+            destination = destination.wrapping_offset(runs.destination_step);
         }
-        source = source.wrapping_offset(runs.source_step);
-        destination = destination.wrapping_offset(runs.destination_step);
+        runs.advance();
     }
 }

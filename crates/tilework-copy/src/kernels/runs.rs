@@ -6,11 +6,15 @@
 
 use super::InstructionSet;
 
-/// `count` runs of `length` bytes: run i from `source + i * source_step` to `destination + i * destination_step`.
+/// `count` runs of `length` bytes: run i from `source + i * source_step` to `destination + i * destination_step`. And as many again, some
+/// `times` in all, each time from and to the places that are `again` further.
 #[derive(Clone, Copy)]
 pub(crate) struct Runs {
     /// How many runs.
     pub count: usize,
+    /// How often, and bytes from one time to the next in the source and in the destination; any sign, or 0.
+    pub times: usize,
+    pub again: (isize, isize),
     /// Bytes of a run: what the kernel was chosen for.
     pub length: usize,
     /// The first run.
@@ -28,14 +32,21 @@ impl Runs {
     pub(super) fn are_apart(&self) -> bool {
         self.count < 2 || self.destination_step.unsigned_abs() >= self.length
     }
+
+    /// The runs of the next time.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        self.source = self.source.wrapping_offset(self.again.0);
+        self.destination = self.destination.wrapping_offset(self.again.1);
+    }
 }
 
 /// Moves the runs.
 ///
 /// # Safety
 ///
-/// 1. Every run of the source, where [`Runs`] says, is within one buffer that can be read.
-/// 2. Every run of the destination is within one buffer that can be written.
+/// 1. Every run of the source of all times, where [`Runs`] says, is within one buffer that can be read.
+/// 2. Every run of the destination of all times is within one buffer that can be written.
 /// 3. No destination run overlaps a source run or another destination run.
 /// 4. Nobody else writes the one or touches the other meanwhile.
 /// 5. `length` is the one that the kernel was chosen for.
@@ -84,12 +95,16 @@ unsafe fn nothing(_: &Runs) {}
 /// As for [`RunsFn`].
 unsafe fn long(runs: &Runs) {
     debug_assert!(runs.are_apart());
-    let (mut source, mut destination) = (runs.source, runs.destination);
-    for _ in 0..runs.count {
-        // SAFETY: the caller's.
-        unsafe { destination.copy_from_nonoverlapping(source, runs.length) };
-        source = source.wrapping_offset(runs.source_step);
-        destination = destination.wrapping_offset(runs.destination_step);
+    let mut runs = *runs;
+    for _ in 0..runs.times {
+        let (mut source, mut destination) = (runs.source, runs.destination);
+        for _ in 0..runs.count {
+            // SAFETY: the caller's.
+            unsafe { destination.copy_from_nonoverlapping(source, runs.length) };
+            source = source.wrapping_offset(runs.source_step);
+            destination = destination.wrapping_offset(runs.destination_step);
+        }
+        runs.advance();
     }
 }
 
@@ -101,19 +116,40 @@ unsafe fn long(runs: &Runs) {
 /// As for [`RunsFn`].
 #[inline(always)]
 pub(super) unsafe fn pieces<const N: usize, const FRONT: usize>(runs: &Runs) {
-    let (mut source, mut destination) = (runs.source, runs.destination);
     debug_assert!(runs.are_apart() && (N * FRONT..=2 * N * FRONT).contains(&runs.length));
-    let back = runs.length.wrapping_sub(N * FRONT);
-    for _ in 0..runs.count {
-        // SAFETY: both pieces lie within the run.
-        unsafe {
-            let first = *source.cast::<[[u8; N]; FRONT]>();
-            let last = *source.add(back).cast::<[[u8; N]; FRONT]>();
-            *destination.cast() = first;
-            *destination.add(back).cast() = last;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if runs.length == N * FRONT { each::<N, FRONT, false>(runs) } else { each::<N, FRONT, true>(runs) }
+    }
+}
+
+/// With pieces up to the end of each run, or without where those from the front are all of it.
+///
+/// # Safety
+///
+/// As for [`pieces`].
+#[inline(always)]
+unsafe fn each<const N: usize, const FRONT: usize, const BACK: bool>(runs: &Runs) {
+    let mut runs = *runs;
+    let back = runs.length - N * FRONT;
+    for _ in 0..runs.times {
+        let (mut source, mut destination) = (runs.source, runs.destination);
+        for _ in 0..runs.count {
+            // SAFETY: both pieces lie within the run.
+            unsafe {
+                let first = *source.cast::<[[u8; N]; FRONT]>();
+                if BACK {
+                    let last = *source.add(back).cast::<[[u8; N]; FRONT]>();
+                    *destination.cast() = first;
+                    *destination.add(back).cast() = last;
+                } else {
+                    *destination.cast() = first;
+                }
+            }
+            source = source.wrapping_offset(runs.source_step);
+            destination = destination.wrapping_offset(runs.destination_step);
         }
-        source = source.wrapping_offset(runs.source_step);
-        destination = destination.wrapping_offset(runs.destination_step);
+        runs.advance();
     }
 }
 
@@ -156,19 +192,23 @@ mod x86 {
     /// As for [`super::RunsFn`], with a length of 64 to 128.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     pub(super) unsafe fn two_of_64(runs: &Runs) {
-        let (mut source, mut destination) = (runs.source, runs.destination);
         debug_assert!(runs.are_apart() && (64..=128).contains(&runs.length));
+        let mut runs = *runs;
         let back = runs.length - 64;
-        for _ in 0..runs.count {
-            // SAFETY: both halves lie within the run.
-            unsafe {
-                let first = _mm512_loadu_si512(source.cast());
-                let last = _mm512_loadu_si512(source.add(back).cast());
-                _mm512_storeu_si512(destination.cast(), first);
-                _mm512_storeu_si512(destination.add(back).cast(), last);
+        for _ in 0..runs.times {
+            let (mut source, mut destination) = (runs.source, runs.destination);
+            for _ in 0..runs.count {
+                // SAFETY: both halves lie within the run.
+                unsafe {
+                    let first = _mm512_loadu_si512(source.cast());
+                    let last = _mm512_loadu_si512(source.add(back).cast());
+                    _mm512_storeu_si512(destination.cast(), first);
+                    _mm512_storeu_si512(destination.add(back).cast(), last);
+                }
+                source = source.wrapping_offset(runs.source_step);
+                destination = destination.wrapping_offset(runs.destination_step);
             }
-            source = source.wrapping_offset(runs.source_step);
-            destination = destination.wrapping_offset(runs.destination_step);
+            runs.advance();
         }
     }
 }
@@ -197,28 +237,36 @@ mod tests {
                         (-300, 301),
                         (1, near),
                     ] {
-                        check(set, length, count, from, to);
+                        check(set, length, (count, 1), from, to);
+                        if count < 33 {
+                            check(set, length, (count, 7), from, to);
+                        }
                     }
                 }
             }
         }
     }
 
-    fn check(set: InstructionSet, length: usize, count: usize, from: isize, to: isize) {
+    /// Runs at these steps, some times: each time from a few bytes before, to what follows.
+    fn check(set: InstructionSet, length: usize, (count, times): (usize, usize), from: isize, to: isize) {
         let last = count.saturating_sub(1);
-        let source: Vec<u8> =
-            (0..last * from.unsigned_abs() + length).map(|i| ((i * 40503) >> 3) as u8).collect();
-        let mut destination = vec![0xa5; last * to.unsigned_abs() + length + 128];
+        let spans = [from, to].map(|step| last * step.unsigned_abs() + length);
+        let again = (-3, spans[1] + 2);
+        let before = 3 * (times - 1);
+        let source: Vec<u8> = (0..before + spans[0]).map(|i| ((i * 40503) >> 3) as u8).collect();
+        let mut destination = vec![0xa5; times * again.1 + 128];
         let mut expected = destination.clone();
-        let first_source = if from < 0 { last * from.unsigned_abs() } else { 0 };
+        let first_source = before + if from < 0 { last * from.unsigned_abs() } else { 0 };
         let first_destination = 64 + if to < 0 { last * to.unsigned_abs() } else { 0 };
-        for i in 0..count as isize {
-            let a = (first_source as isize + i * from) as usize;
-            let b = (first_destination as isize + i * to) as usize;
+        for (time, i) in (0..times as isize).flat_map(|time| (0..count as isize).map(move |i| (time, i))) {
+            let a = (first_source as isize + time * again.0 + i * from) as usize;
+            let b = (first_destination as isize + time * again.1 as isize + i * to) as usize;
             expected[b..b + length].copy_from_slice(&source[a..a + length]);
         }
         let these = Runs {
             count,
+            times,
+            again: (again.0, again.1 as isize),
             length,
             source: source.as_ptr().wrapping_add(first_source),
             source_step: from,
@@ -227,6 +275,9 @@ mod tests {
         };
         // SAFETY: the set is one of this machine; the vectors hold the runs, and destination runs do not overlap.
         unsafe { runs(set, length)(&these) };
-        assert!(destination == expected, "{set:?}: {count} runs of {length} bytes, steps {from} and {to}");
+        assert!(
+            destination == expected,
+            "{set:?}: {times} times {count} runs of {length} bytes, steps {from} and {to}"
+        );
     }
 }

@@ -59,6 +59,11 @@ pub(crate) fn gather(
     }
 }
 
+/// Whether several elements of `size` bytes at these steps are moved at once, whatever the set.
+pub(crate) fn in_vectors(size: usize, source_step: isize, destination_step: isize) -> bool {
+    destination_step == size as isize && (-1..=4).any(|step| source_step == step * size as isize)
+}
+
 fn of_size<const SIZE: usize>(set: InstructionSet, source_step: isize, destination_step: isize) -> LineFn {
     let size = SIZE as isize;
     if destination_step == size {
@@ -208,6 +213,8 @@ mod x86 {
     pub(super) unsafe fn packed<const SIZE: usize>(line: &Line) {
         let runs = Runs {
             count: line.count,
+            times: 1,
+            again: (0, 0),
             length: SIZE,
             source: line.source,
             source_step: line.source_step,
