@@ -30,6 +30,8 @@ const LEAST_RUN: u64 = 8;
 pub(crate) struct Program {
     set: InstructionSet,
     phases: Vec<Vec<Piece>>,
+    /// Whether stores may go past the cache.
+    streams: bool,
     /// The element that padding is filled with.
     fill: Box<[u8]>,
     /// What the steps that move bytes are thought to cost, in lines that are touched.
@@ -102,8 +104,13 @@ impl Program {
         converter: Option<Converter>,
         setting: Setting,
     ) -> Vec<Program> {
-        let empty =
-            Program { set: setting.set, phases: vec![Vec::new()], fill: element(fill, bits), cost: 0.0 };
+        let empty = Program {
+            set: setting.set,
+            phases: vec![Vec::new()],
+            streams: setting.streams,
+            fill: element(fill, bits),
+            cost: 0.0,
+        };
         let mut programs = vec![empty];
         if fills_first {
             add(&mut programs, fills, bits, None, true, setting);
@@ -173,7 +180,10 @@ impl Program {
             if part.is_empty() {
                 continue;
             }
-            let tasks = (part.len() / pool.least_share().max(1)).clamp(1, pool.width().max(1));
+            let tasks = match pool.width() {
+                0 | 1 => 1,
+                width => (part.len() / pool.least_share().max(1)).clamp(1, width),
+            };
             if tasks == 1 {
                 // SAFETY: the caller's promise; one thread does all of the part.
                 unsafe { self.run_share(phase, part, buffers) };
@@ -205,9 +215,15 @@ impl Program {
         let mut begin = 0;
         for piece in phase {
             let (units, weight) = (piece.units(), piece.weight());
-            let unit_at = |place: usize| place.saturating_sub(begin).div_ceil(weight).min(units);
+            let end = begin + units * weight;
+            // A division takes longer than small arrays do.
+            let unit_at = |place: usize| match place {
+                _ if place <= begin => 0,
+                _ if place >= end => units,
+                _ => (place - begin).div_ceil(weight).min(units),
+            };
             let range = unit_at(share.start)..unit_at(share.end);
-            begin += units * weight;
+            begin = end;
             if range.is_empty() {
                 continue;
             }
@@ -227,7 +243,9 @@ impl Program {
                 }
             }
         }
-        fence();
+        if self.streams {
+            fence();
+        }
     }
 }
 

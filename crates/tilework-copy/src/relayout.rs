@@ -8,8 +8,8 @@ use crate::buffer::Buffer;
 use crate::clip::clip;
 use crate::convert::{Conversion, Converter, held_bits};
 use crate::exec::Buffers;
-use crate::kernels::InstructionSet;
 use crate::kernels::vector::LINE;
+use crate::kernels::{self, InstructionSet};
 use crate::pool::{Inline, Pool};
 use crate::program::Program;
 use crate::setting::Setting;
@@ -105,7 +105,8 @@ impl Relayout {
         if let Some(other) = setting.other(bytes) {
             programs.extend(Program::candidates(&plan, converter, other).into_iter().take(OTHERS));
         }
-        let trial = if programs.is_empty() { None } else { Some(Arc::new(Trial::new(programs))) };
+        let is_long = bytes >= kernels::caches().1;
+        let trial = (!programs.is_empty()).then(|| Arc::new(Trial::new(programs, is_long)));
         Relayout { plan, converter, program, trial }
     }
 
@@ -235,8 +236,12 @@ impl Relayout {
             }
             return Ok(());
         }
-        let (steps, total) = (steps.max(1), self.program.total() as u128);
-        let at = |step: usize| (total * step.min(steps) as u128 / steps as u128) as usize;
+        let (steps, total) = (steps.max(1), self.program.total());
+        let at = |step: usize| match step {
+            0 => 0,
+            _ if step >= steps => total,
+            _ => (total as u128 * step as u128 / steps as u128) as usize,
+        };
         // SAFETY: the caller's promise, and what was checked.
         unsafe { self.program.run(pool, buffers, at(step)..at(step.saturating_add(1))) };
         Ok(())

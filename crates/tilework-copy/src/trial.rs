@@ -17,6 +17,9 @@ use crate::ways::CANDIDATES;
 /// destination out of it, and the very first meets memory that was never touched.
 const TURNS: u32 = 3;
 
+/// The same where no cache holds the data: there each run counts, and there are few, as all that are slower are felt.
+const TURNS_OF_LONG: u32 = 2;
+
 /// From then on, one turn in this many runs is another's.
 const AGAIN: usize = 64;
 
@@ -37,6 +40,7 @@ pub(crate) struct Trial {
 /// How long runs took.
 #[derive(Debug, Default)]
 struct Score {
+    is_long: bool,
     runs: AtomicU32,
     /// One more than the program of the last run.
     last: AtomicU32,
@@ -46,10 +50,11 @@ struct Score {
 }
 
 impl Trial {
-    /// Beside a first program, these.
-    pub(crate) fn new(mut others: Vec<Program>) -> Trial {
+    /// Beside a first program, these; `is_long` says that no cache holds the data.
+    pub(crate) fn new(mut others: Vec<Program>, is_long: bool) -> Trial {
         others.truncate(MOST - 1);
-        Trial { others, scores: Default::default() }
+        let score = || Score { is_long, ..Score::default() };
+        Trial { others, scores: [score(), score()] }
     }
 
     /// All programs, with the nanoseconds that each took so far on `width` threads; 0 where it did not run.
@@ -83,7 +88,7 @@ impl Score {
         let number = self.runs.fetch_add(1, Ordering::Relaxed) as usize;
         let (program, wanted) = self.chooses(number, count);
         let last = self.last.swap(program as u32 + 1, Ordering::Relaxed);
-        (program, wanted && last == program as u32 + 1)
+        (program, wanted && (self.is_long && last != 0 || last == program as u32 + 1))
     }
 
     /// Which of `count` programs the run of this number is done by, and whether it is to be measured.
@@ -91,10 +96,11 @@ impl Score {
         let time = |program: &usize| self.times[*program].load(Ordering::Relaxed);
         let measured = |program: &usize| self.measured[*program].load(Ordering::Relaxed);
         let best = (0..count).min_by_key(time).unwrap_or(0);
-        let limit = time(&best) + time(&best) / 4;
+        let (part, turns) = if self.is_long { (8, TURNS_OF_LONG) } else { (4, TURNS) };
+        let limit = time(&best) + time(&best) / part;
         let close = (0..count).filter(|program| time(program) <= limit);
         match close.min_by_key(measured) {
-            Some(program) if measured(&program) < TURNS => (program, true),
+            Some(program) if measured(&program) < turns => (program, true),
             // The others come in turn, and the best is measured as often as they are.
             _ => match number % AGAIN {
                 0 | 1 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
@@ -159,6 +165,13 @@ mod tests {
             last = program;
         }
         assert!((0..3).all(|program| score.measured[program].load(Ordering::Relaxed) > TURNS));
+    }
+
+    #[test]
+    fn where_no_cache_holds_the_data_each_run_but_the_first_counts() {
+        let long = || Score { is_long: true, ..Score::default() };
+        assert_eq!(runs(&long(), 9, [100, 130, 70]), [0, 0, 1, 2, 2, 2, 2, 2, 2]);
+        assert_eq!(runs(&long(), 9, [100, 95, 130]), [0, 0, 1, 2, 0, 1, 1, 1, 1]);
     }
 
     #[test]
