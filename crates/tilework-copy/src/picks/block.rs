@@ -39,8 +39,9 @@ const STAGED: usize = 256;
 /// What a block costs beside its windows, in lines that are touched.
 const BLOCK_CALL: usize = 6;
 
-/// To put windows together while memory is waited for costs this many times less.
-const MOVED: usize = 4;
+/// To put windows together while memory is waited for costs this many times less: windows of a line, and short ones, which are more.
+const MOVED: f64 = 4.0;
+const MOVED_SHORT: f64 = 1.5;
 
 /// A block as a list.
 #[derive(Debug)]
@@ -54,11 +55,18 @@ pub(crate) struct Picks {
     pub(super) streams: bool,
     /// How a block is put together, where lines are no whole ones.
     pub(super) staged: Option<Staged>,
-    /// The source lines of a block, as many for each window: what is fetched for the next one.
+    /// The source lines of a block: what is fetched for the next one, as many each time, with each or with every so manyth window of the
+    /// first pass, which is a power of two.
     pub(super) fetch: Vec<isize>,
+    pub(super) every: usize,
     /// What a block reads and writes, as places and counts of bytes from its own.
     pub(super) read: (isize, usize),
     pub(super) written: (isize, usize),
+}
+
+/// How much less it costs to put windows together while memory is waited for.
+fn meanwhile(kernels: Kernels) -> f64 {
+    if kernels.width == LINE { MOVED } else { MOVED_SHORT }
 }
 
 /// Rows of the destination in a buffer.
@@ -91,7 +99,11 @@ impl Picks {
         let written = self.tables.last().map_or(0, |table| table.windows.len() * self.kernels.width / LINE);
         if setting.fetches {
             let split = if self.is_whole { 0 } else { written / 4 };
-            BLOCK_CALL + self.fetch.len() + written + split + moved / MOVED
+            BLOCK_CALL
+                + self.fetch.len()
+                + written
+                + split
+                + (moved as f64 / meanwhile(self.kernels)) as usize
         } else {
             BLOCK_CALL + moved
         }
@@ -194,12 +206,13 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting, limit: f64) -> Resu
         None
     };
     // Where it is memory that is waited for, what is done meanwhile costs a part of that.
-    let limit = if setting.fetches { limit * MOVED as f64 } else { limit };
+    let limit = if setting.fetches { limit * meanwhile(kernels) } else { limit };
     // Past the cache lines go whole; where the destination leaves gaps within each, none does.
     let parts = kernels.width < LINE || streams && rows.iter().all(|row| row.1 >= LINE);
     let Some((tables, between)) = tables(&runs, kernels.width, hull, parts, limit)? else { return Ok(None) };
     let windows = tables[0].windows.len();
-    let fetch = fetch::spread(&fetch, fetch.len().next_multiple_of(windows));
+    let every = 1 << windows.checked_div(fetch.len()).map_or(0, |windows| windows.max(1).ilog2());
+    let fetch = fetch::spread(&fetch, fetch.len().next_multiple_of(windows.div_ceil(every)));
     let weight = runs.iter().map(|run| run.length).sum::<usize>();
     let span = |hull: Hull| (hull.low, (hull.high - hull.low) as usize);
     let picks = Picks {
@@ -210,6 +223,7 @@ fn step(nest: &ByteNest, pieces: &[usize], setting: Setting, limit: f64) -> Resu
         streams,
         staged,
         fetch,
+        every,
         read: span(hull),
         written: span(written),
     };

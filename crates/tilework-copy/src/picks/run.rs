@@ -97,20 +97,30 @@ impl Picks {
     ) {
         // Where nothing is written in between, all windows go at once.
         let share = if self.staged.is_some() { SHARE } else { usize::MAX };
-        let fetch = (next.unwrap_or(source), if next.is_some() { &self.fetch[..] } else { &[] });
+        let fetch = if next.is_some() { &self.fetch[..] } else { &[] };
+        let fetch = Fetch { next: next.unwrap_or(source), places: fetch, every: self.every };
+        let none = Fetch { places: &[], ..fetch };
         // SAFETY: the caller's promise. Between the passes are no more bytes than there is room for.
         unsafe {
             match &self.tables[..] {
                 [first, second] => {
                     debug_assert!(self.between <= BETWEEN);
                     pass(first, self.kernels.plain, (source, between), fetch, usize::MAX, |_| ());
-                    pass(second, kernel, (between, destination), (between, &[]), share, done);
+                    pass(second, kernel, (between, destination), none, share, done);
                 }
                 [only, ..] => pass(only, kernel, (source, destination), fetch, share, done),
                 [] => {}
             }
         }
     }
+}
+
+/// What is asked for meanwhile: places from `next` on, as many with each or with every so manyth window.
+#[derive(Clone, Copy)]
+struct Fetch<'a> {
+    next: *const u8,
+    places: &'a [isize],
+    every: usize,
 }
 
 /// Does one pass.
@@ -121,12 +131,13 @@ unsafe fn pass(
     table: &Table,
     kernel: PicksFn,
     (source, destination): (*const u8, *mut u8),
-    (next, fetch): (*const u8, &[isize]),
+    fetch: Fetch,
     share: usize,
     mut done: impl FnMut((usize, usize)),
 ) {
     let all = table.windows.len();
-    let fetches = fetch.len() / all;
+    let times = |windows: usize| windows.div_ceil(fetch.every);
+    let fetches = fetch.places.len() / times(all);
     let mut call = Call {
         source,
         destination,
@@ -135,8 +146,10 @@ unsafe fn pass(
         group: Group { windows: 0, count: 0, kind: Kind::Any, short: false },
         patterns: table.patterns.as_ptr(),
         fetches,
-        fetch: fetch.as_ptr(),
-        next,
+        fetch: fetch.places.as_ptr(),
+        every: fetch.every,
+        first: 0,
+        next: fetch.next,
     };
     let mut moved = 0;
     for group in &table.groups {
@@ -148,9 +161,10 @@ unsafe fn pass(
             unsafe { kernel(&call) };
             call.window = call.window.wrapping_add(windows);
             call.pick = call.pick.wrapping_add(windows * group.count);
-            call.fetch = call.fetch.wrapping_add(windows * fetches);
+            call.fetch = call.fetch.wrapping_add((times(moved + windows) - times(moved)) * fetches);
             left -= windows;
             moved += windows;
+            call.first = moved;
             done((moved, all));
         }
     }

@@ -73,36 +73,43 @@ unsafe fn squares<const SIZE: usize>(_: &Pass, calls: &Calls) {
 #[inline(always)]
 unsafe fn pairs(calls: &Calls, count: usize, permutes: impl Fn(&mut Lines)) {
     let mut fetch = calls.fetch;
-    for call in (0..calls.count).step_by(2) {
+    let (mut sources, mut destinations) = (calls.sources, calls.destinations);
+    let (mut from, mut to) = (calls.from, calls.to);
+    let mut left = calls.count;
+    while left > 0 {
         // Of an odd number of calls, the last one is done twice.
-        let pair = [call, (call + 1).min(calls.count - 1)];
+        let second = usize::from(left > 1);
         // SAFETY: the caller's promise: the lists are long enough, the lines are within the buffers, and each can be
         // written whole. What is fetched may lie anywhere.
         unsafe {
-            let source = pair.map(|call| calls.source.wrapping_offset(*calls.sources.add(call)));
-            let from = pair.map(|call| calls.from.add(call * calls.from_step));
+            let source = [0, second].map(|call| calls.source.wrapping_offset(*sources.add(call)));
+            let other = from.add(second * calls.from_step);
             let mut lines: Lines = [_mm256_setzero_si256(); 1 << STAGES];
             each!(r < count, {
-                let low = _mm_loadu_si128(source[0].wrapping_offset(*from[0].add(r)).cast());
-                let high = _mm_loadu_si128(source[1].wrapping_offset(*from[1].add(r)).cast());
+                let low = _mm_loadu_si128(source[0].wrapping_offset(*from.add(r)).cast());
+                let high = _mm_loadu_si128(source[1].wrapping_offset(*other.add(r)).cast());
                 lines[r] = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
             });
-            for _ in 0..calls.fetches * (pair[1] + 1 - call) {
+            for _ in 0..calls.fetches << second {
                 prefetch(calls.next.wrapping_offset(*fetch));
                 fetch = fetch.add(1);
             }
             permutes(&mut lines);
             let destination =
-                pair.map(|call| calls.destination.wrapping_offset(*calls.destinations.add(call)));
-            let to = pair.map(|call| calls.to.add(call * calls.to_step));
+                [0, second].map(|call| calls.destination.wrapping_offset(*destinations.add(call)));
+            let others = to.add(second * calls.to_step);
             each!(r < count, {
                 let line = lines[r];
                 let r = r * calls.to_stride;
-                let [low, high] = [0, 1].map(|k| destination[k].wrapping_offset(*to[k].add(r)));
+                let low = destination[0].wrapping_offset(*to.add(r));
+                let high = destination[1].wrapping_offset(*others.add(r));
                 _mm_storeu_si128(low.cast(), _mm256_castsi256_si128(line));
                 _mm_storeu_si128(high.cast(), _mm256_extracti128_si256::<1>(line));
             });
         }
+        (sources, destinations) = (sources.wrapping_add(2), destinations.wrapping_add(2));
+        (from, to) = (from.wrapping_add(2 * calls.from_step), to.wrapping_add(2 * calls.to_step));
+        left -= 1 + second;
     }
 }
 

@@ -80,16 +80,19 @@ pub(crate) struct Call {
     /// How many of the group, and what else there is to know of it.
     pub(crate) group: Group,
     pub(crate) patterns: *const Bytes,
-    /// Lines that are asked for with each window, at `next` and the next of these offsets.
+    /// Lines that are asked for, at `next` and the next of these offsets, with each window whose number is a multiple of `every`, a power of
+    /// two; `first` is the number of the first one.
     pub(crate) fetches: usize,
     pub(crate) fetch: *const isize,
+    pub(crate) every: usize,
+    pub(crate) first: usize,
     pub(crate) next: *const u8,
 }
 
 /// Moves some windows.
 ///
 /// # Safety
-/// 1. The windows of the group lie at `window`, their picks at `pick`, and `fetches` offsets for each at `fetch`. They have in
+/// 1. The windows of the group lie at `window`, their picks at `pick`, and `fetches` offsets for each with which lines are asked for at `fetch`. They have in
 ///    common what the group's kind says.
 /// 2. The places of patterns are those of `patterns`, and the picks of a window have its bytes between them, each once.
 /// 3. From the place of each pick, as many bytes as a window has can be read, or 16 where it is a lane or a short pick.

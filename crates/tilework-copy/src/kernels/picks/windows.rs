@@ -97,9 +97,11 @@ impl Cursor<'_> {
     unsafe fn next<R: Register>(&mut self) -> (*mut u8, u64) {
         // SAFETY: the lists are long enough. What is fetched may lie anywhere.
         unsafe {
-            for _ in 0..self.call.fetches {
-                prefetch(self.call.next.wrapping_offset(*self.fetch));
-                self.fetch = self.fetch.add(1);
+            if (self.call.first + self.window) & (self.call.every - 1) == 0 {
+                for _ in 0..self.call.fetches {
+                    prefetch(self.call.next.wrapping_offset(*self.fetch));
+                    self.fetch = self.fetch.add(1);
+                }
             }
             let window = *self.call.window.add(self.window);
             self.window += 1;
