@@ -7,7 +7,7 @@ use crate::kernels::rows::{self, Rows};
 use crate::kernels::splat::{Splat, splat};
 use crate::kernels::vector::LINE;
 use crate::kernels::{Block, BlockFn, InstructionSet, Line, Runs, Zip};
-use crate::step::{Place, Step, Store, Walker, Work};
+use crate::step::{Place, Step, Store, Stretch, Walker, Work};
 use crate::{bounds, carry, convert, net, picks, subbyte, wide};
 
 /// The two buffers of a run, as every thread sees them.
@@ -94,77 +94,18 @@ pub(crate) unsafe fn run(
         _ => {}
     }
     let mut walker = Walker::at(step, units.start);
-    // Small units are fetched earlier than one unit ahead.
-    let ahead = match step.work {
-        Work::Copy { .. } => rows::AHEAD.div_ceil(step.weight),
-        _ => 1,
-    };
     let mut left = units.len();
     while left > 0 {
         let stretch = walker.stretch(left);
         left -= stretch.count;
-        let next = |number: usize| match number + ahead {
-            after if after < stretch.count => stretch.place(after),
-            _ if left > 0 => walker.place(),
-            _ => stretch.place(number),
-        };
-        let hold =
-            || (0..stretch.count).all(|number| bounds::hold_unit(buffers, &step.work, stretch.place(number)));
-        if let Work::Copy { length, from, to, store, fetches } = step.work {
-            debug_assert!((0..stretch.count).all(|number| bounds::hold_unit(
-                buffers,
-                &step.work,
-                stretch.place(number)
-            )));
-            let rows = |number: usize, times: usize| {
-                let (place, next) = (stretch.place(number), next(number + times - 1));
-                let source = buffers.source.wrapping_offset(place.from);
-                let destination = buffers.destination.wrapping_offset(place.to);
-                let next = if fetches { buffers.source.wrapping_offset(next.from) } else { std::ptr::null() };
-                let once = Rows::once((place.rows, length), (source, from), (destination, to));
-                Rows { times, again: (stretch.from, stretch.to), next, ..once }
-            };
-            // SAFETY: the caller's promise, for the rows of all these units.
-            unsafe { copy(set, store, stretch.count, rows, scratch) };
-            continue;
-        }
-        if let Work::Runs { kernel, length, from, to } = step.work {
-            let place = stretch.place(0);
-            debug_assert!(hold());
-            let runs = Runs {
-                count: place.rows,
-                times: stretch.count,
-                again: (stretch.from, stretch.to),
-                length,
-                source: buffers.source.wrapping_offset(place.from),
-                source_step: from,
-                destination: buffers.destination.wrapping_offset(place.to),
-                destination_step: to,
-            };
-            // SAFETY: the caller's promise, for the runs of all these units.
-            unsafe { kernel(&runs) };
-            continue;
-        }
-        if let Work::Splat { size, store } = step.work {
-            let place = stretch.place(0);
-            debug_assert!(hold());
-            let elements = Splat {
-                size,
-                count: place.rows,
-                elements: stretch.count,
-                source: buffers.source.wrapping_offset(place.from),
-                source_step: stretch.from,
-                destination: buffers.destination.wrapping_offset(place.to),
-                destination_step: stretch.to,
-            };
-            // SAFETY: the caller's promise, for units of one element each.
-            unsafe { splat(set, &elements, store != Store::Plain) };
-            continue;
-        }
-        for number in 0..stretch.count {
-            // SAFETY: the caller's promise, for one of its units.
-            unsafe { one(set, step, stretch.place(number), next(number), buffers, scratch) };
-        }
+        debug_assert!(
+            (0..stretch.count).all(|number| bounds::hold_unit(buffers, &step.work, stretch.place(number))),
+            "{:?} in {stretch:?}",
+            step.work
+        );
+        let then = (left > 0).then(|| walker.place());
+        // SAFETY: the caller's promise, for some of its units.
+        unsafe { several(set, step, stretch, then, buffers, scratch) };
     }
 }
 
@@ -206,86 +147,152 @@ unsafe fn copy(
     }
 }
 
-/// Runs one unit.
+/// Runs units that differ only in where they are; `then` is the place of the one that follows them. What is done for each of them is as
+/// little as can be: many move no more than some lines.
 ///
 /// # Safety
 /// As for [`run`].
-#[inline]
-unsafe fn one(
+unsafe fn several(
     set: InstructionSet,
     step: &Step,
-    place: Place,
-    next: Place,
+    stretch: Stretch,
+    then: Option<Place>,
     buffers: Buffers,
     scratch: &mut Scratch,
 ) {
-    debug_assert!(bounds::hold_unit(buffers, &step.work, place), "{:?} at {place:?}", step.work);
+    let (place, again) = (stretch.place(0), (stretch.from, stretch.to));
     let source = buffers.source.wrapping_offset(place.from);
     let destination = buffers.destination.wrapping_offset(place.to);
+    let places = (0..stretch.count as isize).map(|number| {
+        (source.wrapping_offset(number * again.0), destination.wrapping_offset(number * again.1))
+    });
+    // Where the unit begins that comes so many units after another.
+    let next = |number: usize, ahead: usize| {
+        let there = match number + ahead {
+            after if after < stretch.count => stretch.place(after),
+            _ => then.unwrap_or(stretch.place(number)),
+        };
+        buffers.source.wrapping_offset(there.from)
+    };
     // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
     // writes: its counts are those of the loops that were taken out of the nest.
     unsafe {
         match step.work {
-            Work::Whole { store } => {
+            Work::Whole { store } => places.for_each(|(source, destination)| {
                 rows::whole(set, source, destination, place.columns, store != Store::Plain);
-            }
-            Work::Transpose { plain, stream, size, from, to, store, fetches, .. } => {
-                let block = Block {
-                    rows: place.rows,
-                    columns: place.columns,
-                    source,
-                    source_stride: from,
-                    destination,
-                    destination_stride: to,
-                    next: if fetches { buffers.source.wrapping_offset(next.from) } else { std::ptr::null() },
-                };
-                let aligned = destination.addr().is_multiple_of(LINE);
-                match store {
-                    Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => stream(&block),
-                    // Whole lines in each row, but none begins where the block does.
-                    Store::Stage | Store::Stream => {
-                        staged((set, size), place, &block, plain, buffers, scratch);
-                    }
-                    Store::StageWhole => {
-                        let bytes = place.columns * place.rows * size;
-                        let staged = scratch.stage(bytes, 0);
-                        plain(&Block { destination: staged, ..block });
-                        rows::stream_out(set, staged, destination, bytes);
-                    }
-                    _ => plain(&block),
-                }
-            }
-            Work::Interleave { plain, stream, size, stride, store, .. } => {
-                let kernel = if store == Store::Stream { stream } else { plain };
-                let ahead = ahead(store, place.columns * size, 1024, place, next);
-                kernel(&Zip { count: place.columns, source, destination, stride, ahead });
-            }
-            Work::Deinterleave { plain, stream, size, ways, stride, store } => {
-                let kernel = if store == Store::Stream { stream } else { plain };
-                let ahead = ahead(store, place.columns * ways * size, 1536, place, next);
-                kernel(&Zip { count: place.columns, source, destination, stride, ahead });
-            }
-            // By `run`, several units at a time.
-            Work::Copy { .. }
-            | Work::Runs { .. }
-            | Work::Splat { .. }
-            | Work::Network(_)
-            | Work::Picks(_) => {}
-            Work::Grid { kernel, from, to, .. } => kernel(&Grid {
-                rows: place.rows,
-                columns: place.columns,
-                source,
-                source_steps: from,
-                destination,
-                destination_steps: to,
             }),
-            Work::Line { kernel, from, to, .. } => kernel(&Line {
+            Work::Copy { length, from, to, store, fetches } => {
+                // Small units are fetched earlier than one unit ahead.
+                let ahead = rows::AHEAD.div_ceil(step.weight);
+                let rows = |number: usize, times: usize| {
+                    let steps = number as isize;
+                    let source = source.wrapping_offset(steps * again.0);
+                    let destination = destination.wrapping_offset(steps * again.1);
+                    let next = if fetches { next(number + times - 1, ahead) } else { std::ptr::null() };
+                    Rows {
+                        times,
+                        again,
+                        next,
+                        ..Rows::once((place.rows, length), (source, from), (destination, to))
+                    }
+                };
+                copy(set, store, stretch.count, rows, scratch);
+            }
+            Work::Runs { kernel, length, from, to } => kernel(&Runs {
                 count: place.rows,
+                times: stretch.count,
+                again,
+                length,
                 source,
                 source_step: from,
                 destination,
                 destination_step: to,
             }),
+            Work::Splat { size, store } => {
+                let elements = Splat {
+                    size,
+                    count: place.rows,
+                    elements: stretch.count,
+                    source,
+                    source_step: again.0,
+                    destination,
+                    destination_step: again.1,
+                };
+                splat(set, &elements, store != Store::Plain);
+            }
+            Work::Transpose { plain, stream, size, from, to, store, fetches, .. } => {
+                for (number, (source, destination)) in places.enumerate() {
+                    let block = Block {
+                        rows: place.rows,
+                        columns: place.columns,
+                        source,
+                        source_stride: from,
+                        destination,
+                        destination_stride: to,
+                        next: if fetches { next(number, 1) } else { std::ptr::null() },
+                    };
+                    let aligned = destination.addr().is_multiple_of(LINE);
+                    match store {
+                        Store::Stream if aligned && (place.rows * size).is_multiple_of(LINE) => {
+                            stream(&block)
+                        }
+                        // Whole lines in each row, but none begins where the block does.
+                        Store::Stage | Store::Stream => {
+                            staged((set, size), stretch.place(number), &block, plain, buffers, scratch);
+                        }
+                        Store::StageWhole => {
+                            let bytes = place.columns * place.rows * size;
+                            let staged = scratch.stage(bytes, 0);
+                            plain(&Block { destination: staged, ..block });
+                            rows::stream_out(set, staged, destination, bytes);
+                        }
+                        _ => plain(&block),
+                    }
+                }
+            }
+            Work::Interleave { plain, stream, size, stride, store, .. } => {
+                let kernel = if store == Store::Stream { stream } else { plain };
+                let ahead = bytes_ahead(
+                    store,
+                    place.columns * size,
+                    1024,
+                    next(0, 1).addr().wrapping_sub(source.addr()),
+                );
+                let count = place.columns;
+                places.for_each(|(source, destination)| {
+                    kernel(&Zip { count, source, destination, stride, ahead })
+                });
+            }
+            Work::Deinterleave { plain, stream, size, ways, stride, store } => {
+                let kernel = if store == Store::Stream { stream } else { plain };
+                let row = place.columns * ways * size;
+                let ahead = bytes_ahead(store, row, 1536, next(0, 1).addr().wrapping_sub(source.addr()));
+                let count = place.columns;
+                places.for_each(|(source, destination)| {
+                    kernel(&Zip { count, source, destination, stride, ahead })
+                });
+            }
+            Work::Grid { kernel, from, to, .. } => places.for_each(|(source, destination)| {
+                kernel(&Grid {
+                    rows: place.rows,
+                    columns: place.columns,
+                    source,
+                    source_steps: from,
+                    destination,
+                    destination_steps: to,
+                });
+            }),
+            Work::Line { kernel, from, to, .. } => places.for_each(|(source, destination)| {
+                kernel(&Line {
+                    count: place.rows,
+                    source,
+                    source_step: from,
+                    destination,
+                    destination_step: to,
+                });
+            }),
+            // By `run`.
+            Work::Network(_) | Work::Picks(_) => {}
         }
     }
 }
@@ -334,9 +341,9 @@ unsafe fn staged(
 }
 
 /// How many bytes ahead an interleave fetches: `far` along rows that are long enough or follow each other, else where the
-/// next unit begins. Within the cache there is nothing to fetch.
-fn ahead(store: Store, row: usize, far: usize, place: Place, next: Place) -> usize {
-    let step = usize::try_from(next.from - place.from).unwrap_or(0);
+/// next unit begins, which is `step` further. Within the cache there is nothing to fetch.
+fn bytes_ahead(store: Store, row: usize, far: usize, step: usize) -> usize {
+    let step = if step > isize::MAX as usize { 0 } else { step };
     match store {
         Store::Plain => 0,
         _ if row >= 4096 => far,
