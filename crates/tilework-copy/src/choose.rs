@@ -221,7 +221,8 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::Carry => ((128 * size).min(256), (512 * size).min(1024)),
         Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (row, whole_row),
         Store::StageWhole => (row, (UNIT / rows.extent).max(LINE)),
-        Store::Stream => (256, 512),
+        // Short rows leave room for more columns.
+        Store::Stream => (256, (UNIT / row.min(256) * size).max(512)),
         _ if !setting.fetches => (2048, 2048),
         _ if !setting.streams => (1024, 256),
         _ => (256, 256),

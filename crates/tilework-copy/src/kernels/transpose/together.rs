@@ -15,11 +15,13 @@ use super::lanes::{LANE, LINE, Lanes};
 
 /// Bytes of a destination row that are put together at a time.
 const RUN: usize = 512;
+/// Of rows that are shorter than this, more are put together at once.
+const SHORT: usize = 256;
 /// Bytes from row to row of the scratch: the last line of what was made before, and an odd number of lines in all, so that rows do not
 /// meet in one set of the cache.
 const PITCH: usize = LINE + RUN;
 
-/// At most as many rows as a line has elements.
+/// At most as many rows as a line has bytes.
 #[repr(align(64))]
 struct Scratch(MaybeUninit<[u8; LINE * PITCH]>);
 
@@ -38,8 +40,10 @@ pub(super) unsafe fn put_together<W: Lanes, const SIZE: usize>(
     let scratch = scratch.0.as_mut_ptr().cast::<u8>();
     let &Block { rows, columns, source_stride, destination_stride, .. } = block;
     let mut ahead = Ahead::of::<SIZE>(block);
-    for first in (0..columns).step_by(LINE / SIZE) {
-        let width = (LINE / SIZE).min(columns - first);
+    // The scratch has as many rows as a line has bytes.
+    let at_once = LINE / SIZE * (SHORT / (rows * SIZE)).clamp(1, SIZE);
+    for first in (0..columns).step_by(at_once) {
+        let width = at_once.min(columns - first);
         for row in (0..rows).step_by(RUN / SIZE) {
             let count = (RUN / SIZE).min(rows - row);
             let from = block.source.wrapping_offset(row as isize * source_stride).wrapping_add(first * SIZE);
