@@ -9,6 +9,9 @@ use crate::step::{Part, Step, Store, Work};
 /// What a call of a kernel costs, in lines that are touched.
 const CALL: usize = 10;
 
+/// From so many units on that differ only in where they are, one costs half a call.
+const STRETCH: usize = 4;
+
 /// What a row costs that is copied by itself, beside its lines: on Intel's processors (Sapphire Rapids), and on others (Zen 4), where
 /// rows of 72 to 132 bytes beat lists by a third and more.
 const ROW: [usize; 2] = [4, 2];
@@ -40,6 +43,9 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
         step if step.is_multiple_of(LINE) && length.is_multiple_of(LINE) => count * length / LINE,
         _ => count * (length / LINE + 1 + usize::from(setting.streams)),
     };
+    // What is done for a unit is less where many follow each other, and a short loop goes in one call.
+    let turns = step.outer.last().map_or(1, |outer| outer.turn.extent);
+    let call = if turns >= STRETCH { CALL / 2 } else { CALL };
     let lines = match step.work {
         Work::Network(ref blocks) => blocks.cost(setting),
         Work::Picks(ref picks) => picks.cost(setting),
@@ -67,14 +73,12 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
             }
         }
         Work::Interleave { size, ways, stride, .. } => {
-            CALL + read(ways, columns * size, stride) + columns * size * ways / LINE
+            call + read(ways, columns * size, stride) + columns * size * ways / LINE
         }
         Work::Deinterleave { size, ways, stride, .. } => {
-            CALL + columns * size * ways / LINE + written(ways, columns * size, stride)
+            call + columns * size * ways / LINE + written(ways, columns * size, stride)
         }
         Work::Runs { length, from, to, .. } => {
-            // One call goes for all turns of the loop around it.
-            let turns = step.outer.last().map_or(1, |outer| outer.turn.extent);
             (CALL / turns).max(1) + read(rows, length, from) + written(rows, length, to) + rows / 2
         }
         Work::Copy { length, .. } => {
@@ -99,11 +103,11 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
                 (false, LANE) => (0, 8),
                 (false, _) => (0, 5),
             };
-            CALL + lines + rows * columns * each / 16 + rows * columns.div_ceil(AT_ONCE) / 2
+            call + lines + rows * columns * each / 16 + rows * columns.div_ceil(AT_ONCE) / 2
         }
         Work::Line { size, from, to, .. } => {
             let each = if kernels::in_vectors(size, from, to) { rows * size / LINE } else { rows / 2 };
-            CALL + read(rows, size, from) + written(rows, size, to) + each
+            call + read(rows, size, from) + written(rows, size, to) + each
         }
         Work::Splat { .. } => CALL / 2 + step.weight.div_ceil(LINE),
         _ => 2 * step.weight.div_ceil(LINE),

@@ -272,15 +272,15 @@ unsafe fn several(
                     kernel(&Zip { count, source, destination, stride, ahead })
                 });
             }
-            Work::Grid { kernel, from, to, .. } => places.for_each(|(source, destination)| {
-                kernel(&Grid {
-                    rows: place.rows,
-                    columns: place.columns,
-                    source,
-                    source_steps: from,
-                    destination,
-                    destination_steps: to,
-                });
+            Work::Grid { kernel, from, to, .. } => kernel(&Grid {
+                rows: place.rows,
+                columns: place.columns,
+                source,
+                source_steps: from,
+                destination,
+                destination_steps: to,
+                times: stretch.count,
+                again,
             }),
             Work::Line { kernel, from, to, .. } => places.for_each(|(source, destination)| {
                 kernel(&Line {

@@ -1,4 +1,4 @@
-//! Two loops over elements at any steps: for few elements in the cache there is nothing better.
+//! Two loops over elements at any steps, some times: for few elements in the cache there is nothing better.
 
 use super::vector::LINE;
 
@@ -15,13 +15,16 @@ pub(crate) struct Grid {
     pub destination: *mut u8,
     /// The same in the destination, where elements do not overlap.
     pub destination_steps: (isize, isize),
+    /// How often, and bytes from one time to the next in the source and in the destination; any sign, or 0.
+    pub times: usize,
+    pub again: (isize, isize),
 }
 
 /// Moves the elements.
 ///
 /// # Safety
-/// 1. Every element of the source, where [`Grid`] says, is within one buffer that can be read.
-/// 2. Every element of the destination is within one buffer that can be written.
+/// 1. Every element of the source of all times, where [`Grid`] says, is within one buffer that can be read.
+/// 2. Every element of the destination of all times is within one buffer that can be written.
 /// 3. No destination element overlaps a source element or another destination element.
 /// 4. Nobody else writes the one or touches the other meanwhile.
 pub(crate) type GridFn = unsafe fn(&Grid);
@@ -42,6 +45,9 @@ pub(crate) fn grid(size: usize) -> Option<GridFn> {
 /// enough for a loop without branches.
 pub(crate) const AT_ONCE: usize = 16;
 
+/// Up to so many columns are moved in one go, whatever their number.
+const STRIP: usize = 8;
+
 /// Lines that are a multiple of this many bytes apart drive each other out of the nearest cache.
 const CROWDED: isize = 4096;
 
@@ -49,10 +55,25 @@ const CROWDED: isize = 4096;
 /// As for [`GridFn`].
 unsafe fn of_size<const SIZE: usize>(grid: &Grid) {
     let size = SIZE as isize;
+    let adjoin = grid.destination_steps.1 == size;
+    if grid.times > 1 && grid.columns > STRIP {
+        // One after the other, so that lines are still near when their next columns are moved.
+        for time in 0..grid.times as isize {
+            let one = Grid {
+                source: grid.source.wrapping_offset(time.wrapping_mul(grid.again.0)),
+                destination: grid.destination.wrapping_offset(time.wrapping_mul(grid.again.1)),
+                times: 1,
+                ..*grid
+            };
+            // SAFETY: the caller's, for one of the times.
+            unsafe { of_size::<SIZE>(&one) };
+        }
+        return;
+    }
     // SAFETY: the caller's, for all of the grid or for columns of it; the steps are looked at.
     unsafe {
         let crowded = grid.source_steps.1 % CROWDED == 0 && grid.columns >= AT_ONCE;
-        if grid.destination_steps.1 != size {
+        if !adjoin {
             strips::<SIZE, false>(grid, AT_ONCE);
         } else if !crowded || grid.source_steps.0.abs() != size {
             strips::<SIZE, true>(grid, AT_ONCE);
@@ -93,26 +114,29 @@ unsafe fn strips<const SIZE: usize, const ADJOIN: bool>(grid: &Grid, most: usize
     while first < grid.columns {
         let left = grid.columns - first;
         let count = [16, 8, left].into_iter().find(|&count| count <= left.min(most)).unwrap_or(most);
-        let few = part(grid, first, count);
-        // SAFETY: the caller's, for a part of the columns.
-        unsafe {
-            match count {
-                1 => strip::<SIZE, ADJOIN, 1>(&few),
-                2 => strip::<SIZE, ADJOIN, 2>(&few),
-                3 => strip::<SIZE, ADJOIN, 3>(&few),
-                4 => strip::<SIZE, ADJOIN, 4>(&few),
-                5 => strip::<SIZE, ADJOIN, 5>(&few),
-                6 => strip::<SIZE, ADJOIN, 6>(&few),
-                7 => strip::<SIZE, ADJOIN, 7>(&few),
-                8 => strip::<SIZE, ADJOIN, 8>(&few),
-                _ => strip::<SIZE, ADJOIN, 16>(&few),
-            }
+        let mut few = part(grid, first, count);
+        let strip = match count {
+            1 => strip::<SIZE, ADJOIN, 1>,
+            2 => strip::<SIZE, ADJOIN, 2>,
+            3 => strip::<SIZE, ADJOIN, 3>,
+            4 => strip::<SIZE, ADJOIN, 4>,
+            5 => strip::<SIZE, ADJOIN, 5>,
+            6 => strip::<SIZE, ADJOIN, 6>,
+            7 => strip::<SIZE, ADJOIN, 7>,
+            8 => strip::<SIZE, ADJOIN, 8>,
+            _ => strip::<SIZE, ADJOIN, 16>,
+        };
+        for _ in 0..grid.times {
+            // SAFETY: the caller's, for a part of the columns.
+            unsafe { strip(&few) };
+            few.source = few.source.wrapping_offset(grid.again.0);
+            few.destination = few.destination.wrapping_offset(grid.again.1);
         }
         first += count;
     }
 }
 
-/// All rows of `COUNT` columns. Each four of them have a place of their own, from which the others are one, two and three steps away:
+/// All rows of `COUNT` columns, once. Each four of them have a place of their own, from which the others are one, two and three steps away:
 /// that is what an instruction can add by itself.
 ///
 /// # Safety
@@ -145,6 +169,17 @@ mod tests {
 
     /// Moves elements, and compares every byte with what one assignment for each of them gives.
     fn moved(size: usize, (rows, columns): (usize, usize), from: (isize, isize), to: (isize, isize)) {
+        (1..=3).for_each(|times| moved_times(size, times, (rows, columns), from, to));
+    }
+
+    /// The same some times: each time from three bytes before, to what follows.
+    fn moved_times(
+        size: usize,
+        times: usize,
+        (rows, columns): (usize, usize),
+        from: (isize, isize),
+        to: (isize, isize),
+    ) {
         // The first element, if steps are backward, and how many bytes all of them lie in.
         let ends = |steps: (isize, isize)| {
             let (down, across) = ((rows as isize - 1) * steps.0, (columns as isize - 1) * steps.1);
@@ -152,13 +187,17 @@ mod tests {
             (first as usize, (down.abs() + across.abs()) as usize + size)
         };
         let ((source_first, source_bytes), (first, bytes)) = (ends(from), ends(to));
+        let (before, again) = (3 * (times - 1), (-3, bytes as isize));
+        let (source_first, source_bytes, bytes) =
+            (before + source_first, before + source_bytes, times * bytes);
         let source: Vec<u8> = (0..source_bytes).map(|k| (k * 7 + k / 251) as u8).collect();
         let (mut wanted, mut found) = (vec![0xAA; bytes], vec![0xAA; bytes]);
-        for (row, column) in
-            (0..rows).flat_map(|row| (0..columns).map(move |column| (row as isize, column as isize)))
-        {
-            let a = source_first.strict_add_signed(row * from.0 + column * from.1);
-            let b = first.strict_add_signed(row * to.0 + column * to.1);
+        for (time, row, column) in (0..times as isize).flat_map(|time| {
+            (0..rows as isize)
+                .flat_map(move |row| (0..columns as isize).map(move |column| (time, row, column)))
+        }) {
+            let a = source_first.strict_add_signed(time * again.0 + row * from.0 + column * from.1);
+            let b = first.strict_add_signed(time * again.1 + row * to.0 + column * to.1);
             wanted[b..b + size].copy_from_slice(&source[a..a + size]);
         }
         let grid = Grid {
@@ -168,10 +207,15 @@ mod tests {
             source_steps: from,
             destination: found[first..].as_mut_ptr(),
             destination_steps: to,
+            times,
+            again,
         };
         // SAFETY: both vectors hold every element, as `ends` says; elements of the destination do not overlap in what is tested.
         unsafe { super::grid(size).unwrap()(&grid) };
-        assert!(found == wanted, "{rows} by {columns} elements of {size} bytes, {from:?} to {to:?}");
+        assert!(
+            found == wanted,
+            "{times} times {rows} by {columns} elements of {size} bytes, {from:?} to {to:?}"
+        );
     }
 
     #[test]
