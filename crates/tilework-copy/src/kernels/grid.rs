@@ -70,6 +70,27 @@ unsafe fn of_size<const SIZE: usize>(grid: &Grid) {
         }
         return;
     }
+    if grid.rows == 1 && grid.columns > AT_ONCE {
+        // One long row is as good as some short ones, and what is left.
+        let rows = grid.columns / AT_ONCE;
+        let down = |step: isize| step.wrapping_mul(AT_ONCE as isize);
+        let short = Grid {
+            rows,
+            columns: AT_ONCE,
+            source_steps: (down(grid.source_steps.1), grid.source_steps.1),
+            destination_steps: (down(grid.destination_steps.1), grid.destination_steps.1),
+            ..*grid
+        };
+        let rest = part(grid, rows * AT_ONCE, grid.columns % AT_ONCE);
+        // SAFETY: the caller's, for some of the columns and for the others.
+        unsafe {
+            of_size::<SIZE>(&short);
+            if rest.columns > 0 {
+                of_size::<SIZE>(&rest);
+            }
+        }
+        return;
+    }
     // SAFETY: the caller's, for all of the grid or for columns of it; the steps are looked at.
     unsafe {
         let crowded = grid.source_steps.1 % CROWDED == 0 && grid.columns >= AT_ONCE;
