@@ -105,7 +105,8 @@ impl Relayout {
         if let Some(other) = setting.other(bytes) {
             programs.extend(Program::candidates(&plan, converter, other).into_iter().take(OTHERS));
         }
-        let is_long = bytes >= kernels::caches().1;
+        // The last cache does not hold both sides.
+        let is_long = 2 * bytes >= kernels::caches().1;
         let trial = (!programs.is_empty()).then(|| Arc::new(Trial::new(programs, is_long)));
         Relayout { plan, converter, program, trial }
     }

@@ -50,7 +50,7 @@ struct Score {
 }
 
 impl Trial {
-    /// Beside a first program, these; `is_long` says that no cache holds the data.
+    /// Beside a first program, these; `is_long` says that no cache holds both sides of the data.
     pub(crate) fn new(mut others: Vec<Program>, is_long: bool) -> Trial {
         others.truncate(MOST - 1);
         let score = || Score { is_long, ..Score::default() };
