@@ -45,7 +45,7 @@ pub(crate) fn grid(size: usize) -> Option<GridFn> {
 /// enough for a loop without branches.
 pub(crate) const AT_ONCE: usize = 16;
 
-/// Up to so many columns are moved in one go, whatever their number.
+/// Up to so many columns are one strip, whatever their number.
 const STRIP: usize = 8;
 
 /// Lines that are a multiple of this many bytes apart drive each other out of the nearest cache.
@@ -157,8 +157,8 @@ unsafe fn strips<const SIZE: usize, const ADJOIN: bool>(grid: &Grid, most: usize
     }
 }
 
-/// All rows of `COUNT` columns, once. Each four of them have a place of their own, from which the others are one, two and three steps away:
-/// that is what an instruction can add by itself.
+/// All rows of `COUNT` columns, once. Each four of them have a place of their own, from which the others are one, two and three
+/// steps away: that is what an instruction can add by itself.
 ///
 /// # Safety
 /// As for [`GridFn`], for `COUNT` columns; `ADJOIN` says that they are next to each other in the destination.

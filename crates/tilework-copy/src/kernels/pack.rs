@@ -1,7 +1,8 @@
 //! Several runs at once: with steps this short, a register holds a handful of runs, and one permute moves them all.
 //!
-//! The table is made when the kernel is called, once for all times, from the steps, so that it serves pixels of 3 bytes out of 4, slices with
-//! a step, scatters and backward axes alike. Loads and stores are masked: no byte between the runs is touched.
+//! The table is made from the steps when the kernel is called, once for all times, so that it serves pixels of 3 bytes out
+//! of 4, slices with a step, scatters and backward axes alike. Loads and stores are masked: no byte between the runs is
+//! touched.
 
 use super::runs::Runs;
 use std::arch::x86_64::*;

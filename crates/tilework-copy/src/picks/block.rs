@@ -55,8 +55,8 @@ pub(crate) struct Picks {
     pub(super) streams: bool,
     /// How a block is put together, where lines are no whole ones.
     pub(super) staged: Option<Staged>,
-    /// The source lines of a block: what is fetched for the next one, as many each time, with each or with every so manyth window of the
-    /// first pass, which is a power of two.
+    /// The source lines of a block: what is fetched for the next one, as many each time. That is with each window of the first
+    /// pass whose number is a multiple of `every`, a power of two.
     pub(super) fetch: Vec<isize>,
     pub(super) every: usize,
     /// What a block reads and writes, as places and counts of bytes from its own.

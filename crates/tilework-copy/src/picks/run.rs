@@ -115,7 +115,7 @@ impl Picks {
     }
 }
 
-/// What is asked for meanwhile: places from `next` on, as many with each or with every so manyth window.
+/// What is asked for meanwhile: places from `next` on, as many with each window whose number is a multiple of `every`.
 #[derive(Clone, Copy)]
 struct Fetch<'a> {
     next: *const u8,
@@ -168,4 +168,5 @@ unsafe fn pass(
             done((moved, all));
         }
     }
+    debug_assert_eq!(call.fetch, fetch.places.as_ptr_range().end);
 }

@@ -80,8 +80,8 @@ pub(crate) struct Call {
     /// How many of the group, and what else there is to know of it.
     pub(crate) group: Group,
     pub(crate) patterns: *const Bytes,
-    /// Lines that are asked for, at `next` and the next of these offsets, with each window whose number is a multiple of `every`, a power of
-    /// two; `first` is the number of the first one.
+    /// Lines that are asked for, at `next` and the next of these offsets, with each window whose number is a multiple of
+    /// `every`, a power of two; `first` is the number of the first one.
     pub(crate) fetches: usize,
     pub(crate) fetch: *const isize,
     pub(crate) every: usize,
@@ -92,8 +92,8 @@ pub(crate) struct Call {
 /// Moves some windows.
 ///
 /// # Safety
-/// 1. The windows of the group lie at `window`, their picks at `pick`, and `fetches` offsets for each with which lines are asked for at `fetch`. They have in
-///    common what the group's kind says.
+/// 1. The windows of the group lie at `window`, their picks at `pick`, and at `fetch` are `fetches` offsets for each of them
+///    with which lines are asked for. They have in common what the group's kind says.
 /// 2. The places of patterns are those of `patterns`, and the picks of a window have its bytes between them, each once.
 /// 3. From the place of each pick, as many bytes as a window has can be read, or 16 where it is a lane or a short pick.
 /// 4. The bytes of each window's mask can be written, and none of them is read; in windows of 16 bytes these are the first ones. If the kernel streams, all masks are full, and
