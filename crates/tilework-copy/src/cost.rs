@@ -9,7 +9,7 @@ use crate::step::{Part, Step, Store, Work};
 /// What a call of a kernel costs, in lines that are touched.
 const CALL: usize = 10;
 
-/// From so many units on that differ only in where they are, one costs half a call.
+/// Where at least this many units follow each other that differ only in where they are, one costs half a call.
 const STRETCH: usize = 4;
 
 /// What a row costs that is copied by itself, beside its lines: on Intel's processors (Sapphire Rapids), and on others (Zen 4), where

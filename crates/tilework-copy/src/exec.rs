@@ -166,13 +166,19 @@ unsafe fn several(
     let places = (0..stretch.count as isize).map(|number| {
         (source.wrapping_offset(number * again.0), destination.wrapping_offset(number * again.1))
     });
-    // Where the unit begins that comes so many units after another.
+    // Where the unit begins that comes `ahead` units after another.
     let next = |number: usize, ahead: usize| {
         let there = match number + ahead {
             after if after < stretch.count => stretch.place(after),
             _ => then.unwrap_or(stretch.place(number)),
         };
         buffers.source.wrapping_offset(there.from)
+    };
+    // The first unit, if it is rows that alternate: rows of `row` bytes are fetched `far` bytes ahead.
+    let zip = |stride: isize, store: Store, row: usize, far: usize| {
+        let step = next(0, 1).addr().wrapping_sub(source.addr()) as isize;
+        let ahead = bytes_ahead(store, row, far, usize::try_from(step).unwrap_or(0));
+        Zip { count: place.columns, source, destination, stride, ahead }
     };
     // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
     // writes: its counts are those of the loops that were taken out of the nest.
@@ -252,25 +258,13 @@ unsafe fn several(
             }
             Work::Interleave { plain, stream, size, stride, store, .. } => {
                 let kernel = if store == Store::Stream { stream } else { plain };
-                let ahead = bytes_ahead(
-                    store,
-                    place.columns * size,
-                    1024,
-                    next(0, 1).addr().wrapping_sub(source.addr()),
-                );
-                let count = place.columns;
-                places.for_each(|(source, destination)| {
-                    kernel(&Zip { count, source, destination, stride, ahead })
-                });
+                let zip = zip(stride, store, place.columns * size, 1024);
+                places.for_each(|(source, destination)| kernel(&Zip { source, destination, ..zip }));
             }
             Work::Deinterleave { plain, stream, size, ways, stride, store } => {
                 let kernel = if store == Store::Stream { stream } else { plain };
-                let row = place.columns * ways * size;
-                let ahead = bytes_ahead(store, row, 1536, next(0, 1).addr().wrapping_sub(source.addr()));
-                let count = place.columns;
-                places.for_each(|(source, destination)| {
-                    kernel(&Zip { count, source, destination, stride, ahead })
-                });
+                let zip = zip(stride, store, place.columns * ways * size, 1536);
+                places.for_each(|(source, destination)| kernel(&Zip { source, destination, ..zip }));
             }
             Work::Grid { kernel, from, to, .. } => kernel(&Grid {
                 rows: place.rows,
@@ -343,7 +337,6 @@ unsafe fn staged(
 /// How many bytes ahead an interleave fetches: `far` along rows that are long enough or follow each other, else where the
 /// next unit begins, which is `step` further. Within the cache there is nothing to fetch.
 fn bytes_ahead(store: Store, row: usize, far: usize, step: usize) -> usize {
-    let step = if step > isize::MAX as usize { 0 } else { step };
     match store {
         Store::Plain => 0,
         _ if row >= 4096 => far,

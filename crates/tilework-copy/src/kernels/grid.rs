@@ -45,7 +45,7 @@ pub(crate) fn grid(size: usize) -> Option<GridFn> {
 /// enough for a loop without branches.
 pub(crate) const AT_ONCE: usize = 16;
 
-/// Up to so many columns are one strip, whatever their number.
+/// Up to this number of columns are one strip.
 const STRIP: usize = 8;
 
 /// Lines that are a multiple of this many bytes apart drive each other out of the nearest cache.

@@ -33,7 +33,7 @@ pub(super) unsafe fn runs(runs: &Runs) {
     let mut runs = *runs;
     for _ in 0..runs.times {
         let mut done = 0;
-        // SAFETY: every register's worth is `together` of the runs, of which there are at least as many; the last ones
+        // SAFETY: every register's worth is `together` of the runs, and there are at least as many; the last ones
         // overlap. A masked move touches the bytes under the mask and no other: here, those of the runs.
         unsafe {
             while done < runs.count {
