@@ -34,6 +34,9 @@ const UNIT: usize = 16 << 10;
 /// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
 const ADJOINING: Range<usize> = 257..1024;
 
+/// Fewer units than this that differ only in where they are: finding places takes longer than what is done there.
+const FEW: usize = 8;
+
 /// Rows that fill this many bytes of the destination together are written fast wherever the next ones go.
 const UNBROKEN: usize = 256;
 
@@ -73,7 +76,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     if nest.turns.is_empty() && length >= SHORT {
         let all = Turn { extent: length, from: 1, to: 1 };
         let outer = smallvec![cut(all, WHOLE, Part::Columns)];
-        return finish(nest, outer, Work::Whole { store: setting.rows() }, WHOLE.min(length));
+        return finish(nest, outer, Work::Whole { store: setting.rows() }, WHOLE.min(length), setting);
     }
     let begin_lines = |step: fn(&Turn) -> isize| {
         nest.turns.iter().all(|turn| step(turn).unsigned_abs().is_multiple_of(LINE))
@@ -109,7 +112,7 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     };
     let mut outer = whole(&nest.turns);
     outer.push(cut(inner, piece, Part::Rows));
-    finish(nest, outer, work, piece.min(inner.extent) * length)
+    finish(nest, outer, work, piece.min(inner.extent) * length, setting)
 }
 
 /// One element, repeated.
@@ -120,7 +123,7 @@ fn splat(mut nest: ByteNest, setting: Setting) -> Step {
     outer.push(cut(inner, piece, Part::Rows));
     let work = Work::Splat { size: nest.size, store: setting.rows() };
     let weight = piece.min(inner.extent) * nest.size;
-    finish(nest, outer, work, weight)
+    finish(nest, outer, work, weight, setting)
 }
 
 /// Elements that are not in runs.
@@ -157,7 +160,7 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
             stride: rows.from,
             store: setting.rows(),
         };
-        return zip(nest, outer, columns, ways, work, setting.rows());
+        return zip(nest, outer, columns, ways, work, setting);
     }
     let (ways, count) = (columns.extent, rows.extent);
     // Past the cache, many rows at once are quicker only where their elements are wide.
@@ -175,20 +178,20 @@ fn transpose(mut nest: ByteNest, setting: Setting) -> Step {
             stride: columns.to,
             store: setting.rows(),
         };
-        return zip(nest, outer, rows, ways, work, setting.rows());
+        return zip(nest, outer, rows, ways, work, setting);
     }
     blocks(nest, outer, rows, columns, setting)
 }
 
 /// Rows that alternate on one side; `long` is the loop along them.
-fn zip(nest: ByteNest, outer: Turns, long: Turn, ways: usize, work: Work, store: Store) -> Step {
+fn zip(nest: ByteNest, outer: Turns, long: Turn, ways: usize, work: Work, setting: Setting) -> Step {
     let mut outer = whole(&outer);
     let line = LINE / nest.size;
     let piece = (UNIT / (ways * nest.size)).next_multiple_of(line);
     outer.push(cut(long, piece, Part::Columns));
     let weight = piece.min(long.extent) * ways * nest.size;
-    sort(&mut outer, store);
-    finish(nest, outer, work, weight)
+    sort(&mut outer, setting.rows());
+    finish(nest, outer, work, weight, setting)
 }
 
 /// Blocks to transpose: `rows` is the loop along the destination, `columns` the one along the source.
@@ -263,7 +266,7 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         carry: kernel.carry,
     };
     let weight = row_piece.min(rows.extent) * column_piece.min(columns.extent) * size;
-    finish(nest, outer, work, weight)
+    finish(nest, outer, work, weight, setting)
 }
 
 /// Elements at any steps: the innermost loop is the one with the smallest step in the destination, and the loop with
@@ -277,7 +280,7 @@ fn lines(mut nest: ByteNest, setting: Setting) -> Step {
     sort(&mut outer, Store::Plain);
     let work = Work::Line { kernel, size: nest.size, from: inner.from, to: inner.to };
     let weight = piece.min(inner.extent) * nest.size;
-    finish(nest, outer, work, weight)
+    finish(nest, outer, work, weight, setting)
 }
 
 /// Elements one by one, in the loop with the smallest step of the destination and that of the source; they may be runs that have
@@ -308,12 +311,27 @@ pub(crate) fn grid(mut nest: ByteNest, setting: Setting) -> Option<Step> {
     outer.push(cut(column, columns, Part::Columns));
     sort(&mut outer, Store::Plain);
     let work = Work::Grid { kernel, size, from: (row.from, column.from), to: (row.to, column.to) };
-    Some(finish(nest, outer, work, rows * columns * size))
+    Some(finish(nest, outer, work, rows * columns * size, setting))
 }
 
-fn finish(nest: ByteNest, mut outer: SmallVec<[Outer; 8]>, work: Work, weight: usize) -> Step {
+fn finish(
+    nest: ByteNest,
+    mut outer: SmallVec<[Outer; 8]>,
+    work: Work,
+    weight: usize,
+    setting: Setting,
+) -> Step {
     // Loops of one turn go first, where nobody steps through them.
     outer.order_by_key(|outer| outer.turn.extent > 1);
+    // All lines are near: what counts is that units which differ only in where they are follow each other.
+    if !setting.fetches
+        && outer.last().is_some_and(|last| last.turn.extent < FEW)
+        && let Some(longest) = (0..outer.len()).max_by_key(|&k| outer[k].turn.extent)
+        && outer[longest].turn.extent >= FEW
+    {
+        let longest = outer.remove(longest);
+        outer.push(longest);
+    }
     Step { starts: nest.starts, outer, work, weight: weight.max(1), fills: false }
 }
 

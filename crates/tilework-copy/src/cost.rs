@@ -41,6 +41,7 @@ pub(crate) fn cost(step: &Step, setting: Setting) -> f64 {
     let written = |count: usize, length: usize, step: isize| match step.unsigned_abs() {
         step if step <= length => (count * step + length).div_ceil(LINE),
         step if step.is_multiple_of(LINE) && length.is_multiple_of(LINE) => count * length / LINE,
+        step if step < LINE => (count * step).div_ceil(LINE) * (1 + usize::from(setting.streams)),
         _ => count * (length / LINE + 1 + usize::from(setting.streams)),
     };
     // What is done for a unit is less where many follow each other, and a short loop goes in one call.

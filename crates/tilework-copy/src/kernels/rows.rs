@@ -29,8 +29,9 @@ const GROUP: usize = 4;
 /// Lines of each row that are read in turn.
 const TURN: usize = 4;
 
-/// Rows of more than two lines are worth a few instructions that make their stores whole lines.
-const ALIGNED: usize = 2 * LINE + 1;
+/// Rows up to this number of bytes are all moved by the same instructions: how many whole lines of the destination they fill depends
+/// on where they begin, and a loop that ends now here, now there costs more than stores across two lines.
+const ALIKE: usize = 5 * LINE;
 
 /// Rows of this number of bytes and more are left to the system's `memcpy`.
 const LONG: usize = 4096;
@@ -211,9 +212,10 @@ unsafe fn go<L: Lines>(rows: &Rows, streams: bool) {
             ahead.fetch();
             let (source, destination) = here.step();
             match rows.length {
-                LONG.. if !streams => destination.copy_from_nonoverlapping(source, rows.length),
-                ALIGNED.. if !streams => aligned::<L>(source, destination, rows.length),
-                length => one::<L>(source, destination, length, streams),
+                length if streams || length < LINE => one::<L>(source, destination, length, streams),
+                length @ ..=ALIKE => alike::<L>(source, destination, length),
+                length @ LONG.. => destination.copy_from_nonoverlapping(source, length),
+                length => aligned::<L>(source, destination, length),
             }
             row += 1;
         }
@@ -346,6 +348,24 @@ unsafe fn aligned<L: Lines>(source: *const u8, destination: *mut u8, length: usi
         if done < length {
             L::load(source.add(length - LINE)).store(destination.add(length - LINE));
         }
+    }
+}
+
+/// Copies a row through the cache, line by line from its beginning; the last line overlaps the one before, if it is not whole.
+///
+/// # Safety
+/// As for [`go`]; one row of at least a line.
+#[inline(always)]
+unsafe fn alike<L: Lines>(source: *const u8, destination: *mut u8, length: usize) {
+    // SAFETY: every line is within the row, by the caller's promise.
+    unsafe {
+        let last = L::load(source.add(length - LINE));
+        let mut done = 0;
+        while done + LINE < length {
+            L::load(source.add(done)).store(destination.add(done));
+            done += LINE;
+        }
+        last.store(destination.add(length - LINE));
     }
 }
 
