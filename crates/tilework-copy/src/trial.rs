@@ -12,16 +12,15 @@ use std::time::Instant;
 use crate::program::Program;
 use crate::ways::CANDIDATES;
 
-/// Runs that each program is measured in at first, unless it turns out to be much slower. Each turn is two runs, and only the
-/// second counts: the first one meets caches as another program left them, one whose stores go past the cache leaves the
-/// destination out of it, and the very first meets memory that was never touched.
-const TURNS: u32 = 3;
+/// Runs of a program one after the other. The first of them does not count: it meets caches as another program left them, one whose
+/// stores go past the cache leaves the destination out of it. It takes some runs more until the last cache has all that it can hold.
+const TURN: usize = 4;
 
-/// The same where no cache holds the data: there each run counts, and there are few, as all that are slower are felt.
-const TURNS_OF_LONG: u32 = 2;
+/// Turns that each program is measured in at first, unless it turns out to be much slower.
+const TURNS: usize = 2;
 
-/// From then on, one turn in this many runs is another's.
-const AGAIN: usize = 64;
+/// From then on, one turn of another begins each time after so many runs.
+const AGAIN: usize = 256;
 
 /// Programs with the other kind of stores.
 pub(crate) const OTHERS: usize = 2;
@@ -94,17 +93,19 @@ impl Score {
     /// Which of `count` programs the run of this number is done by, and whether it is to be measured.
     fn chooses(&self, number: usize, count: usize) -> (usize, bool) {
         let time = |program: &usize| self.times[*program].load(Ordering::Relaxed);
-        let measured = |program: &usize| self.measured[*program].load(Ordering::Relaxed);
+        let measured = |program: &usize| self.measured[*program].load(Ordering::Relaxed) as usize;
         let best = (0..count).min_by_key(time).unwrap_or(0);
-        let (part, turns) = if self.is_long { (8, TURNS_OF_LONG) } else { (4, TURNS) };
+        // Where no cache holds the data each run counts, and there are few, as all that are slower are felt.
+        let (part, counted) = if self.is_long { (8, 1) } else { (4, TURN - 1) };
         let limit = time(&best) + time(&best) / part;
-        let close = (0..count).filter(|program| time(program) <= limit);
-        match close.min_by_key(measured) {
-            Some(program) if measured(&program) < turns => (program, true),
+        let close = (0..count).filter(|program| time(program) <= limit || measured(program) % counted > 0);
+        let turns = |program: &usize| measured(program) / counted;
+        match close.min_by_key(turns) {
+            Some(program) if turns(&program) < TURNS => (program, true),
             // The others come in turn, and the best is measured as often as they are.
-            _ => match number % AGAIN {
-                0 | 1 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
-                2 | 3 => (best, true),
+            _ => match number % AGAIN / TURN {
+                0 => ((best + 1 + number / AGAIN % (count - 1).max(1)) % count, true),
+                1 => (best, true),
                 _ => (best, false),
             },
         }
@@ -141,13 +142,14 @@ mod tests {
     #[test]
     fn the_first_runs_take_turns_and_then_the_fastest_one_works() {
         let score = Score::default();
-        let turns = [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1];
-        assert_eq!(runs(&score, 15, [80, 70]), [&turns[..], &[1; 3]].concat());
+        let turns =
+            |programs: &[usize]| programs.iter().flat_map(|&program| [program; TURN]).collect::<Vec<_>>();
+        assert_eq!(runs(&score, 20, [80, 70]), turns(&[0, 1, 0, 1, 1]));
         let reverse = Score::default();
-        assert_eq!(runs(&reverse, 15, [70, 80]), [&turns[..], &[0; 3]].concat());
+        assert_eq!(runs(&reverse, 20, [70, 80]), turns(&[0, 1, 0, 1, 0]));
         // What is much slower has one turn.
         let three = Score::default();
-        assert_eq!(runs(&three, 14, [80, 120, 70]), [0, 0, 1, 1, 2, 2, 0, 0, 2, 2, 0, 0, 2, 2]);
+        assert_eq!(runs(&three, 20, [80, 120, 70]), turns(&[0, 1, 2, 0, 2]));
         assert_eq!(runs(&three, 4, [80, 120, 70]), [2; 4]);
     }
 
@@ -164,7 +166,10 @@ mod tests {
             }
             last = program;
         }
-        assert!((0..3).all(|program| score.measured[program].load(Ordering::Relaxed) > TURNS));
+        assert!(
+            (0..3)
+                .all(|program| score.measured[program].load(Ordering::Relaxed) as usize > TURNS * (TURN - 1))
+        );
     }
 
     #[test]
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn one_disturbed_run_changes_little() {
         let score = Score::default();
-        runs(&score, 12, [100, 70]);
+        runs(&score, 4 * TURN, [100, 70]);
         score.record(1, 10_000);
         assert_eq!(score.takes(2).0, 1);
     }
