@@ -37,6 +37,9 @@ const ADJOINING: Range<usize> = 257..1024;
 /// Fewer units than this that differ only in where they are: finding places takes longer than what is done there.
 const FEW: usize = 8;
 
+/// Units of this many bytes within the last cache share few lines with what comes before and after.
+const MANY: usize = 512;
+
 /// Rows that fill this many bytes of the destination together are written fast wherever the next ones go.
 const UNBROKEN: usize = 256;
 
@@ -112,6 +115,8 @@ fn rows(mut nest: ByteNest, length: usize, setting: Setting) -> Step {
     };
     let mut outer = whole(&nest.turns);
     outer.push(cut(inner, piece, Part::Rows));
+    // Whole lines are touched once: they are as good as near.
+    let setting = if whole_lines && reads_lines && !setting.streams { setting.near() } else { setting };
     finish(nest, outer, work, piece.min(inner.extent) * length, setting)
 }
 
@@ -323,14 +328,13 @@ fn finish(
 ) -> Step {
     // Loops of one turn go first, where nobody steps through them.
     outer.order_by_key(|outer| outer.turn.extent > 1);
-    // All lines are near: what counts is that units which differ only in where they are follow each other.
-    if !setting.fetches
-        && outer.last().is_some_and(|last| last.turn.extent < FEW)
-        && let Some(longest) = (0..outer.len()).max_by_key(|&k| outer[k].turn.extent)
-        && outer[longest].turn.extent >= FEW
+    // Where all lines are near, or units are of many lines, what counts is that units which differ only in where they are follow each
+    // other.
+    if (!setting.fetches || !setting.streams && weight >= MANY)
+        && let Some(many) = outer.iter().rposition(|outer| outer.turn.extent >= FEW)
     {
-        let longest = outer.remove(longest);
-        outer.push(longest);
+        let many = outer.remove(many);
+        outer.push(many);
     }
     Step { starts: nest.starts, outer, work, weight: weight.max(1), fills: false }
 }
