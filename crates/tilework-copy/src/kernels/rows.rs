@@ -270,6 +270,18 @@ impl Ahead<'_> {
     }
 }
 
+/// How many turns later than the others each row begins. Rows some KiB apart would all wait for the same part of the memory, as
+/// which one has an address is a matter of bits like these; so no two are read at addresses that agree in them.
+fn lags(sources: [*const u8; GROUP]) -> [usize; GROUP] {
+    let mut taken = [false; 8];
+    sources.map(|source| {
+        let phase = |lag: usize| (source.addr() / (TURN * LINE)).wrapping_sub(lag) % taken.len();
+        let lag = (0..taken.len()).find(|&lag| !taken[phase(lag)]).unwrap_or(0);
+        taken[phase(lag)] = true;
+        lag
+    })
+}
+
 /// # Safety
 /// As for [`go`]; rows that begin at these places, past the cache.
 #[inline(always)]
@@ -282,16 +294,20 @@ unsafe fn group<L: Lines>(places: [(*const u8, *mut u8); GROUP], length: usize) 
         for ((source, destination), head) in places.into_iter().zip(heads) {
             L::part(source, destination, head);
         }
-        let mut done = 0;
-        while done + TURN * LINE <= least {
-            for ((source, destination), head) in places.into_iter().zip(heads) {
-                for line in 0..TURN {
-                    let at = head + done + line * LINE;
-                    L::load(source.add(at)).stream(destination.add(at));
+        let (turns, lags) = (least / (TURN * LINE), lags(places.map(|(source, _)| source)));
+        let most = lags.iter().copied().fold(0, usize::max);
+        for turn in 0..turns + most {
+            for (((source, destination), head), lag) in places.into_iter().zip(heads).zip(lags) {
+                let turn = turn.wrapping_sub(lag);
+                if turn < turns {
+                    for line in 0..TURN {
+                        let at = head + (turn * TURN + line) * LINE;
+                        L::load(source.add(at)).stream(destination.add(at));
+                    }
                 }
             }
-            done += TURN * LINE;
         }
+        let done = turns * TURN * LINE;
         for ((source, destination), head) in places.into_iter().zip(heads) {
             let at = head + done;
             one::<L>(source.add(at), destination.add(at), length - at, true);

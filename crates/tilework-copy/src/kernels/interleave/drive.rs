@@ -113,6 +113,12 @@ unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
 /// As for [`ZipFn`].
 pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     let (block, step) = (shape.block(), shape.destination_step());
+    let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;
+    let whole_lines = (zip.destination.addr() | (zip.count * step)).is_multiple_of(LINE);
+    if rows_agree && whole_lines && zip.count.is_multiple_of(block) {
+        // SAFETY: the caller's: whole blocks, and whole lines of each row of the destination.
+        return unsafe { (shape.stream)(zip) };
+    }
     if zip.count < 2 * block || zip.count * step < 4 * LINE {
         // SAFETY: the caller's.
         return unsafe { (shape.plain)(zip) };
@@ -125,7 +131,6 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
             end(zip, shape, whole..zip.count);
         };
     }
-    let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;
     let start =
         (0..LINE.min(zip.count - block)).find(|i| (zip.destination as usize + i * step).is_multiple_of(LINE));
     let Some(start) = start.filter(|_| rows_agree) else {
