@@ -32,7 +32,7 @@ const SHORT: usize = 64;
 const UNIT: usize = 16 << 10;
 
 /// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
-const ADJOINING: Range<usize> = 257..1024;
+const ADJOINING: Range<usize> = 257..1025;
 
 /// Fewer units than this that differ only in where they are: finding places takes longer than what is done there.
 const FEW: usize = 8;
@@ -230,6 +230,10 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (row, whole_row),
         Store::StageWhole => (row, (UNIT / rows.extent).max(LINE)),
         // Short rows leave room for more columns.
+        // A line of each of many rows, and so long pieces of the destination; the next block goes on with the rows.
+        Store::Stream if kernel.puts_together && (whole_row < 256 || row >= 512) => {
+            (if size < 4 { 512 } else { 1024 }, LINE)
+        }
         Store::Stream => (256, (UNIT / row.min(256) * size).max(512)),
         _ if !setting.fetches => (2048, 2048),
         _ if !setting.streams => (1024, 256),
