@@ -67,7 +67,9 @@ pub(super) unsafe fn copied<W: Lanes, const SIZE: usize, const STREAM: bool>(blo
                     for done in (0..whole).step_by(W::LANES * LANE) {
                         W::load_whole(from.add(done)).store(to.add(done));
                     }
-                    W::copy_part(from.add(whole), to.add(whole), bytes - whole);
+                    if whole < bytes {
+                        W::copy_part(from.add(whole), to.add(whole), bytes - whole);
+                    }
                 }
                 if !block.next.is_null() {
                     for done in (0..bytes).step_by(LINE) {
