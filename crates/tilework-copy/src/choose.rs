@@ -46,6 +46,12 @@ const UNBROKEN: usize = 256;
 /// Source rows whose lines are near, all of them.
 const NEAR: usize = 256;
 
+/// Rows this many bytes apart share the sets of the second cache; so of rows at a multiple of a large power of two few are near.
+const ALIKE: usize = 64 << 10;
+
+/// So many of them are, in the second cache and the last one.
+const OF_A_SET: usize = 64;
+
 /// An element that fills this many bytes or more has a kernel call of its own.
 const REPEATED: usize = 64;
 
@@ -229,11 +235,14 @@ fn blocks(nest: ByteNest, others: Turns, rows: Turn, columns: Turn, setting: Set
         Store::Carry => ((128 * size).min(256), (512 * size).min(1024)),
         Store::StageWhole if whole_row * rows.extent <= 2 * UNIT => (row, whole_row),
         Store::StageWhole => (row, (UNIT / rows.extent).max(LINE)),
-        // Short rows leave room for more columns.
         // A line of each of many rows, and so long pieces of the destination; the next block goes on with the rows.
         Store::Stream if kernel.puts_together && (whole_row < 256 || row >= 512) => {
-            (if size < 4 { 512 } else { 1024 }, LINE)
+            let apart = 1 << rows.from.trailing_zeros().min(ALIKE.trailing_zeros());
+            let most = OF_A_SET * (ALIKE / apart) * size;
+            let bytes: usize = if size < 4 { 512 } else { 1024 };
+            (bytes.min(most), if apart < 2048 { LINE } else { 256 })
         }
+        // Short rows leave room for more columns.
         Store::Stream => (256, (UNIT / row.min(256) * size).max(512)),
         _ if !setting.fetches => (2048, 2048),
         _ if !setting.streams => (1024, 256),
