@@ -443,6 +443,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn rows_are_read_at_addresses_that_differ() {
+        let turn = TURN * LINE;
+        let lags_of = |step: usize| lags(std::array::from_fn(|row| std::ptr::without_provenance(row * step)));
+        // Those that agree begin one after the other, and others together.
+        assert_eq!(lags_of(16 << 10), [0, 1, 2, 3]);
+        assert_eq!(lags_of(8000), [0; GROUP]);
+        for step in (LINE..40_000).step_by(LINE) {
+            let lags = lags_of(step);
+            let mut phases: Vec<_> = (0..GROUP).map(|row| (row * step / turn + 8 - lags[row]) % 8).collect();
+            phases.sort_unstable();
+            phases.dedup();
+            assert_eq!(phases.len(), GROUP, "rows {step} bytes apart");
+        }
+    }
+
     fn check(
         set: InstructionSet,
         (length, count, times): (usize, usize, usize),

@@ -92,7 +92,12 @@ unsafe fn one<L: Lines>(line: L, destination: *mut u8, length: usize, streams: b
             }
             done += LINE;
         }
-        line.store_part(destination.add(done), length - done);
+        if !streams && length >= LINE {
+            // A line that begins with a whole element as well: it overlaps the one before.
+            line.store(destination.add(length - LINE));
+        } else {
+            line.store_part(destination.add(done), length - done);
+        }
     }
 }
 
