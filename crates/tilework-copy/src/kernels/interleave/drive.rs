@@ -115,7 +115,7 @@ pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     let (block, step) = (shape.block(), shape.destination_step());
     let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;
     let whole_lines = (zip.destination.addr() | (zip.count * step)).is_multiple_of(LINE);
-    if rows_agree && whole_lines && zip.count.is_multiple_of(block) {
+    if zip.count > 0 && zip.count.is_multiple_of(block) && rows_agree && whole_lines {
         // SAFETY: the caller's: whole blocks, and whole lines of each row of the destination.
         return unsafe { (shape.stream)(zip) };
     }
