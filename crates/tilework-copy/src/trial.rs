@@ -19,7 +19,7 @@ const TURN: usize = 4;
 /// Turns that each program is measured in at first, unless it turns out to be much slower.
 const TURNS: usize = 2;
 
-/// From then on, one turn of another begins each time after so many runs.
+/// From then on, another has a turn each time after this many runs.
 const AGAIN: usize = 256;
 
 /// Programs with the other kind of stores.
