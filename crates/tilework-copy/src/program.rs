@@ -8,7 +8,7 @@ use tilework_core::{Nest, Plan};
 
 use crate::convert::Converter;
 use crate::cost::cost;
-use crate::elements::{ElementStep, Mover};
+use crate::elements::{self, ElementStep};
 use crate::exec::{self, Buffers, Scratch};
 use crate::kernels::InstructionSet;
 use crate::kernels::vector::fence;
@@ -38,9 +38,17 @@ pub(crate) struct Program {
     cost: f64,
 }
 
-/// One nest with what moves it.
+/// One nest with what moves it, and how much that is: found once, as small arrays take no longer than such a count.
 #[derive(Clone, Debug)]
-enum Piece {
+struct Piece {
+    mover: Mover,
+    units: usize,
+    /// Bytes that a unit writes, about.
+    weight: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Mover {
     /// As bytes.
     Bytes(Step),
     /// As elements below a byte, or converted.
@@ -49,26 +57,20 @@ enum Piece {
     Wide(Arc<Wide>),
 }
 
+impl From<Mover> for Piece {
+    fn from(mover: Mover) -> Piece {
+        let (units, weight) = match &mover {
+            Mover::Bytes(step) => (step.units(), step.weight),
+            Mover::Elements(step) => (step.units(), step.weight()),
+            Mover::Wide(wide) => (wide.units(), wide.weight()),
+        };
+        Piece { mover, units, weight }
+    }
+}
+
 impl Piece {
-    fn units(&self) -> usize {
-        match self {
-            Piece::Bytes(step) => step.units(),
-            Piece::Elements(step) => step.units(),
-            Piece::Wide(wide) => wide.units(),
-        }
-    }
-
-    /// Bytes that a unit writes, about.
-    fn weight(&self) -> usize {
-        match self {
-            Piece::Bytes(step) => step.weight,
-            Piece::Elements(step) => step.weight(),
-            Piece::Wide(wide) => wide.weight(),
-        }
-    }
-
     fn total(&self) -> usize {
-        self.units() * self.weight()
+        self.units * self.weight
     }
 }
 
@@ -137,11 +139,11 @@ impl Program {
 
     /// What is done, step by step, in words.
     pub(crate) fn explained(&self) -> Vec<String> {
-        let explained = |piece: &Piece| match piece {
-            Piece::Bytes(step) if step.fills => format!("padding: {step}"),
-            Piece::Bytes(step) => step.to_string(),
-            Piece::Elements(step) => format!("elements by themselves; {} units", step.units()),
-            Piece::Wide(wide) => wide.to_string(),
+        let explained = |piece: &Piece| match &piece.mover {
+            Mover::Bytes(step) if step.fills => format!("padding: {step}"),
+            Mover::Bytes(step) => step.to_string(),
+            Mover::Elements(_) => format!("elements by themselves; {} units", piece.units),
+            Mover::Wide(wide) => wide.to_string(),
         };
         self.phases.iter().flatten().map(explained).collect()
     }
@@ -152,10 +154,10 @@ impl Program {
     }
 
     fn cost_with(&self, setting: Setting) -> f64 {
-        let cost = |piece: &Piece| match piece {
-            Piece::Bytes(step) => cost(step, setting),
-            Piece::Elements(_) => 0.0,
-            Piece::Wide(wide) => wide.cost(),
+        let cost = |piece: &Piece| match &piece.mover {
+            Mover::Bytes(step) => cost(step, setting),
+            Mover::Elements(_) => 0.0,
+            Mover::Wide(wide) => wide.cost(),
         };
         self.phases.iter().flatten().map(cost).sum()
     }
@@ -214,7 +216,7 @@ impl Program {
         let mut scratch = Scratch::default();
         let mut begin = 0;
         for piece in phase {
-            let (units, weight) = (piece.units(), piece.weight());
+            let (units, weight) = (piece.units, piece.weight);
             let end = begin + units * weight;
             // A division takes longer than small arrays do.
             let unit_at = |place: usize| match place {
@@ -230,16 +232,16 @@ impl Program {
             let of_fill = Buffers { source: self.fill.as_ptr(), source_bytes: self.fill.len(), ..buffers };
             // SAFETY: the caller's promise; a fill reads its one element, all its source steps being 0.
             unsafe {
-                match piece {
-                    Piece::Bytes(step) => {
+                match &piece.mover {
+                    Mover::Bytes(step) => {
                         let buffers = if step.fills { of_fill } else { buffers };
                         exec::run(self.set, step, range, buffers, &mut scratch);
                     }
-                    Piece::Elements(step) => {
+                    Mover::Elements(step) => {
                         let buffers = if step.fills() { of_fill } else { buffers };
                         step.run(range, buffers, &mut scratch);
                     }
-                    Piece::Wide(wide) => wide.run(range, buffers, &mut scratch),
+                    Mover::Wide(wide) => wide.run(range, buffers, &mut scratch),
                 }
             }
         }
@@ -260,7 +262,7 @@ fn add(
     setting: Setting,
 ) {
     let kernels = || subbyte::Kernels::new(setting.set);
-    let mut shared = Vec::new();
+    let mut shared: Vec<Piece> = Vec::new();
     for nest in nests.iter().filter(|nest| nest.elements() > 0) {
         let mut as_bytes = |nest: &Nest, bytes: usize| {
             let candidates = ways::candidates(&ByteNest::new(nest, bytes), setting);
@@ -269,15 +271,15 @@ fn add(
             }
             for (number, program) in programs.iter_mut().enumerate() {
                 let steps = candidates.get(number).unwrap_or(&candidates[0]).iter().cloned();
-                program.last().extend(steps.map(|step| Piece::Bytes(Step { fills, ..step })));
+                program.last().extend(steps.map(|step| Mover::Bytes(Step { fills, ..step }).into()));
             }
         };
         let converted = converter.and_then(|converter| converted(nest, converter.conversion(), setting));
         if let Some(blocks) = converted {
             in_blocks(blocks, programs, &mut shared);
         } else if let Some(converter) = converter {
-            let mover = Mover::Convert(converter.streaming(setting.streams));
-            shared.push(Piece::Elements(ElementStep::new(nest, bits, mover, fills)));
+            let by = elements::Mover::Convert(converter.streaming(setting.streams));
+            shared.push(Mover::Elements(ElementStep::new(nest, bits, by, fills)).into());
         } else if bits.is_multiple_of(8) {
             as_bytes(nest, bits as usize / 8);
         } else if let Some(split) = subbyte::split(nest, bits, 1, fills).filter(|split| split.rest.is_empty())
@@ -288,11 +290,12 @@ fn add(
         } else if let Some(split) = subbyte::split(nest, bits, if fills { 1 } else { LEAST_RUN }, fills) {
             as_bytes(&split.bytes, 1);
             shared.extend(split.rest.iter().filter_map(|rest| {
-                let mover = Mover::Bits(bits, kernels()?);
-                Some(Piece::Elements(ElementStep::new(rest, bits, mover, fills)))
+                let by = elements::Mover::Bits(bits, kernels()?);
+                Some(Mover::Elements(ElementStep::new(rest, bits, by, fills)).into())
             }));
         } else if let Some(kernels) = kernels() {
-            shared.push(Piece::Elements(ElementStep::new(nest, bits, Mover::Bits(bits, kernels), fills)));
+            let by = elements::Mover::Bits(bits, kernels);
+            shared.push(Mover::Elements(ElementStep::new(nest, bits, by, fills)).into());
         }
     }
     for program in programs {
@@ -309,7 +312,7 @@ fn add(
 fn in_blocks(blocks: Vec<Wide>, programs: &mut [Program], shared: &mut Vec<Piece>) {
     for blocks in blocks {
         let is_whole = blocks.is_whole();
-        let piece = Piece::Wide(Arc::new(blocks));
+        let piece = Piece::from(Mover::Wide(Arc::new(blocks)));
         if is_whole {
             programs.iter_mut().for_each(|program| program.last().push(piece.clone()));
         } else {

@@ -26,6 +26,8 @@ use crate::ways::Way;
 #[derive(Clone, Debug)]
 pub struct Relayout {
     plan: Plan,
+    /// Bytes of the source's layout and of the destination's.
+    bytes: (u64, u64),
     converter: Option<Converter>,
     program: Program,
     /// Others that may be faster: with the other kind of stores, or by other kernels.
@@ -108,7 +110,7 @@ impl Relayout {
         // The last cache does not hold both sides.
         let is_long = 2 * bytes >= kernels::caches().1;
         let trial = (!programs.is_empty()).then(|| Arc::new(Trial::new(programs, is_long)));
-        Relayout { plan, converter, program, trial }
+        Relayout { bytes: both(&plan), plan, converter, program, trial }
     }
 
     /// Every way in which a plan can be moved, for those who measure whether the right one is chosen. The first is what is chosen.
@@ -118,7 +120,8 @@ impl Relayout {
         let all = [None].into_iter().chain(Way::ALL.map(Some));
         let made = all.map(|only| {
             let program = Program::with(plan, None, Setting { only, ..setting });
-            let relayout = Relayout { plan: plan.clone(), converter: None, program, trial: None };
+            let relayout =
+                Relayout { plan: plan.clone(), bytes: both(plan), converter: None, program, trial: None };
             (relayout.tried(&relayout.program, 0), relayout)
         });
         made.collect()
@@ -220,9 +223,9 @@ impl Relayout {
         (from, from_length): (*const u8, usize),
         (to, to_length): (*mut u8, usize),
     ) -> Result<()> {
-        check_length("source", from_length, self.plan.from())?;
-        check_length("destination", to_length, self.plan.to())?;
-        check_overlap(from.addr(), self.plan.from().bytes(), to.addr(), self.plan.to().bytes())?;
+        check_length("source", from_length, self.bytes.0)?;
+        check_length("destination", to_length, self.bytes.1)?;
+        check_overlap(from.addr(), self.bytes.0, to.addr(), self.bytes.1)?;
         let buffers = Buffers {
             source: from,
             source_bytes: from_length,
@@ -286,7 +289,7 @@ impl Relayout {
         chunk: usize,
         mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        check_length("source", from.len(), self.plan.from())?;
+        check_length("source", from.len(), self.bytes.0)?;
         let to = self.plan.to();
         let bits = u64::from(to.bits());
         // Whole bytes and whole elements: eight times as many elements are `bits` times as many bytes.
@@ -345,8 +348,12 @@ macro_rules! plain {
 }
 plain! { u8 i8 u16 i16 u32 i32 f32 u64 i64 f64 u128 i128 }
 
-fn check_length(name: &str, found: usize, layout: &Layout) -> Result<()> {
-    let need = layout.bytes();
+/// Bytes of both layouts.
+fn both(plan: &Plan) -> (u64, u64) {
+    (plan.from().bytes(), plan.to().bytes())
+}
+
+fn check_length(name: &str, found: usize, need: u64) -> Result<()> {
     if (found as u64) < need {
         return Err(Error::new(format!("a {name} of {found} bytes"))
             .field(name)

@@ -116,6 +116,18 @@ impl Step {
     pub(crate) fn units(&self) -> usize {
         self.starts.len() * self.outer.iter().map(|outer| outer.turn.extent).product::<usize>()
     }
+
+    /// The place of the unit with this index, of this repetition.
+    fn locate(&self, start: usize, index: &[usize]) -> Place {
+        let (mut from, mut to) = self.starts.get(start).copied().unwrap_or((0, 0));
+        let mut place = Place { from, to, rows: 0, columns: 0, before: 0, after: 0 };
+        for (outer, &i) in self.outer.iter().zip(index) {
+            from += i as isize * outer.turn.from;
+            to += i as isize * outer.turn.to;
+            place.count(outer.part, i);
+        }
+        Place { from, to, ..place }
+    }
 }
 
 /// The place of a unit.
@@ -128,6 +140,22 @@ pub(crate) struct Place {
     /// Rows that come before and after these in the whole that was cut.
     pub(crate) before: usize,
     pub(crate) after: usize,
+}
+
+impl Place {
+    /// What this turn of a loop says of rows or columns.
+    #[inline]
+    fn count(&mut self, part: Part, turn: usize) {
+        match part {
+            Part::Whole => {}
+            Part::Rows(cut) => {
+                self.rows = cut.length(turn);
+                self.before = turn * cut.piece;
+                self.after = cut.whole - self.before - self.rows;
+            }
+            Part::Columns(cut) => self.columns = cut.length(turn),
+        }
+    }
 }
 
 /// Units one after the other that differ only in where they are.
@@ -168,7 +196,7 @@ pub(crate) struct Walker<'a> {
 impl<'a> Walker<'a> {
     /// Stands at a unit of the step.
     pub(crate) fn at(step: &'a Step, mut unit: usize) -> Walker<'a> {
-        let mut index = SmallVec::from_elem(0, step.outer.len());
+        let mut index: SmallVec<[usize; 8]> = SmallVec::from_elem(0, step.outer.len());
         for (i, outer) in index.iter_mut().zip(&step.outer).rev() {
             // Most begin with the first: then nothing need be divided.
             if unit == 0 {
@@ -178,39 +206,8 @@ impl<'a> Walker<'a> {
             unit /= outer.turn.extent;
         }
         let start = unit.min(step.starts.len().saturating_sub(1));
-        let mut walker = Walker {
-            step,
-            start,
-            index,
-            place: Place { from: 0, to: 0, rows: 0, columns: 0, before: 0, after: 0 },
-        };
-        walker.locate();
-        walker
-    }
-
-    /// Computes the place from the index.
-    fn locate(&mut self) {
-        let (mut from, mut to) = self.step.starts.get(self.start).copied().unwrap_or((0, 0));
-        for (k, outer) in self.step.outer.iter().enumerate() {
-            let i = self.index[k];
-            from += i as isize * outer.turn.from;
-            to += i as isize * outer.turn.to;
-            self.count(outer.part, i);
-        }
-        self.place.from = from;
-        self.place.to = to;
-    }
-
-    fn count(&mut self, part: Part, turn: usize) {
-        match part {
-            Part::Whole => {}
-            Part::Rows(cut) => {
-                self.place.rows = cut.length(turn);
-                self.place.before = turn * cut.piece;
-                self.place.after = cut.whole - self.place.before - self.place.rows;
-            }
-            Part::Columns(cut) => self.place.columns = cut.length(turn),
-        }
+        let place = step.locate(start, &index);
+        Walker { step, start, index, place }
     }
 
     pub(crate) fn place(&self) -> Place {
@@ -248,18 +245,18 @@ impl<'a> Walker<'a> {
             if self.index[k] < turn.extent {
                 self.place.from += turn.from;
                 self.place.to += turn.to;
-                self.count(part, self.index[k]);
+                self.place.count(part, self.index[k]);
                 return;
             }
             let steps = turn.extent as isize - 1;
             self.place.from -= steps * turn.from;
             self.place.to -= steps * turn.to;
             self.index[k] = 0;
-            self.count(part, 0);
+            self.place.count(part, 0);
         }
         if self.start + 1 < self.step.starts.len() {
             self.start += 1;
-            self.locate();
+            self.place = self.step.locate(self.start, &self.index);
         }
     }
 }

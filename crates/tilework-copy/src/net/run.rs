@@ -60,10 +60,11 @@ struct Block<'a> {
     held: Option<Held>,
 }
 
-/// Runs a range of units.
+/// Runs a range of units. Inlined, its buffer would be made room for wherever anything runs.
 ///
 /// # Safety
 /// As for [`crate::exec::run`].
+#[inline(never)]
 pub(crate) unsafe fn run(
     set: InstructionSet,
     step: &Step,

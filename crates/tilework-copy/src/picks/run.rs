@@ -22,10 +22,11 @@ struct Between(MaybeUninit<[u8; BETWEEN]>);
 /// Windows that are moved before rows of the block before are written.
 const SHARE: usize = 16;
 
-/// Runs a range of units.
+/// Runs a range of units. Inlined, its buffer would be made room for wherever anything runs.
 ///
 /// # Safety
 /// As for [`crate::exec::run`].
+#[inline(never)]
 pub(crate) unsafe fn run(
     set: InstructionSet,
     step: &Step,
