@@ -22,6 +22,20 @@ pub(crate) trait Lines: Copy {
         unsafe { Self::load(line.as_ptr().cast()) }
     }
 
+    /// The first `length` bytes of a line; what follows them is zero.
+    ///
+    /// # Safety
+    /// `length` is below [`LINE`], and so many bytes can be read.
+    #[inline(always)]
+    unsafe fn load_part(source: *const u8, length: usize) -> Self {
+        let mut line = [0_u8; LINE];
+        // SAFETY: the array is a line, and so many bytes can be read by the caller's promise.
+        unsafe {
+            std::ptr::copy_nonoverlapping(source, line.as_mut_ptr(), length);
+            Self::load(line.as_ptr())
+        }
+    }
+
     /// # Safety
     /// A line can be written here, at any alignment.
     unsafe fn store(self, destination: *mut u8);
@@ -91,7 +105,7 @@ pub(crate) fn prefetch_near(place: *const u8) {
 
 /// Whatever the compiler makes of an array.
 #[derive(Clone, Copy)]
-pub(crate) struct Portable([u64; 8]);
+pub(crate) struct Portable(pub(crate) [u64; 8]);
 
 impl Lines for Portable {
     #[inline(always)]
@@ -124,13 +138,20 @@ mod x86 {
 
     /// One register of 512 bits.
     #[derive(Clone, Copy)]
-    pub(crate) struct Avx512(__m512i);
+    pub(crate) struct Avx512(pub(crate) __m512i);
 
     impl Lines for Avx512 {
         #[inline(always)]
         unsafe fn load(source: *const u8) -> Self {
             // SAFETY: the caller's promise.
             Avx512(unsafe { _mm512_loadu_si512(source.cast()) })
+        }
+
+        #[inline(always)]
+        unsafe fn load_part(source: *const u8, length: usize) -> Self {
+            let mask = if length == 0 { 0 } else { u64::MAX >> (LINE - length) };
+            // SAFETY: masked bytes are not read.
+            Avx512(unsafe { _mm512_maskz_loadu_epi8(mask, source.cast()) })
         }
 
         #[inline(always)]
@@ -178,7 +199,7 @@ mod x86 {
 
     /// Two registers of 256 bits.
     #[derive(Clone, Copy)]
-    pub(crate) struct Avx2(__m256i, __m256i);
+    pub(crate) struct Avx2(pub(crate) __m256i, pub(crate) __m256i);
 
     impl Lines for Avx2 {
         #[inline(always)]

@@ -13,6 +13,7 @@
 //! changes nothing.
 
 use crate::kernels::InstructionSet;
+use crate::kernels::vector::{LINE, Lines, Portable};
 
 /// As many rows as elements fit into a byte, on both sides.
 #[derive(Clone, Copy)]
@@ -34,9 +35,6 @@ pub(crate) struct Group {
 /// 2. The processor has the instructions that the kernel was compiled for.
 pub(crate) type Exchange = unsafe fn(&Group);
 
-/// Bytes of a row that are in registers at a time.
-const WIDTH: usize = 64;
-
 /// The exchange for elements of 1, 2 or 4 bits.
 pub(crate) fn exchange(set: InstructionSet, bits: u32) -> Option<Exchange> {
     match bits {
@@ -49,137 +47,131 @@ pub(crate) fn exchange(set: InstructionSet, bits: u32) -> Option<Exchange> {
 
 /// The exchange for elements of so many bits, and so many rows.
 fn of<const BITS: usize, const ROWS: usize>(set: InstructionSet) -> Exchange {
-    unsafe fn portable<const BITS: usize, const ROWS: usize>(group: &Group) {
-        // SAFETY: the caller's promise.
-        unsafe { in_lines::<BITS, ROWS>(group) }
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    unsafe fn avx2<const BITS: usize, const ROWS: usize>(group: &Group) {
-        // SAFETY: the caller's promise.
-        unsafe { in_lines::<BITS, ROWS>(group) }
-    }
     match set {
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => in_registers::<BITS, ROWS>,
+        InstructionSet::Avx512 => x86::avx512::<BITS, ROWS>,
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => avx2::<BITS, ROWS>,
-        _ => portable::<BITS, ROWS>,
+        InstructionSet::Avx2 => x86::avx2::<BITS, ROWS>,
+        _ => in_lines::<Portable, BITS, ROWS>,
     }
 }
 
-/// A line of each row at a time.
+/// A line in words whose bits can be exchanged.
+trait Words: Lines {
+    /// Exchanges every second piece of `BY` bits of this line, from the higher one of the lowest two, with the piece below it of another: in
+    /// whichever order the bytes of a word are.
+    ///
+    /// # Safety
+    /// The machine has the instructions.
+    unsafe fn exchanged<const BY: i32>(self, other: Self) -> (Self, Self);
+}
+
+/// The lower one of each two pieces of `by` bits.
+const fn lower(by: i32) -> u64 {
+    u64::MAX / ((1 << by) + 1)
+}
+
+impl Words for Portable {
+    #[inline(always)]
+    unsafe fn exchanged<const BY: i32>(self, other: Self) -> (Self, Self) {
+        let (mut a, mut b) = (self.0, other.0);
+        for (a, b) in a.iter_mut().zip(&mut b) {
+            let differs = (*a >> BY ^ *b) & lower(BY);
+            *a ^= differs << BY;
+            *b ^= differs;
+        }
+        (Portable(a), Portable(b))
+    }
+}
+
+/// A line of each row at a time, all of them in registers.
 ///
 /// # Safety
-/// As for [`Exchange`].
+/// As for [`Exchange`]; `L`'s instructions are enabled where this is inlined.
 #[inline(always)]
-unsafe fn in_lines<const BITS: usize, const ROWS: usize>(group: &Group) {
-    for at in (0..group.bytes).step_by(WIDTH) {
-        let mut lines = [[0_u64; WIDTH / 8]; ROWS];
-        let bytes = (group.bytes - at).min(WIDTH);
-        for (k, line) in lines.iter_mut().enumerate() {
-            // SAFETY: bytes of a row.
-            unsafe {
+unsafe fn in_lines<L: Words, const BITS: usize, const ROWS: usize>(group: &Group) {
+    for at in (0..group.bytes).step_by(LINE) {
+        let bytes = (group.bytes - at).min(LINE);
+        // SAFETY: bytes of the rows.
+        unsafe {
+            let mut lines: [L; ROWS] = std::array::from_fn(|k| {
                 let row = group.source.offset(k as isize * group.source_apart).add(at);
-                match bytes {
-                    WIDTH => *line = row.cast::<[u64; WIDTH / 8]>().read_unaligned(),
-                    _ => row.copy_to_nonoverlapping(line.as_mut_ptr().cast(), bytes),
-                }
-            }
-        }
-        round::<BITS, ROWS, 4>(&mut lines);
-        round::<BITS, ROWS, 2>(&mut lines);
-        round::<BITS, ROWS, 1>(&mut lines);
-        for (k, line) in lines.iter().enumerate() {
-            // SAFETY: bytes of a row.
-            unsafe {
+                if bytes == LINE { L::load(row) } else { L::load_part(row, bytes) }
+            });
+            round::<L, BITS, ROWS, 4>(&mut lines);
+            round::<L, BITS, ROWS, 2>(&mut lines);
+            round::<L, BITS, ROWS, 1>(&mut lines);
+            for (k, line) in lines.iter().enumerate() {
                 let row = group.destination.offset(k as isize * group.destination_apart).add(at);
-                match bytes {
-                    WIDTH => row.cast::<[u64; WIDTH / 8]>().write_unaligned(*line),
-                    _ => row.copy_from_nonoverlapping(line.as_ptr().cast(), bytes),
-                }
+                if bytes == LINE { line.store(row) } else { line.store_part(row, bytes) }
             }
         }
     }
 }
 
 /// The round that exchanges pieces of `BY` bits, if there is one.
-#[inline(always)]
-fn round<const BITS: usize, const ROWS: usize, const BY: usize>(rows: &mut [[u64; WIDTH / 8]; ROWS]) {
-    if BY < BITS {
-        return;
-    }
-    // Every other piece of BY bits, from the lowest: in whichever order the bytes of a word are.
-    let low = u64::MAX / ((1 << BY) + 1);
-    let distance = BY / BITS;
-    for group in rows.chunks_exact_mut(2 * distance) {
-        let (first, second) = group.split_at_mut(distance);
-        for (a, b) in first.iter_mut().flatten().zip(second.iter_mut().flatten()) {
-            let differs = (*a >> BY ^ *b) & low;
-            *a ^= differs << BY;
-            *b ^= differs;
-        }
-    }
-}
-
-/// The same with all rows of a group in registers.
 ///
 /// # Safety
-/// As for [`Exchange`].
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn in_registers<const BITS: usize, const ROWS: usize>(group: &Group) {
-    use std::arch::x86_64::*;
-    let whole = group.bytes / WIDTH * WIDTH;
-    // SAFETY: whole registers of the rows; and of their ends what the mask lets through.
-    unsafe {
-        for at in (0..whole).step_by(WIDTH) {
-            let mut vectors = [_mm512_setzero_si512(); ROWS];
-            for (k, vector) in vectors.iter_mut().enumerate() {
-                let row = group.source.offset(k as isize * group.source_apart).add(at);
-                *vector = _mm512_loadu_si512(row.cast());
-            }
-            rounds::<BITS, ROWS>(&mut vectors);
-            for (k, vector) in vectors.iter().enumerate() {
-                let row = group.destination.offset(k as isize * group.destination_apart).add(at);
-                _mm512_storeu_si512(row.cast(), *vector);
-            }
-        }
-        if whole < group.bytes {
-            let mask = u64::MAX >> (WIDTH - (group.bytes - whole));
-            let mut vectors = [_mm512_setzero_si512(); ROWS];
-            for (k, vector) in vectors.iter_mut().enumerate() {
-                let row = group.source.offset(k as isize * group.source_apart).add(whole);
-                *vector = _mm512_maskz_loadu_epi8(mask, row.cast());
-            }
-            rounds::<BITS, ROWS>(&mut vectors);
-            for (k, vector) in vectors.iter().enumerate() {
-                let row = group.destination.offset(k as isize * group.destination_apart).add(whole);
-                _mm512_mask_storeu_epi8(row.cast(), mask, *vector);
-            }
-        }
+/// As for [`Words::exchanged`].
+#[inline(always)]
+unsafe fn round<L: Words, const BITS: usize, const ROWS: usize, const BY: i32>(lines: &mut [L; ROWS]) {
+    let distance = BY as usize / BITS;
+    for k in (0..ROWS).filter(|k| distance > 0 && k & distance == 0) {
+        // SAFETY: the caller's promise.
+        (lines[k], lines[k + distance]) = unsafe { lines[k].exchanged::<BY>(lines[k + distance]) };
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn rounds<const BITS: usize, const ROWS: usize>(vectors: &mut [std::arch::x86_64::__m512i; ROWS]) {
+mod x86 {
     use std::arch::x86_64::*;
-    for by in [4, 2, 1] {
-        let distance = by / BITS;
-        if distance == 0 {
-            continue;
+
+    use super::{Group, Words, in_lines, lower};
+    use crate::kernels::vector::{Avx2, Avx512};
+
+    impl Words for Avx512 {
+        #[inline(always)]
+        unsafe fn exchanged<const BY: i32>(self, other: Self) -> (Self, Self) {
+            // SAFETY: the instructions are there, by the caller's promise.
+            unsafe {
+                let (count, low) = (_mm_cvtsi32_si128(BY), _mm512_set1_epi64(lower(BY) as i64));
+                // (x ^ y) & low, as the truth table of three operands.
+                let differs =
+                    _mm512_ternarylogic_epi64::<0x28>(_mm512_srl_epi64(self.0, count), other.0, low);
+                let a = _mm512_xor_si512(self.0, _mm512_sll_epi64(differs, count));
+                (Avx512(a), Avx512(_mm512_xor_si512(other.0, differs)))
+            }
         }
-        let low = _mm512_set1_epi64((u64::MAX / ((1 << by) + 1)) as i64);
-        let count = _mm_cvtsi64_si128(by as i64);
-        for k in (0..ROWS).filter(|k| k & distance == 0) {
-            let (a, b) = (vectors[k], vectors[k + distance]);
-            // (x ^ y) & low, as the truth table of three operands.
-            let differs = _mm512_ternarylogic_epi64::<0x28>(_mm512_srl_epi64(a, count), b, low);
-            vectors[k] = _mm512_xor_si512(a, _mm512_sll_epi64(differs, count));
-            vectors[k + distance] = _mm512_xor_si512(b, differs);
+    }
+
+    impl Words for Avx2 {
+        #[inline(always)]
+        unsafe fn exchanged<const BY: i32>(self, other: Self) -> (Self, Self) {
+            // SAFETY: the instructions are there, by the caller's promise.
+            let half = |a, b| unsafe {
+                let low = _mm256_set1_epi64x(lower(BY) as i64);
+                let differs = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi64::<BY>(a), b), low);
+                (_mm256_xor_si256(a, _mm256_slli_epi64::<BY>(differs)), _mm256_xor_si256(b, differs))
+            };
+            let (first, second) = (half(self.0, other.0), half(self.1, other.1));
+            (Avx2(first.0, second.0), Avx2(first.1, second.1))
         }
+    }
+
+    /// # Safety
+    /// As for [`super::Exchange`].
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) unsafe fn avx512<const BITS: usize, const ROWS: usize>(group: &Group) {
+        // SAFETY: the caller's promise, and the instructions are enabled here.
+        unsafe { in_lines::<Avx512, BITS, ROWS>(group) }
+    }
+
+    /// # Safety
+    /// As for [`super::Exchange`].
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn avx2<const BITS: usize, const ROWS: usize>(group: &Group) {
+        // SAFETY: as above.
+        unsafe { in_lines::<Avx2, BITS, ROWS>(group) }
     }
 }
 

@@ -92,6 +92,18 @@ impl Rows {
         self.at.len() as f64 * (ROW + 1.5 * (self.group * self.length / LINE) as f64)
     }
 
+    /// All rows as bytes from the block's place, where a byte holds so many cells.
+    pub(super) fn spans(&self, in_byte: usize) -> impl Iterator<Item = (isize, usize)> {
+        let rows = self
+            .at
+            .iter()
+            .flat_map(move |&(at, _)| (0..self.group).map(move |k| at + k as i64 * self.apart.0));
+        rows.map(move |at| {
+            let (first, end) = (at.div_euclid(in_byte as i64), at + self.length as i64 - 1);
+            (first as isize, (end.div_euclid(in_byte as i64) - first) as usize + 1)
+        })
+    }
+
     /// Lines of all rows where a byte holds so many cells.
     pub(super) fn lines(&self, in_byte: usize) -> usize {
         self.at.len() * self.group * (1 + self.length / (LINE * in_byte))

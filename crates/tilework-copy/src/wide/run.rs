@@ -70,23 +70,29 @@ impl Wide {
         };
         let [a, b, row] = blocks.bytes([self.source.bytes, b, row]);
         let (first, end) = (units.start * self.blocks(), units.end * self.blocks());
+        let fetches = self.fetches().max(1);
         let mut here = if first < end { self.place(first) } else { (0, 0) };
         for number in first..end {
             let next = if number + 1 < end { self.place(number + 1) } else { here };
-            // Where elements are converted first, their rows are read one after the other, which needs no fetching.
-            let fetches = self.setting.fetches && self.conversion_if(Conversion::from).is_none();
-            let ahead = if fetches { self.ahead(here.0, next.0) } else { 0 };
             let (from, to) = here;
+            // The beginning of the next block in the source, as it is fetched.
+            let ahead = self.ahead(from, next.0);
+            let ahead =
+                buffers.source.wrapping_add((from >> self.in_byte.ilog2()) as usize).wrapping_offset(ahead);
+            let mut fetch = self.fetch.chunks(fetches);
+            let mut some = || {
+                fetch.next().into_iter().flatten().for_each(|&line| prefetch(ahead.wrapping_offset(line)));
+            };
             // SAFETY: the block is a part of the nest; A and B have room for its rows, which `Rows::new` saw to.
             unsafe {
                 match self.form {
                     Form::Widened(widen) => {
-                        self.widen(&widen, from, ahead, (a, row), buffers);
+                        self.widen(&widen, from, some, (a, row), buffers);
                         self.step(self.between(a, b), scratch);
                         self.narrow(&widen, (b, row), to, buffers);
                     }
                     Form::Before(exchange) => {
-                        self.exchange_before(exchange, from, ahead, a, buffers);
+                        self.exchange_before(exchange, from, some, a, buffers);
                         let between = Buffers {
                             destination: buffers.destination.add(to as usize),
                             destination_bytes: buffers.destination_bytes - to as usize,
@@ -101,13 +107,14 @@ impl Wide {
                             source_bytes: buffers.source_bytes - from,
                             ..self.between(a, b)
                         };
-                        self.fetch_after(here.0, ahead, buffers);
                         self.step(between, scratch);
-                        self.exchange_after(exchange, b, to, buffers);
+                        self.exchange_after(exchange, b, to, some, buffers);
                     }
                     Form::Halves => {
-                        self.fetch_after(from, ahead, buffers);
-                        let places = self.destination.at.iter().map(|&(at, _)| to.wrapping_add_signed(at));
+                        let places = self.destination.at.iter().map(|&(at, _)| {
+                            some();
+                            to.wrapping_add_signed(at)
+                        });
                         let past = self.streams().then_some(row);
                         if let Some(halves) = &self.halves {
                             halves.run(self.setting, from, places, (b, past), buffers, scratch);
@@ -153,7 +160,7 @@ impl Wide {
         }
     }
 
-    /// Widens the rows of a block into A, and asks for those of the next one, so many bytes ahead.
+    /// Widens the rows of a block into A, and asks for some of the next one with each.
     ///
     /// # Safety
     /// As for [`Wide::run`], for the block whose place this is.
@@ -161,7 +168,7 @@ impl Wide {
         &self,
         widen: &Widen,
         from: u64,
-        ahead: isize,
+        mut fetch: impl FnMut(),
         (a, packed): (*mut u8, *mut u8),
         buffers: Buffers,
     ) {
@@ -186,7 +193,7 @@ impl Wide {
         for &(at, row) in &self.source.at {
             let first = from.wrapping_add_signed(at);
             debug_assert!((first as usize + length).div_ceil(self.in_byte) <= buffers.source_bytes);
-            self.fetch(first, ahead, buffers);
+            fetch();
             // SAFETY: elements of the nest, and between them such as lie in the same array. What is touched behind the row is behind
             // A, or the beginning of a row that is yet to come.
             unsafe { widen.row((buffers.source, first), length, a.add(row)) };
@@ -240,7 +247,7 @@ impl Wide {
         }
     }
 
-    /// Exchanges the rows of a block on their way into A, and asks for those of the next one, so many bytes ahead.
+    /// Exchanges the rows of a block on their way into A, and asks for some of the next one with each group.
     ///
     /// # Safety
     /// As for [`Wide::run`], for the block whose place this is.
@@ -248,16 +255,14 @@ impl Wide {
         &self,
         exchange: Exchange,
         from: u64,
-        ahead: isize,
+        mut fetch: impl FnMut(),
         a: *mut u8,
         buffers: Buffers,
     ) {
-        let Rows { length, group, apart, .. } = self.source;
+        let Rows { length, apart, .. } = self.source;
         for &(at, row) in &self.source.at {
             let first = from.wrapping_add_signed(at);
-            for member in 0..group as i64 {
-                self.fetch(first.wrapping_add_signed(member * apart.0), ahead, buffers);
-            }
+            fetch();
             // SAFETY: bytes of the nest, and rows of A.
             unsafe {
                 exchange(&Group {
@@ -271,15 +276,23 @@ impl Wide {
         }
     }
 
-    /// Exchanges the rows of B on their way into the destination.
+    /// Exchanges the rows of B on their way into the destination, and asks for some lines of the next block with each group.
     ///
     /// # Safety
     /// As for [`Wide::run`], for the block whose place this is.
-    unsafe fn exchange_after(&self, exchange: Exchange, b: *mut u8, to: u64, buffers: Buffers) {
+    unsafe fn exchange_after(
+        &self,
+        exchange: Exchange,
+        b: *mut u8,
+        to: u64,
+        mut fetch: impl FnMut(),
+        buffers: Buffers,
+    ) {
         let Rows { length, apart, group, .. } = self.destination;
         for &(at, row) in &self.destination.at {
             let first = to.wrapping_add_signed(at);
             debug_assert!(first as usize + length <= buffers.destination_bytes);
+            fetch();
             // SAFETY: rows of B, and bytes of the nest.
             unsafe {
                 let (source, destination) = (b.add(row), buffers.destination.add(first as usize));
@@ -309,23 +322,6 @@ impl Wide {
         match (next.wrapping_sub(here) as i64 / self.in_byte as i64) as isize {
             near @ 1..AHEAD => (AHEAD + near - 1) / near * near,
             far => far,
-        }
-    }
-
-    /// Asks for all rows of the next block.
-    fn fetch_after(&self, from: u64, ahead: isize, buffers: Buffers) {
-        for &(at, _) in &self.source.at {
-            self.fetch(from.wrapping_add_signed(at), ahead, buffers);
-        }
-    }
-
-    /// Asks for a row of the next block, given where this block's row begins.
-    fn fetch(&self, first: u64, ahead: isize, buffers: Buffers) {
-        if ahead != 0 {
-            let next =
-                buffers.source.wrapping_add((first >> self.in_byte.ilog2()) as usize).wrapping_offset(ahead);
-            let bytes = self.source.length.div_ceil(self.in_byte);
-            (0..bytes).step_by(LINE).for_each(|line| prefetch(next.wrapping_add(line)));
         }
     }
 }
