@@ -73,6 +73,34 @@ pub(crate) trait Lines: Copy {
     }
 }
 
+/// Writes the first `bytes` of 16 bytes, of which these are the halves, a power of two at a time: two writes that overlap are slower.
+///
+/// # Safety
+/// `bytes` is below 16, and so many bytes can be written.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+pub(crate) unsafe fn write_part(low: u64, high: impl FnOnce() -> u64, mut to: *mut u8, bytes: usize) {
+    let mut left = low;
+    // SAFETY: the caller's promise: each part of the count is written where those before it end.
+    unsafe {
+        if bytes & 8 != 0 {
+            to.cast::<u64>().write_unaligned(low);
+            (left, to) = (high(), to.add(8));
+        }
+        if bytes & 4 != 0 {
+            to.cast::<u32>().write_unaligned(left as u32);
+            (left, to) = (left >> 32, to.add(4));
+        }
+        if bytes & 2 != 0 {
+            to.cast::<u16>().write_unaligned(left as u16);
+            (left, to) = (left >> 16, to.add(2));
+        }
+        if bytes & 1 != 0 {
+            to.write(left as u8);
+        }
+    }
+}
+
 /// Asks for the line of an address, which need not be one.
 ///
 /// On x86 it comes no nearer than the second cache: with what the first one waits for, stores past the cache would have to take turns.

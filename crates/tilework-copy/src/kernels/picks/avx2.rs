@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::Call;
 use super::windows::{self, Register};
 use crate::kernels::net::LANE;
+use crate::kernels::vector::write_part;
 
 /// # Safety
 /// As for [`super::PicksFn`].
@@ -51,8 +52,9 @@ impl Register for __m128i {
             if mask == 0xffff {
                 _mm_storeu_si128(to.cast(), self);
             } else {
-                let (low, high) = (_mm_extract_epi64::<0>(self), _mm_extract_epi64::<1>(self));
-                super::put_part(low as u64, high as u64, to, mask);
+                let low = _mm_extract_epi64::<0>(self) as u64;
+                let high = || _mm_extract_epi64::<1>(self) as u64;
+                write_part(low, high, to, mask.count_ones() as usize);
             }
         }
     }

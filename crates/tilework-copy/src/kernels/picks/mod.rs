@@ -102,35 +102,6 @@ pub(crate) struct Call {
 /// 6. The machine has the instructions the kernel was made for.
 pub(crate) type PicksFn = unsafe fn(&Call);
 
-/// Writes the first of 16 bytes, as many as the mask has and fewer than all.
-///
-/// # Safety
-/// As many bytes can be written.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline]
-unsafe fn put_part(low: u64, high: u64, to: *mut u8, mask: u64) {
-    let (mut left, mut to) = (low, to);
-    // SAFETY: the caller's promise: each part of the count is written where those before it end.
-    unsafe {
-        if mask & 0xff == 0xff {
-            to.cast::<u64>().write_unaligned(low);
-            (left, to) = (high, to.add(8));
-        }
-        let count = mask.count_ones();
-        if count & 4 != 0 {
-            to.cast::<u32>().write_unaligned(left as u32);
-            (left, to) = (left >> 32, to.add(4));
-        }
-        if count & 2 != 0 {
-            to.cast::<u16>().write_unaligned(left as u16);
-            (left, to) = (left >> 16, to.add(2));
-        }
-        if count & 1 != 0 {
-            to.write(left as u8);
-        }
-    }
-}
-
 /// What moves windows of one width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernels {

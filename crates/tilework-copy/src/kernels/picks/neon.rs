@@ -5,6 +5,7 @@ use std::arch::aarch64::*;
 use super::Call;
 use super::windows::{self, Register};
 use crate::kernels::net::LANE;
+use crate::kernels::vector::write_part;
 
 /// # Safety
 /// As for [`super::PicksFn`].
@@ -52,7 +53,8 @@ impl Register for uint8x16_t {
                 vst1q_u8(to, self);
             } else {
                 let halves = vreinterpretq_u64_u8(self);
-                super::put_part(vgetq_lane_u64::<0>(halves), vgetq_lane_u64::<1>(halves), to, mask);
+                let (low, high) = (vgetq_lane_u64::<0>(halves), || vgetq_lane_u64::<1>(halves));
+                write_part(low, high, to, mask.count_ones() as usize);
             }
         }
     }

@@ -9,6 +9,9 @@ pub(super) trait Register: Copy {
     /// Its bytes.
     const WIDTH: usize;
 
+    /// The mask that has them all.
+    const ALL: u64 = u64::MAX >> (64 - Self::WIDTH);
+
     /// A pattern that is ready to be used.
     type Pattern: Copy;
 
@@ -77,36 +80,41 @@ unsafe fn counted<R: Register, const STREAM: bool, const SHORT: bool>(call: &Cal
     }
 }
 
-/// What moves on from window to window.
+/// What moves on from window to window, and asks for lines meanwhile.
 struct Cursor<'a> {
     call: &'a Call,
     fetch: *const isize,
-    window: usize,
+    done: usize,
 }
 
 impl Cursor<'_> {
     fn new(call: &Call) -> Cursor<'_> {
-        Cursor { call, fetch: call.fetch, window: 0 }
+        Cursor { call, fetch: call.fetch, done: 0 }
     }
 
-    /// Fetches what goes with the next window, and says where that goes and what is written.
+    /// Fetches what goes with the next window, and says how many windows come before there is more to fetch; none after the last one.
     ///
     /// # Safety
-    /// There is a window more.
+    /// As for [`super::PicksFn`].
     #[inline(always)]
-    unsafe fn next<R: Register>(&mut self) -> (*mut u8, u64) {
-        // SAFETY: the lists are long enough. What is fetched may lie anywhere.
-        unsafe {
-            if (self.call.first + self.window) & (self.call.every - 1) == 0 {
-                for _ in 0..self.call.fetches {
-                    prefetch(self.call.next.wrapping_offset(*self.fetch));
-                    self.fetch = self.fetch.add(1);
-                }
-            }
-            let window = *self.call.window.add(self.window);
-            self.window += 1;
-            (self.call.destination.wrapping_offset(window.to), window.mask)
+    unsafe fn some(&mut self) -> usize {
+        let Call { group, first, every, fetches, next, .. } = *self.call;
+        let left = group.windows - self.done;
+        if fetches == 0 || left == 0 {
+            self.done = group.windows;
+            return left;
         }
+        let within = (first + self.done) & (every - 1);
+        if within == 0 {
+            for _ in 0..fetches {
+                // SAFETY: the list is long enough. What is fetched may lie anywhere.
+                prefetch(next.wrapping_offset(unsafe { *self.fetch }));
+                self.fetch = self.fetch.wrapping_add(1);
+            }
+        }
+        let some = left.min(every - within);
+        self.done += some;
+        some
     }
 }
 
@@ -116,7 +124,7 @@ impl Cursor<'_> {
 /// As for [`super::PicksFn`].
 #[inline(always)]
 unsafe fn alike<R: Register, const STREAM: bool, const SHORT: bool, const COUNT: usize>(call: &Call) {
-    let (mut cursor, mut pick) = (Cursor::new(call), call.pick);
+    let (mut cursor, mut window, mut pick) = (Cursor::new(call), call.window, call.pick);
     // SAFETY: the caller's promise: the lists are long enough, as many bytes as a window has can be read at each pick, and what
     // the mask has can be written.
     unsafe {
@@ -125,16 +133,21 @@ unsafe fn alike<R: Register, const STREAM: bool, const SHORT: bool, const COUNT:
         for (k, pattern) in patterns.iter_mut().enumerate() {
             *pattern = R::pattern(call.patterns.byte_add((*pick.add(k)).pattern as usize).cast());
         }
-        let mask = (*call.window).mask;
-        for _ in 0..call.group.windows {
-            let (to, _) = cursor.next::<R>();
-            let mut register = R::zero();
-            for (k, &pattern) in patterns.iter().enumerate() {
-                let from = call.source.wrapping_offset((*pick.add(k)).from as isize);
-                register = register.with(R::load::<SHORT>(from), pattern);
+        let mask = (*window).mask;
+        loop {
+            let some = cursor.some();
+            for _ in 0..some {
+                let mut register = R::zero();
+                for (k, &pattern) in patterns.iter().enumerate() {
+                    let from = call.source.wrapping_offset((*pick.add(k)).from as isize);
+                    register = register.with(R::load::<SHORT>(from), pattern);
+                }
+                register.put::<STREAM>(call.destination.wrapping_offset((*window).to), mask);
+                (window, pick) = (window.add(1), pick.add(COUNT));
             }
-            pick = pick.add(COUNT);
-            register.put::<STREAM>(to, mask);
+            if some == 0 {
+                return;
+            }
         }
     }
 }
@@ -145,14 +158,20 @@ unsafe fn alike<R: Register, const STREAM: bool, const SHORT: bool, const COUNT:
 /// As for [`super::PicksFn`].
 #[inline(always)]
 unsafe fn lanes<R: Register, const STREAM: bool>(call: &Call) {
-    let (mut cursor, mut pick) = (Cursor::new(call), call.pick);
-    for _ in 0..call.group.windows {
+    let (mut cursor, mut window, mut pick) = (Cursor::new(call), call.window, call.pick);
+    loop {
         // SAFETY: the caller's promise: 16 bytes can be read at each pick; else as in `alike`.
         unsafe {
-            let (to, mask) = cursor.next::<R>();
-            let from = |k: usize| call.source.wrapping_offset((*pick.add(k)).from as isize);
-            R::of_lanes(from).put::<STREAM>(to, mask);
-            pick = pick.add(R::WIDTH / LANE);
+            let some = cursor.some();
+            for _ in 0..some {
+                let from = |k: usize| call.source.wrapping_offset((*pick.add(k)).from as isize);
+                let to = call.destination.wrapping_offset((*window).to);
+                R::of_lanes(from).put::<STREAM>(to, R::ALL);
+                (window, pick) = (window.add(1), pick.add(R::WIDTH / LANE));
+            }
+            if some == 0 {
+                return;
+            }
         }
     }
 }
@@ -163,19 +182,25 @@ unsafe fn lanes<R: Register, const STREAM: bool>(call: &Call) {
 /// As for [`super::PicksFn`].
 #[inline(always)]
 unsafe fn windows<R: Register, const STREAM: bool, const SHORT: bool>(call: &Call) {
-    let (mut cursor, mut pick) = (Cursor::new(call), call.pick);
-    for _ in 0..call.group.windows {
+    let (mut cursor, mut window, mut pick) = (Cursor::new(call), call.window, call.pick);
+    loop {
         // SAFETY: as in `alike`.
         unsafe {
-            let (to, mask) = cursor.next::<R>();
-            let mut register = R::zero();
-            for _ in 0..call.group.count {
-                let bytes = R::load::<SHORT>(call.source.wrapping_offset((*pick).from as isize));
-                let pattern = R::pattern(call.patterns.byte_add((*pick).pattern as usize).cast());
-                register = register.with(bytes, pattern);
-                pick = pick.add(1);
+            let some = cursor.some();
+            for _ in 0..some {
+                let mut register = R::zero();
+                for _ in 0..call.group.count {
+                    let bytes = R::load::<SHORT>(call.source.wrapping_offset((*pick).from as isize));
+                    let pattern = R::pattern(call.patterns.byte_add((*pick).pattern as usize).cast());
+                    register = register.with(bytes, pattern);
+                    pick = pick.add(1);
+                }
+                register.put::<STREAM>(call.destination.wrapping_offset((*window).to), (*window).mask);
+                window = window.add(1);
             }
-            register.put::<STREAM>(to, mask);
+            if some == 0 {
+                return;
+            }
         }
     }
 }

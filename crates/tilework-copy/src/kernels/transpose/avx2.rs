@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::super::carry::Held;
+use super::super::vector::write_part;
 use super::super::{Block, Transpose};
 use super::copied::{copied, crowds};
 use super::fold::{fits, folded};
@@ -303,31 +304,14 @@ unsafe fn load_part(from: *const u8, bytes: usize) -> __m128i {
     }
 }
 
-/// The first `bytes` bytes, at most 16, a power of two at a time.
+/// The first `bytes` bytes, at most 16.
 #[inline(always)]
-unsafe fn store_part(value: __m128i, mut to: *mut u8, bytes: usize) {
+unsafe fn store_part(value: __m128i, to: *mut u8, bytes: usize) {
     unsafe {
         if bytes >= 16 {
             return _mm_storeu_si128(to.cast(), value);
         }
-        let mut low = _mm_cvtsi128_si64(value);
-        if bytes & 8 != 0 {
-            to.cast::<i64>().write_unaligned(low);
-            to = to.add(8);
-            low = _mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
-        }
-        if bytes & 4 != 0 {
-            to.cast::<i32>().write_unaligned(low as i32);
-            to = to.add(4);
-            low >>= 32;
-        }
-        if bytes & 2 != 0 {
-            to.cast::<i16>().write_unaligned(low as i16);
-            to = to.add(2);
-            low >>= 16;
-        }
-        if bytes & 1 != 0 {
-            to.write(low as u8);
-        }
+        let high = || _mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value)) as u64;
+        write_part(_mm_cvtsi128_si64(value) as u64, high, to, bytes);
     }
 }

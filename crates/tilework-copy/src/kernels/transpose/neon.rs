@@ -8,6 +8,7 @@ use std::arch::aarch64::*;
 use std::arch::asm;
 
 use super::super::neon::zipped;
+use super::super::vector::write_part;
 use super::super::{Block, Transpose};
 use super::copied::{copied, crowds};
 use super::lanes::{LANE, Lanes, MOST, block, read_part};
@@ -215,32 +216,14 @@ where
     }
 }
 
-/// The first `bytes` bytes, or all 16 if there are more, a power of two at a time.
+/// The first `bytes` bytes, or all 16 if there are more.
 #[inline(always)]
-unsafe fn store_part(vector: uint8x16_t, mut to: *mut u8, bytes: usize) {
+unsafe fn store_part(vector: uint8x16_t, to: *mut u8, bytes: usize) {
     unsafe {
         if bytes >= LANE {
             return vst1q_u8(to, vector);
         }
         let halves = vreinterpretq_u64_u8(vector);
-        let mut low = vgetq_lane_u64::<0>(halves);
-        if bytes & 8 != 0 {
-            to.cast::<u64>().write_unaligned(low);
-            to = to.add(8);
-            low = vgetq_lane_u64::<1>(halves);
-        }
-        if bytes & 4 != 0 {
-            to.cast::<u32>().write_unaligned(low as u32);
-            to = to.add(4);
-            low >>= 32;
-        }
-        if bytes & 2 != 0 {
-            to.cast::<u16>().write_unaligned(low as u16);
-            to = to.add(2);
-            low >>= 16;
-        }
-        if bytes & 1 != 0 {
-            to.write(low as u8);
-        }
+        write_part(vgetq_lane_u64::<0>(halves), || vgetq_lane_u64::<1>(halves), to, bytes);
     }
 }
