@@ -64,22 +64,28 @@ pub(crate) fn runs(set: InstructionSet, length: usize) -> RunsFn {
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512, 64..=128) => x86::two_of_64,
         #[cfg(target_arch = "x86_64")]
-        (InstructionSet::Avx2, 16..=31) => x86::two_of_16,
-        #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx2, 32..=63) => x86::two_of_32,
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx2, 64..=128) => x86::four_of_32,
         (_, 0) => nothing,
-        (_, 1) => pieces::<1, 1>,
-        (_, 2..=3) => pieces::<2, 1>,
-        (_, 4..=7) => pieces::<4, 1>,
-        (_, 8..=15) => pieces::<8, 1>,
-        (_, 16..=31) => pieces::<16, 1>,
-        (_, 32..=63) => pieces::<32, 1>,
-        (_, 64..=128) => pieces::<32, 2>,
+        (_, 1) => pieces::<u8, 1>,
+        (_, 2..=3) => pieces::<u16, 1>,
+        (_, 4..=7) => pieces::<u32, 1>,
+        (_, 8..=15) => pieces::<u64, 1>,
+        (_, 16..=31) => pieces::<Lane, 1>,
+        (_, 32..=63) => pieces::<Lane, 2>,
+        (_, 64..=128) => pieces::<Lane, 4>,
         _ => long,
     }
 }
+
+/// 16 bytes in the register that every machine of its kind has.
+#[cfg(target_arch = "x86_64")]
+type Lane = std::arch::x86_64::__m128i;
+#[cfg(target_arch = "aarch64")]
+type Lane = std::arch::aarch64::uint8x16_t;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+type Lane = u128;
 
 /// No bytes at all.
 ///
@@ -108,19 +114,18 @@ unsafe fn long(runs: &Runs) {
     }
 }
 
-/// Each run as FRONT pieces of N bytes from its front and as many up to its end: N · FRONT is at most the length, and at
-/// least half of it.
+/// Each run as FRONT pieces of a `T` from its front and as many up to its end: together those from the front have at most the length, and
+/// at least half of it. Types whose values are registers, since arrays of bytes go through memory on their way.
 ///
 /// # Safety
 ///
 /// As for [`RunsFn`].
 #[inline(always)]
-pub(super) unsafe fn pieces<const N: usize, const FRONT: usize>(runs: &Runs) {
-    debug_assert!(runs.are_apart() && (N * FRONT..=2 * N * FRONT).contains(&runs.length));
+pub(super) unsafe fn pieces<T: Copy, const FRONT: usize>(runs: &Runs) {
+    let front = FRONT * size_of::<T>();
+    debug_assert!(runs.are_apart() && (front..=2 * front).contains(&runs.length));
     // SAFETY: the caller's promise.
-    unsafe {
-        if runs.length == N * FRONT { each::<N, FRONT, false>(runs) } else { each::<N, FRONT, true>(runs) }
-    }
+    unsafe { if runs.length == front { each::<T, FRONT, false>(runs) } else { each::<T, FRONT, true>(runs) } }
 }
 
 /// With pieces up to the end of each run, or without where those from the front are all of it.
@@ -129,21 +134,19 @@ pub(super) unsafe fn pieces<const N: usize, const FRONT: usize>(runs: &Runs) {
 ///
 /// As for [`pieces`].
 #[inline(always)]
-unsafe fn each<const N: usize, const FRONT: usize, const BACK: bool>(runs: &Runs) {
+unsafe fn each<T: Copy, const FRONT: usize, const BACK: bool>(runs: &Runs) {
     let mut runs = *runs;
-    let back = runs.length - N * FRONT;
+    let back = runs.length - FRONT * size_of::<T>();
     for _ in 0..runs.times {
         let (mut source, mut destination) = (runs.source, runs.destination);
         for _ in 0..runs.count {
-            // SAFETY: both pieces lie within the run.
+            // SAFETY: all pieces lie within the run.
             unsafe {
-                let first = *source.cast::<[[u8; N]; FRONT]>();
-                if BACK {
-                    let last = *source.add(back).cast::<[[u8; N]; FRONT]>();
-                    *destination.cast() = first;
-                    *destination.add(back).cast() = last;
-                } else {
-                    *destination.cast() = first;
+                for start in [0, back].into_iter().take(1 + usize::from(BACK)) {
+                    let (from, to) = (source.add(start).cast::<T>(), destination.add(start).cast::<T>());
+                    for piece in 0..FRONT {
+                        to.add(piece).write_unaligned(from.add(piece).read_unaligned());
+                    }
                 }
             }
             source = source.wrapping_offset(runs.source_step);
@@ -155,19 +158,10 @@ unsafe fn each<const N: usize, const FRONT: usize, const BACK: bool>(runs: &Runs
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    //! The same with wider registers, and masks.
+    //! The same with wider registers.
 
     use super::{Runs, pieces};
-    use std::arch::x86_64::*;
-
-    /// # Safety
-    ///
-    /// As for [`super::RunsFn`], with a length of 16 to 32.
-    #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn two_of_16(runs: &Runs) {
-        // SAFETY: the caller's.
-        unsafe { pieces::<16, 1>(runs) }
-    }
+    use std::arch::x86_64::{__m256i, __m512i};
 
     /// # Safety
     ///
@@ -175,7 +169,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn two_of_32(runs: &Runs) {
         // SAFETY: the caller's.
-        unsafe { pieces::<32, 1>(runs) }
+        unsafe { pieces::<__m256i, 1>(runs) }
     }
 
     /// # Safety
@@ -184,7 +178,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn four_of_32(runs: &Runs) {
         // SAFETY: the caller's.
-        unsafe { pieces::<32, 2>(runs) }
+        unsafe { pieces::<__m256i, 2>(runs) }
     }
 
     /// # Safety
@@ -192,24 +186,8 @@ mod x86 {
     /// As for [`super::RunsFn`], with a length of 64 to 128.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
     pub(super) unsafe fn two_of_64(runs: &Runs) {
-        debug_assert!(runs.are_apart() && (64..=128).contains(&runs.length));
-        let mut runs = *runs;
-        let back = runs.length - 64;
-        for _ in 0..runs.times {
-            let (mut source, mut destination) = (runs.source, runs.destination);
-            for _ in 0..runs.count {
-                // SAFETY: both halves lie within the run.
-                unsafe {
-                    let first = _mm512_loadu_si512(source.cast());
-                    let last = _mm512_loadu_si512(source.add(back).cast());
-                    _mm512_storeu_si512(destination.cast(), first);
-                    _mm512_storeu_si512(destination.add(back).cast(), last);
-                }
-                source = source.wrapping_offset(runs.source_step);
-                destination = destination.wrapping_offset(runs.destination_step);
-            }
-            runs.advance();
-        }
+        // SAFETY: the caller's.
+        unsafe { pieces::<__m512i, 1>(runs) }
     }
 }
 
