@@ -11,7 +11,7 @@ use crate::nest::{ByteNest, Turn, Turns};
 use crate::setting::Setting;
 use crate::step::{Part, Step, Store, Work};
 
-/// Rows of the source of so many bytes are read whole if they adjoin; shorter ones are anyway.
+/// Rows of the source that have this number of bytes are read whole if they adjoin; shorter ones are anyway.
 const ADJOINING: RangeInclusive<usize> = 257..=1024;
 
 /// Source rows whose lines are near, all of them.

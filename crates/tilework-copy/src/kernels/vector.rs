@@ -25,11 +25,11 @@ pub(crate) trait Lines: Copy {
     /// The first `length` bytes of a line; what follows them is zero.
     ///
     /// # Safety
-    /// `length` is below [`LINE`], and so many bytes can be read.
+    /// `length` is below [`LINE`], and these bytes can be read.
     #[inline(always)]
     unsafe fn load_part(source: *const u8, length: usize) -> Self {
         let mut line = [0_u8; LINE];
-        // SAFETY: the array is a line, and so many bytes can be read by the caller's promise.
+        // SAFETY: the array is a line, and the caller promises that these bytes can be read.
         unsafe {
             std::ptr::copy_nonoverlapping(source, line.as_mut_ptr(), length);
             Self::load(line.as_ptr())
@@ -73,10 +73,10 @@ pub(crate) trait Lines: Copy {
     }
 }
 
-/// Writes the first `bytes` of 16 bytes, of which these are the halves, a power of two at a time: two writes that overlap are slower.
+/// Writes the first `bytes` of 16 bytes, given as halves, a power of two at a time: two writes that overlap are slower.
 ///
 /// # Safety
-/// `bytes` is below 16, and so many bytes can be written.
+/// `bytes` is below 16, and there is room for them.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 pub(crate) unsafe fn write_part(low: u64, high: impl FnOnce() -> u64, mut to: *mut u8, bytes: usize) {

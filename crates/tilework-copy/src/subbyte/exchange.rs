@@ -58,8 +58,8 @@ fn of<const BITS: usize, const ROWS: usize>(set: InstructionSet) -> Exchange {
 
 /// A line in words whose bits can be exchanged.
 trait Words: Lines {
-    /// Exchanges every second piece of `BY` bits of this line, from the higher one of the lowest two, with the piece below it of another: in
-    /// whichever order the bytes of a word are.
+    /// Exchanges the higher of each two pieces of `BY` bits in this line with the lower one in another, in whichever order the bytes of a
+    /// word are.
     ///
     /// # Safety
     /// The machine has the instructions.

@@ -54,6 +54,8 @@ pub(crate) struct Wide {
     /// Where the lines of the source's rows are, in bytes from the block's place: some for each row, or group of rows, that goes to A or
     /// to the destination.
     pub(super) fetch: Vec<isize>,
+    /// How many of them for each.
+    pub(super) fetches: usize,
     /// From the source or A to B or the destination.
     pub(super) steps: Vec<Step>,
     /// The same for halves of bytes.
@@ -189,7 +191,7 @@ impl Wide {
             Form::After(_) => destination.cost(),
             Form::Halves => destination.cost() + halves.as_ref().map_or(0.0, |halves| halves.cost),
         };
-        let paced = if has_a { &source } else { &destination };
+        let paced = if has_a { &source } else { &destination }.at.len();
         // Where elements are converted first, their rows are read one after the other, which needs no fetching.
         let reads_bytes = conversion.is_some_and(|conversion| held_bits(conversion.from()) >= 8);
         let fetch = if setting.fetches && !reads_bytes {
@@ -197,7 +199,7 @@ impl Wide {
                 nest.starts.iter().all(|start| start.0.is_multiple_of(in_byte as u64 * LINE as u64))
                     && outer.iter().all(|l| l.from.unsigned_abs().is_multiple_of((in_byte * LINE) as u64));
             let lines = fetch::lines(source.spans(in_byte), in_step);
-            fetch::spread(&lines, lines.len().next_multiple_of(paced.at.len()))
+            fetch::spread(&lines, lines.len().next_multiple_of(paced))
         } else {
             Vec::new()
         };
@@ -212,6 +214,7 @@ impl Wide {
             is_whole,
             source,
             destination,
+            fetches: fetch.len() / paced,
             fetch,
             steps,
             halves,
@@ -235,15 +238,6 @@ impl Wide {
     pub(crate) fn units(&self) -> usize {
         let starts = if self.is_whole { self.starts.len() } else { 1 };
         starts * self.outer[..self.divided].iter().map(|l| l.extent as usize).product::<usize>()
-    }
-
-    /// How many lines are fetched for each of these rows.
-    pub(super) fn fetches(&self) -> usize {
-        let paced = match self.form {
-            Form::Widened(_) | Form::Before(_) => &self.source,
-            Form::After(_) | Form::Halves => &self.destination,
-        };
-        self.fetch.len() / paced.at.len()
     }
 
     /// Blocks of a unit.

@@ -92,7 +92,7 @@ impl Rows {
         self.at.len() as f64 * (ROW + 1.5 * (self.group * self.length / LINE) as f64)
     }
 
-    /// All rows as bytes from the block's place, where a byte holds so many cells.
+    /// All rows as bytes from the block's place, where a byte holds `in_byte` cells.
     pub(super) fn spans(&self, in_byte: usize) -> impl Iterator<Item = (isize, usize)> {
         let rows = self
             .at

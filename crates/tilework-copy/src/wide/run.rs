@@ -70,7 +70,6 @@ impl Wide {
         };
         let [a, b, row] = blocks.bytes([self.source.bytes, b, row]);
         let (first, end) = (units.start * self.blocks(), units.end * self.blocks());
-        let fetches = self.fetches().max(1);
         let mut here = if first < end { self.place(first) } else { (0, 0) };
         for number in first..end {
             let next = if number + 1 < end { self.place(number + 1) } else { here };
@@ -79,7 +78,7 @@ impl Wide {
             let ahead = self.ahead(from, next.0);
             let ahead =
                 buffers.source.wrapping_add((from >> self.in_byte.ilog2()) as usize).wrapping_offset(ahead);
-            let mut fetch = self.fetch.chunks(fetches);
+            let mut fetch = self.fetch.chunks(self.fetches.max(1));
             let mut some = || {
                 fetch.next().into_iter().flatten().for_each(|&line| prefetch(ahead.wrapping_offset(line)));
             };

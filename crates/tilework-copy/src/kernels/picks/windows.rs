@@ -92,17 +92,20 @@ impl Cursor<'_> {
         Cursor { call, fetch: call.fetch, done: 0 }
     }
 
-    /// Fetches what goes with the next window, and says how many windows come before there is more to fetch; none after the last one.
+    /// Fetches what goes with the next window, and says how many windows come before there is more to fetch, if there is a next one.
     ///
     /// # Safety
     /// As for [`super::PicksFn`].
     #[inline(always)]
-    unsafe fn some(&mut self) -> usize {
+    unsafe fn some(&mut self) -> Option<usize> {
         let Call { group, first, every, fetches, next, .. } = *self.call;
         let left = group.windows - self.done;
-        if fetches == 0 || left == 0 {
+        if left == 0 {
+            return None;
+        }
+        if fetches == 0 {
             self.done = group.windows;
-            return left;
+            return Some(left);
         }
         let within = (first + self.done) & (every - 1);
         if within == 0 {
@@ -114,7 +117,7 @@ impl Cursor<'_> {
         }
         let some = left.min(every - within);
         self.done += some;
-        some
+        Some(some)
     }
 }
 
@@ -134,8 +137,7 @@ unsafe fn alike<R: Register, const STREAM: bool, const SHORT: bool, const COUNT:
             *pattern = R::pattern(call.patterns.byte_add((*pick.add(k)).pattern as usize).cast());
         }
         let mask = (*window).mask;
-        loop {
-            let some = cursor.some();
+        while let Some(some) = cursor.some() {
             for _ in 0..some {
                 let mut register = R::zero();
                 for (k, &pattern) in patterns.iter().enumerate() {
@@ -144,9 +146,6 @@ unsafe fn alike<R: Register, const STREAM: bool, const SHORT: bool, const COUNT:
                 }
                 register.put::<STREAM>(call.destination.wrapping_offset((*window).to), mask);
                 (window, pick) = (window.add(1), pick.add(COUNT));
-            }
-            if some == 0 {
-                return;
             }
         }
     }
@@ -159,18 +158,14 @@ unsafe fn alike<R: Register, const STREAM: bool, const SHORT: bool, const COUNT:
 #[inline(always)]
 unsafe fn lanes<R: Register, const STREAM: bool>(call: &Call) {
     let (mut cursor, mut window, mut pick) = (Cursor::new(call), call.window, call.pick);
-    loop {
-        // SAFETY: the caller's promise: 16 bytes can be read at each pick; else as in `alike`.
-        unsafe {
-            let some = cursor.some();
+    // SAFETY: the caller's promise: 16 bytes can be read at each pick; else as in `alike`.
+    unsafe {
+        while let Some(some) = cursor.some() {
             for _ in 0..some {
                 let from = |k: usize| call.source.wrapping_offset((*pick.add(k)).from as isize);
                 let to = call.destination.wrapping_offset((*window).to);
                 R::of_lanes(from).put::<STREAM>(to, R::ALL);
                 (window, pick) = (window.add(1), pick.add(R::WIDTH / LANE));
-            }
-            if some == 0 {
-                return;
             }
         }
     }
@@ -183,10 +178,9 @@ unsafe fn lanes<R: Register, const STREAM: bool>(call: &Call) {
 #[inline(always)]
 unsafe fn windows<R: Register, const STREAM: bool, const SHORT: bool>(call: &Call) {
     let (mut cursor, mut window, mut pick) = (Cursor::new(call), call.window, call.pick);
-    loop {
-        // SAFETY: as in `alike`.
-        unsafe {
-            let some = cursor.some();
+    // SAFETY: as in `alike`.
+    unsafe {
+        while let Some(some) = cursor.some() {
             for _ in 0..some {
                 let mut register = R::zero();
                 for _ in 0..call.group.count {
@@ -197,9 +191,6 @@ unsafe fn windows<R: Register, const STREAM: bool, const SHORT: bool>(call: &Cal
                 }
                 register.put::<STREAM>(call.destination.wrapping_offset((*window).to), (*window).mask);
                 window = window.add(1);
-            }
-            if some == 0 {
-                return;
             }
         }
     }
