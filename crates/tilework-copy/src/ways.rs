@@ -12,7 +12,7 @@
 
 use crate::choose::by_unit_loops;
 use crate::cost::cost;
-use crate::kernels::net::LANE;
+use crate::kernels::net::{HALF, LANE};
 use crate::kernels::vector::LINE;
 use crate::nest::ByteNest;
 use crate::setting::Setting;
@@ -56,12 +56,14 @@ pub(crate) enum Way {
 
 impl Way {
     /// In the order in which they are looked at.
-    pub(crate) const ALL: [Way; 7] = [
+    pub(crate) const ALL: [Way; 9] = [
         Way::Units,
         Way::Network(LINE),
         Way::Squares(LINE),
         Way::Picks,
         Way::Grid,
+        Way::Network(HALF),
+        Way::Squares(HALF),
         Way::Network(LANE),
         Way::Squares(LANE),
     ];

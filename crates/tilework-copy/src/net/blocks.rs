@@ -14,7 +14,7 @@ use crate::exec::STAGE;
 use crate::explain;
 use crate::fetch;
 use crate::kernels::InstructionSet;
-use crate::kernels::net::{self, Pass, PassFn, Put};
+use crate::kernels::net::{self, HALF, Pass, PassFn, Put};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 use crate::past::{self, FRONT};
@@ -151,6 +151,11 @@ impl Blocks {
         self.fetch = fetch::spread(&self.fetch, self.fetches * rows * columns);
     }
 
+    /// Whether its calls are squares of elements wide enough for a kernel of their own.
+    fn zips(&self) -> bool {
+        self.own.as_ref().is_none_or(|own| own.square.is_some()) && self.lines * 4 <= self.width
+    }
+
     /// What a block costs, in lines that are touched: calls, lines, and the second pass.
     pub(crate) fn cost(&self, setting: Setting) -> usize {
         let calls = self.rows.to.len().div_ceil(self.taken()) * self.columns.to.len().div_ceil(self.taken());
@@ -168,6 +173,16 @@ impl Blocks {
         BLOCK_CALL
             + match self.width {
                 LINE => 2 * calls + lines * (1 + self.passes.len()) + split + near,
+                // A stage takes twice as long as moving what it permutes; or as long, if it zips.
+                HALF => {
+                    let stage = if self.zips() { 1 } else { 2 };
+                    let each = |pass: &Pass| {
+                        let bytes = [&pass.before, &pass.after].into_iter().flatten().count();
+                        1 + stage * pass.count + bytes
+                    };
+                    let each: usize = 1 + self.passes.iter().map(each).sum::<usize>();
+                    calls + (lines * each + split) / 2
+                }
                 // What is measured is that much more than the lines and the instructions.
                 _ => ((2 * lines + split) * self.width / LINE + (calls + lines) / 2) * 8 / 5,
             }
@@ -194,6 +209,10 @@ impl Blocks {
 pub(crate) fn blocks(nest: &ByteNest, width: usize, setting: Setting) -> Option<(Step, Vec<ByteNest>)> {
     let (nest, rest) = divisible(nest, width)?;
     let (network, mut nest) = network(&nest, width).ok()?;
+    // Where a line stays what it is, the only gain is that lines are put together before they go past the cache.
+    if network.passes.iter().all(Pass::changes_nothing) && !setting.streams {
+        return None;
+    }
     let lines = network.from.len();
     let mut columns = Growing::new(Side::Source, width, &network.steps[0]);
     let mut rows = Growing::new(Side::Destination, width, &network.steps[1]);

@@ -27,7 +27,8 @@
 //! is written past the cache are whole lines: straight from the registers where the destination's lines are whole, and else
 //! from a buffer, while the next block goes into another.
 //!
-//! The same with lines of 16 bytes serves registers of 32 bytes, two calls in each, and layouts that have no more in a row. Past the cache
+//! The same with lines of 32 bytes and of 16, two calls in a register, serves shorter registers and layouts that have no more in a row:
+//! the longer ones where a stage or none is enough, since their permutes take twice as long. Past the cache
 //! such registers move squares of whole lines too, as rows that are put together in the nearest cache.
 
 mod blocks;

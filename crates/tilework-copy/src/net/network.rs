@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::kernels::net::{Bytes, Pass, SLOTS, STAGES, Slots};
+use crate::kernels::net::{Bytes, Pass, SLOTS, STAGES, Slots, slot};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 
@@ -11,7 +11,7 @@ const BITS: usize = LINE.trailing_zeros() as usize;
 
 /// Bits of a place in a slot of lines with so many bits.
 fn within(bits: usize) -> usize {
-    bits - SLOTS.trailing_zeros() as usize
+    slot(1 << bits).trailing_zeros() as usize
 }
 
 /// Stages of the first pass of two.
@@ -199,9 +199,9 @@ fn passes(
     leaving: &Places,
     bits: &[Bit],
 ) -> SmallVec<[Pass; 1]> {
-    let all = entering.len();
-    let first = if all > STAGES { FIRST } else { all };
-    let within = within(source.len());
+    let (all, within) = (entering.len(), within(source.len()));
+    // As many bits can change places as slots have in their numbers.
+    let first = if all > STAGES.min(source.len() - within) { FIRST } else { all };
     let mut lines = Arrangement { places: source, turned: SmallVec::new() };
     let back = |bit: usize| bits[bit].back;
     let mut passes = SmallVec::new();

@@ -13,7 +13,7 @@ use crate::carry::{Carry, Rows};
 use crate::exec::{Buffers, Scratch};
 use crate::kernels::InstructionSet;
 use crate::kernels::carry::Held;
-use crate::kernels::net::{Calls, Carrying, LANE, Pass, PassFn, STAGES};
+use crate::kernels::net::{Calls, Carrying, HALF, LANE, Pass, PassFn, STAGES};
 use crate::kernels::vector::LINE;
 use crate::past::{FRONT, Pending, Row};
 use crate::step::{Step, Walker};
@@ -25,8 +25,9 @@ struct Between(MaybeUninit<[u8; MOST * LINE]>);
 /// The most lines of a call, and the most calls in a row.
 pub(super) const MOST: usize = 64;
 
-/// Multiples of a line, of both widths.
+/// Multiples of a line, of each width.
 const LINES: [isize; MOST] = multiples(LINE);
+const HALVES: [isize; MOST] = multiples(HALF);
 const LANES: [isize; MOST] = multiples(LANE);
 
 const fn multiples(width: usize) -> [isize; MOST] {
@@ -229,7 +230,12 @@ impl Block<'_> {
         let blocks = self.blocks;
         let (rows, columns) = (&blocks.rows, &blocks.columns);
         let by_rows = blocks.inner == Side::Destination;
-        let lines = if blocks.width == LINE { LINES.as_ptr() } else { LANES.as_ptr() };
+        let lines = match blocks.width {
+            LINE => &LINES,
+            HALF => &HALVES,
+            _ => &LANES,
+        }
+        .as_ptr();
         let calls = Calls {
             count,
             source: self.source.wrapping_offset(columns.from[column]),

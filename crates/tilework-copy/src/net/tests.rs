@@ -6,7 +6,7 @@ use super::network::{Network, divisible, network};
 use super::squares;
 use crate::guard_tests::Dice;
 use crate::kernels::InstructionSet;
-use crate::kernels::net::{Bytes, LANE, Pass, SLOTS};
+use crate::kernels::net::{Bytes, HALF, LANE, Pass, SLOTS, slot};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 use crate::setting::Setting;
@@ -28,7 +28,7 @@ fn carried_out(pass: &Pass, lines: &mut [Line]) {
         for a in (0..lines.len()).filter(|a| a >> stage & 1 == 0) {
             let pair = [lines[a].clone(), lines[a | 1 << stage].clone()];
             for (line, slots) in [a, a | 1 << stage].into_iter().zip(slots) {
-                let size = pair[0].len() / SLOTS;
+                let size = slot(pair[0].len());
                 let byte = |byte: usize| {
                     let from = slots.wide[byte / size] as usize;
                     assert_eq!(from, usize::from(slots.narrow[byte / size]));
@@ -106,9 +106,9 @@ fn many_loops(dice: &mut Dice) -> ByteNest {
 fn every_byte_comes_where_its_loops_bring_it() {
     let mut dice = Dice(3);
     let mut counts = [0; 7];
-    for _ in 0..4000 {
+    for _ in 0..6000 {
         let nest = many_loops(&mut dice);
-        let width = dice.of(&[LINE, LANE]);
+        let width = dice.of(&[LINE, HALF, LANE]);
         let Ok((network, around)) = network(&nest, width) else { continue };
         let bytes = nest.turns.iter().map(|turn| turn.extent).product::<usize>() * nest.size;
         let source: Vec<u8> = (0..bytes).map(|at| ((at * 40503) >> 3) as u8).collect();

@@ -72,10 +72,25 @@ unsafe fn squares<const SIZE: usize>(_: &Pass, calls: &Calls) {
 /// As for [`PassFn`].
 #[inline(always)]
 unsafe fn pairs(calls: &Calls, count: usize, permutes: impl Fn(&mut Lines)) {
-    let mut fetch = calls.fetch;
-    let (mut sources, mut destinations) = (calls.sources, calls.destinations);
-    let (mut from, mut to) = (calls.from, calls.to);
-    let mut left = calls.count;
+    // SAFETY: the caller's promise.
+    unsafe {
+        match calls.alike() {
+            (true, true) => go::<true, true>(calls, count, permutes),
+            (true, false) => go::<true, false>(calls, count, permutes),
+            (false, true) => go::<false, true>(calls, count, permutes),
+            (false, false) => go::<false, false>(calls, count, permutes),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`PassFn`]. The lines of all calls lie alike in the source if `FROM`, and in the destination if `TO`: then their places
+/// are looked up once for two of them.
+#[inline(always)]
+unsafe fn go<const FROM: bool, const TO: bool>(calls: &Calls, count: usize, permutes: impl Fn(&mut Lines)) {
+    // Taken out of memory: what is written might be the calls themselves, as far as the compiler can see.
+    let &Calls { mut sources, mut destinations, mut from, mut to, mut fetch, count: mut left, .. } = calls;
+    let &Calls { from_step, to_step, to_stride, fetches, next, .. } = calls;
     while left > 0 {
         // Of an odd number of calls, the last one is done twice.
         let second = usize::from(left > 1);
@@ -83,24 +98,24 @@ unsafe fn pairs(calls: &Calls, count: usize, permutes: impl Fn(&mut Lines)) {
         // written whole. What is fetched may lie anywhere.
         unsafe {
             let source = [0, second].map(|call| calls.source.wrapping_offset(*sources.add(call)));
-            let other = from.add(second * calls.from_step);
+            let other = if FROM { from } else { from.add(second * from_step) };
             let mut lines: Lines = [_mm256_setzero_si256(); 1 << STAGES];
             each!(r < count, {
                 let low = _mm_loadu_si128(source[0].wrapping_offset(*from.add(r)).cast());
                 let high = _mm_loadu_si128(source[1].wrapping_offset(*other.add(r)).cast());
                 lines[r] = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
             });
-            for _ in 0..calls.fetches << second {
-                prefetch(calls.next.wrapping_offset(*fetch));
+            for _ in 0..fetches << second {
+                prefetch(next.wrapping_offset(*fetch));
                 fetch = fetch.add(1);
             }
             permutes(&mut lines);
             let destination =
                 [0, second].map(|call| calls.destination.wrapping_offset(*destinations.add(call)));
-            let others = to.add(second * calls.to_step);
+            let others = if TO { to } else { to.add(second * to_step) };
             each!(r < count, {
                 let line = lines[r];
-                let r = r * calls.to_stride;
+                let r = if TO { r } else { r * to_stride };
                 let low = destination[0].wrapping_offset(*to.add(r));
                 let high = destination[1].wrapping_offset(*others.add(r));
                 _mm_storeu_si128(low.cast(), _mm256_castsi256_si128(line));
@@ -108,7 +123,12 @@ unsafe fn pairs(calls: &Calls, count: usize, permutes: impl Fn(&mut Lines)) {
             });
         }
         (sources, destinations) = (sources.wrapping_add(2), destinations.wrapping_add(2));
-        (from, to) = (from.wrapping_add(2 * calls.from_step), to.wrapping_add(2 * calls.to_step));
+        if !FROM {
+            from = from.wrapping_add(2 * from_step);
+        }
+        if !TO {
+            to = to.wrapping_add(2 * to_step);
+        }
         left -= 1 + second;
     }
 }

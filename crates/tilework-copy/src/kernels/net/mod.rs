@@ -1,15 +1,17 @@
 //! The line network: whole lines of the source become whole lines of the destination.
 //!
-//! Here a line is what a register holds: the 64 bytes of a cache line, or 16 bytes of one where registers are shorter, or
-//! loops make up no more. A *pass* takes 2^k lines, sixteen slots of 4 bytes or of 1 byte each, and exchanges k bits of a slot's number with the k
+//! Here a line is what a register holds: the 64 bytes of a cache line, or 32 or 16 bytes of one where registers are shorter, or
+//! loops make up no more. A *pass* takes 2^k lines, of slots of 4 bytes (of 1 byte in the shortest lines), and exchanges k bits of a slot's number with the k
 //! bits of the line's number: in k stages, each of which permutes pairs of lines. Before and after, bytes may be permuted
 //! within each line; so a pass can move bits of every size although its stages only know slots. What goes where is data,
-//! made by [`crate::net`]; there is one kernel for each k. Squares of elements of 1 and 2 bytes have kernels that need no pass.
+//! made by [`crate::net`]; there is one kernel for each k. Squares have kernels that need no pass.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod half;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]
@@ -24,7 +26,15 @@ use super::vector::LINE;
 /// Bytes of a short line.
 pub(crate) const LANE: usize = 16;
 
-/// Slots of a line.
+/// Bytes of half a line.
+pub(crate) const HALF: usize = 32;
+
+/// Bytes of a slot of lines of so many bytes.
+pub(crate) const fn slot(width: usize) -> usize {
+    if width == LANE { 1 } else { 4 }
+}
+
+/// The most slots of a line.
 pub(crate) const SLOTS: usize = 16;
 
 /// The most stages of a pass: 2^4 lines are half of the registers.
@@ -66,6 +76,12 @@ pub(crate) struct Pass {
     pub(crate) after: Option<Bytes>,
 }
 
+impl Pass {
+    pub(crate) fn changes_nothing(&self) -> bool {
+        self.count == 0 && self.before.is_none() && self.after.is_none()
+    }
+}
+
 /// A pass that is called some times in a row.
 ///
 /// ```text
@@ -90,6 +106,13 @@ pub(crate) struct Calls {
     pub(crate) next: *const u8,
     /// Of rows that begin anywhere, for [`Put::Carry`].
     pub(crate) carrying: Carrying,
+}
+
+impl Calls {
+    /// Whether the lines of each call lie as those of the first one, in the source and in the destination.
+    pub(crate) fn alike(&self) -> (bool, bool) {
+        (self.from_step == 0, self.to_step == 0 && self.to_stride == 1)
+    }
 }
 
 /// The rows to which the lines of some calls belong.
@@ -171,6 +194,8 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512, LINE) => avx512::pass(stages, put),
         #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512 | InstructionSet::Avx2, HALF) if put == Put::Plain => half::pass(stages),
+        #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) if put == Put::Plain => avx2::pass(stages),
         #[cfg(target_arch = "aarch64")]
         (InstructionSet::Neon, LANE) if put == Put::Plain => neon::pass(stages),
@@ -187,6 +212,8 @@ pub(crate) fn square(set: InstructionSet, width: usize, size: usize, put: Put) -
         (InstructionSet::Avx512, LINE) => square::square(size, put),
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx2, LINE) => short::square(size, put),
+        #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512 | InstructionSet::Avx2, HALF) if put == Put::Plain => half::square(size),
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512 | InstructionSet::Avx2, LANE) if put == Put::Plain => avx2::square(size),
         _ => None,
