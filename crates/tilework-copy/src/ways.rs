@@ -36,8 +36,10 @@ const ONCE: f64 = (256 << 10) as f64;
 /// best way.
 const LITTLE: f64 = 64.0;
 
-/// How many of those are tried.
-pub(crate) const CANDIDATES: usize = 3;
+/// How many of those are tried, and how many of them may be networks: what they cost is estimated alike, so that the best of them are
+/// known better than whether another way is better still.
+pub(crate) const CANDIDATES: usize = 4;
+const NETWORKS: usize = 2;
 
 /// Ways to move a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +135,12 @@ pub(crate) fn candidates(nest: &ByteNest, setting: Setting) -> Vec<Vec<Step>> {
     }
     found.retain(|one| one.0 <= least * CLOSE);
     found.order_by(|one, other| one.0.total_cmp(&other.0));
+    let mut networks = 0;
+    found.retain(|one| {
+        let is_network = matches!(one.1[0].work, Work::Network(_));
+        networks += usize::from(is_network);
+        !is_network || networks <= NETWORKS
+    });
     found.truncate(if setting.once { 1 } else { CANDIDATES });
     let fetching = |steps: Vec<Step>| {
         if setting.fetches { steps.into_iter().map(net::fetching).collect() } else { steps }
