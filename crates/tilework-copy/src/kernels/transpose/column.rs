@@ -205,6 +205,10 @@ impl Column {
                         let row = if last { rows - (W::LANES - part) * side } else { part * side };
                         *from = from.wrapping_offset(row as isize * self.stride);
                     }
+                    if SIZE == 1 && W::LANES == 2 && !HALVES {
+                        to = self.bytes::<W, STREAM>(from, to);
+                        continue;
+                    }
                     let mut on = from;
                     each!(n < count, {
                         if many && n > 0 && n % 4 == 0 {
@@ -249,5 +253,58 @@ impl Column {
                 self.next = self.next.wrapping_offset(rows as isize * self.stride);
             }
         }
+    }
+
+    /// Moves a piece of bytes, which is as many vectors as there are registers: the upper half of its rows and then the lower one, so that
+    /// registers are left to work with. Returns where the next piece goes.
+    ///
+    /// # Safety
+    ///
+    /// As [`Column::tiles`], for a piece whose lanes and columns begin at these places.
+    #[inline(always)]
+    unsafe fn bytes<W: Lanes, const STREAM: bool>(self, from: [*const u8; MOST], mut to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (upper, from) = eight_rows::<W>(from, self.stride);
+            let (lower, _) = eight_rows::<W>(from, self.stride);
+            each!(0 1 2 3 4 5 6 7, k < 8, {
+                let (even, odd) = upper[k].zip::<8>(lower[k]);
+                to = opaque(to).cast_mut();
+                if STREAM {
+                    even.stream(to);
+                    odd.stream(to.wrapping_offset(self.to_stride));
+                } else {
+                    even.store(to);
+                    odd.store(to.wrapping_offset(self.to_stride));
+                }
+                to = to.wrapping_offset(2 * self.to_stride);
+            });
+        }
+        to
+    }
+}
+
+/// Eight rows of bytes in each lane; vector `k` then is the columns `2k` and `2k + 1`, 8 bytes of each. And where the next rows begin.
+///
+/// # Safety
+///
+/// The rows can be read, and the machine has the instructions.
+#[inline(always)]
+unsafe fn eight_rows<W: Lanes>(mut from: [*const u8; MOST], stride: isize) -> ([W; 8], [*const u8; MOST]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut rows = [W::zero(); 8];
+        each!(0 1 2 3 4 5 6 7, n < 8, {
+            rows[n] = W::load(from);
+            for from in &mut from {
+                let next = from.wrapping_offset(stride);
+                *from = if n % 4 == 3 { opaque(next) } else { next };
+            }
+        });
+        let [a, b, c, d, e, f, g, h] = rows;
+        let ((a, b), (c, d), (e, f), (g, h)) = (a.zip::<1>(b), c.zip::<1>(d), e.zip::<1>(f), g.zip::<1>(h));
+        let ((a, c), (b, d), (e, g), (f, h)) = (a.zip::<2>(c), b.zip::<2>(d), e.zip::<2>(g), f.zip::<2>(h));
+        let ((a, e), (c, g), (b, f), (d, h)) = (a.zip::<4>(e), c.zip::<4>(g), b.zip::<4>(f), d.zip::<4>(h));
+        ([a, e, c, g, b, f, d, h], from)
     }
 }
