@@ -1,11 +1,75 @@
 //! Two lanes of 16 bytes: `vpshufb` moves bytes inside a lane, so each lane does the work of a block of its own, and the
 //! lanes are paired up only on the way from and to memory.
 
+use super::super::transpose::{load_part, store_part};
 use super::vector::{Table, Vector};
 use std::arch::x86_64::*;
 
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(__m256i);
+
+impl Avx2 {
+    /// # Safety
+    /// The machine has the instructions.
+    #[inline(always)]
+    pub(super) unsafe fn zero() -> Self {
+        // SAFETY: the caller's.
+        Self(unsafe { _mm256_setzero_si256() })
+    }
+
+    /// The first `bytes` of a lane, or all of it.
+    ///
+    /// # Safety
+    /// They can be read, and the machine has the instructions.
+    #[inline(always)]
+    pub(super) unsafe fn load_part(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            Self(_mm256_castsi128_si256(match bytes {
+                Self::LANE.. => _mm_loadu_si128(from.cast()),
+                0 => _mm_setzero_si128(),
+                _ => load_part(from, bytes),
+            }))
+        }
+    }
+
+    /// Writes them.
+    ///
+    /// # Safety
+    /// They can be written, and the machine has the instructions.
+    #[inline(always)]
+    pub(super) unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        // SAFETY: the caller's.
+        unsafe { store_part(_mm256_castsi256_si128(self.0), to, bytes) }
+    }
+
+    /// A lane at each of two places.
+    ///
+    /// # Safety
+    /// They can be read, and the machine has the instructions.
+    #[inline(always)]
+    pub(super) unsafe fn load_lanes(first: *const u8, second: *const u8) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            let low = _mm_loadu_si128(first.cast());
+            let high = _mm_loadu_si128(second.cast());
+            Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
+        }
+    }
+
+    /// Writes the lanes to two places, the first one last.
+    ///
+    /// # Safety
+    /// They can be written, and the machine has the instructions.
+    #[inline(always)]
+    pub(super) unsafe fn store_lanes(self, first: *mut u8, second: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            _mm_storeu_si128(second.cast(), _mm256_extracti128_si256::<1>(self.0));
+            _mm_storeu_si128(first.cast(), _mm256_castsi256_si128(self.0));
+        }
+    }
+}
 
 // SAFETY (of every block here): the trait's contract; each instruction touches the 16 or 32 bytes that the method names.
 impl Vector for Avx2 {
@@ -49,9 +113,7 @@ impl Vector for Avx2 {
         let mut lanes = [Self(unsafe { _mm256_setzero_si256() }); WAYS];
         for (i, lane) in lanes.iter_mut().enumerate() {
             unsafe {
-                let low = _mm_loadu_si128(from.add(i * 16).cast());
-                let high = _mm_loadu_si128(from.add((WAYS + i) * 16).cast());
-                *lane = Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high));
+                *lane = Self::load_lanes(from.add(i * 16), from.add((WAYS + i) * 16));
             }
         }
         lanes

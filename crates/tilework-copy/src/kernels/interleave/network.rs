@@ -47,6 +47,8 @@ macro_rules! each {
     };
 }
 
+pub(super) use each;
+
 /// The constants of one network.
 pub(super) struct Network<V, const SIZE: usize, const WAYS: usize>(V);
 
