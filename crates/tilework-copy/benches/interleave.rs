@@ -77,7 +77,17 @@ fn zip(set: InstructionSet, size: usize, ways: usize, back: bool, row: Option<us
                 let (from, to) = if back { (together, apart) } else { (apart, together) };
                 let (source, destination) = (source.wrapping_add(from), destination.wrapping_add(to));
                 // SAFETY: `ways` rows of `all` elements are at most `bytes` bytes.
-                unsafe { kernel(&Zip { count, source, destination, stride: stride as isize, ahead }) };
+                unsafe {
+                    kernel(&Zip {
+                        count,
+                        source,
+                        destination,
+                        stride: stride as isize,
+                        ahead,
+                        times: 1,
+                        again: (0, 0),
+                    })
+                };
             }
         }),
     })

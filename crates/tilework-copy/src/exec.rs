@@ -178,7 +178,7 @@ unsafe fn several(
     let zip = |stride: isize, store: Store, row: usize, far: usize| {
         let step = next(0, 1).addr().wrapping_sub(source.addr()) as isize;
         let ahead = bytes_ahead(store, row, far, usize::try_from(step).unwrap_or(0));
-        Zip { count: place.columns, source, destination, stride, ahead }
+        Zip { count: place.columns, source, destination, stride, ahead, times: stretch.count, again }
     };
     // SAFETY: the step's places are within the buffers, by the caller's promise, and so is what each kernel reads and
     // writes: its counts are those of the loops that were taken out of the nest.
@@ -259,12 +259,12 @@ unsafe fn several(
             Work::Interleave { plain, stream, size, stride, store, .. } => {
                 let kernel = if store == Store::Stream { stream } else { plain };
                 let zip = zip(stride, store, place.columns * size, 1024);
-                places.for_each(|(source, destination)| kernel(&Zip { source, destination, ..zip }));
+                kernel(&zip);
             }
             Work::Deinterleave { plain, stream, size, ways, stride, store } => {
                 let kernel = if store == Store::Stream { stream } else { plain };
                 let zip = zip(stride, store, place.columns * ways * size, 1536);
-                places.for_each(|(source, destination)| kernel(&Zip { source, destination, ..zip }));
+                kernel(&zip);
             }
             Work::Grid { kernel, from, to, .. } => kernel(&Grid {
                 rows: place.rows,

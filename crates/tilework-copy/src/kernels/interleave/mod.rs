@@ -47,13 +47,30 @@ pub(crate) struct Zip {
     /// Bytes ahead at which the source is prefetched. 0: not at all. What is prefetched is not read, so it may lie
     /// beyond the rows.
     pub ahead: usize,
+    /// How many times all this is done, and how far source and destination move on each time.
+    pub times: usize,
+    pub again: (isize, isize),
+}
+
+impl Zip {
+    /// Does each time by itself.
+    ///
+    #[inline(always)]
+    fn each(&self, one: impl Fn(&Zip)) {
+        let mut unit = Zip { times: 1, ..*self };
+        for _ in 0..self.times {
+            one(&unit);
+            unit.source = unit.source.wrapping_offset(self.again.0);
+            unit.destination = unit.destination.wrapping_offset(self.again.1);
+        }
+    }
 }
 
 /// Moves the rows.
 ///
 /// # Safety
 ///
-/// 1. `ways` times `count` elements of the source, where [`Zip`] says, are within one buffer that can be read.
+/// 1. `ways` times `count` elements of the source each time, where [`Zip`] says, are within one buffer that can be read.
 /// 2. As many of the destination are within one buffer that can be written.
 /// 3. No destination element overlaps a source element or another destination element.
 /// 4. Nobody else writes the one or touches the other meanwhile.
@@ -148,16 +165,18 @@ fn of_512<const SIZE: usize, const WAYS: usize>(_: InstructionSet, back: bool) -
 ///
 /// As for [`ZipFn`].
 unsafe fn portable<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
-    let destination = zip.destination.cast::<[u8; SIZE]>();
-    for i in 0..zip.count {
-        for k in 0..WAYS {
-            // SAFETY: the caller's; bytes have no alignment.
-            unsafe {
-                let from = zip.source.offset(k as isize * zip.stride).cast::<[u8; SIZE]>().add(i);
-                *destination.add(i * WAYS + k) = *from;
+    zip.each(|zip| {
+        let destination = zip.destination.cast::<[u8; SIZE]>();
+        for i in 0..zip.count {
+            for k in 0..WAYS {
+                // SAFETY: the caller's; bytes have no alignment.
+                unsafe {
+                    let from = zip.source.offset(k as isize * zip.stride).cast::<[u8; SIZE]>().add(i);
+                    *destination.add(i * WAYS + k) = *from;
+                }
             }
         }
-    }
+    });
 }
 
 /// Deinterleaves with what the compiler makes of a plain loop.
@@ -167,14 +186,16 @@ unsafe fn portable<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
 /// As for [`ZipFn`].
 unsafe fn portable_back<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
     debug_assert!(zip.stride.unsigned_abs() >= zip.count * SIZE);
-    let source = zip.source.cast::<[u8; SIZE]>();
-    for i in 0..zip.count {
-        for k in 0..WAYS {
-            // SAFETY: the caller's; bytes have no alignment.
-            unsafe {
-                let to = zip.destination.offset(k as isize * zip.stride).cast::<[u8; SIZE]>().add(i);
-                *to = *source.add(i * WAYS + k);
+    zip.each(|zip| {
+        let source = zip.source.cast::<[u8; SIZE]>();
+        for i in 0..zip.count {
+            for k in 0..WAYS {
+                // SAFETY: the caller's; bytes have no alignment.
+                unsafe {
+                    let to = zip.destination.offset(k as isize * zip.stride).cast::<[u8; SIZE]>().add(i);
+                    *to = *source.add(i * WAYS + k);
+                }
             }
         }
-    }
+    });
 }

@@ -22,7 +22,7 @@ const LINE: usize = 64;
 
 /// The kernels for one size and one number of ways. There are no stores past the cache, so both are the same.
 pub(super) fn of<const SIZE: usize, const WAYS: usize>(back: bool) -> Interleave {
-    let kernel: ZipFn = if back { apart::<SIZE, WAYS> } else { together::<SIZE, WAYS> };
+    let kernel: ZipFn = if back { all_apart::<SIZE, WAYS> } else { all_together::<SIZE, WAYS> };
     Interleave { plain: kernel, stream: kernel }
 }
 
@@ -40,6 +40,22 @@ const fn at_once(size: usize, ways: usize) -> usize {
 /// Whether the zipped row can be moved by one of the instructions.
 fn fits<const SIZE: usize, const WAYS: usize>(zipped: *const u8) -> bool {
     at_once(SIZE, WAYS) != 0 && zipped.addr().is_multiple_of(SIZE)
+}
+
+/// # Safety
+///
+/// As for [`ZipFn`].
+unsafe fn all_together<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
+    // SAFETY: the caller's.
+    zip.each(|zip| unsafe { together::<SIZE, WAYS>(zip) });
+}
+
+/// # Safety
+///
+/// As for [`ZipFn`].
+unsafe fn all_apart<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
+    // SAFETY: the caller's.
+    zip.each(|zip| unsafe { apart::<SIZE, WAYS>(zip) });
 }
 
 /// Interleaves. A last block that is not whole overlaps the one before it.

@@ -34,14 +34,17 @@ fn check(case: Case, back: bool, streaming: bool) {
     let (apart, together) = ((ways - 1) * stride + count * size, ways * count * size);
     let (read, written) = if back { (together, apart) } else { (apart, together) };
     // The source is exactly as long as what may be read, so that a checker of addresses sees more.
-    let source = noise(read);
-    let mut destination = vec![CANARY; written + 256];
+    let times = 1 + count % 3;
+    let again = (read, written + gap % 5);
+    let source = noise(times * read);
+    let mut destination = vec![CANARY; times * again.1 + 256];
     let start = 64 - destination.as_ptr() as usize % 64 + shift;
     let mut expected = destination.clone();
-    for i in 0..count {
-        for k in 0..ways {
+    for time in 0..times {
+        for (i, k) in (0..count).flat_map(|i| (0..ways).map(move |k| (i, k))) {
             let (one, many) = ((i * ways + k) * size, k * stride + i * size);
-            let (from, to) = if back { (one, start + many) } else { (many, start + one) };
+            let (from, to) = if back { (one, many) } else { (many, one) };
+            let (from, to) = (from + time * again.0, start + to + time * again.1);
             expected[to..to + size].copy_from_slice(&source[from..from + size]);
         }
     }
@@ -51,6 +54,8 @@ fn check(case: Case, back: bool, streaming: bool) {
         destination: destination[start..].as_mut_ptr(),
         stride: stride as isize,
         ahead: if shift.is_multiple_of(2) { 0 } else { 512 },
+        times,
+        again: (again.0 as isize, again.1 as isize),
     };
     // SAFETY: the set is one of this machine; the vectors hold the rows.
     unsafe { (if streaming { kernels.stream } else { kernels.plain })(&zip) };
@@ -137,6 +142,8 @@ fn rows_may_lie_in_reverse_order() {
             destination: destination.as_mut_ptr(),
             stride: -100,
             ahead: 0,
+            times: 1,
+            again: (0, 0),
         };
         // SAFETY: rows 2, 1 and 0 of 100 bytes each.
         unsafe { (interleave(set, 1, 3).unwrap().plain)(&zip) };

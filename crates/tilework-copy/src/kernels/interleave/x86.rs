@@ -23,8 +23,14 @@ pub(super) fn of<K: Kernel>() -> Interleave {
     ///
     /// As for [`super::ZipFn`].
     unsafe fn stream<K: Kernel>(zip: &Zip) {
+        let shape = const { &K::SHAPE };
         // SAFETY: the caller's.
-        unsafe { drive::stream(zip, const { &K::SHAPE }) }
+        unsafe {
+            if zip.count < shape.bytes / shape.size {
+                return (shape.plain)(zip);
+            }
+            zip.each(|zip| drive::stream(zip, shape));
+        }
     }
     // The buffers' room.
     const { assert!(K::SHAPE.ways <= drive::WAYS) };
@@ -44,9 +50,9 @@ macro_rules! kernel {
                 // SAFETY: the caller's.
                 unsafe {
                     if zip.count >= $vector::BYTES / SIZE {
-                        $plain(zip)
+                        zip.each(|zip| $plain(zip));
                     } else {
-                        $few(zip, const { &<Self as Kernel>::SHAPE })
+                        zip.each(|zip| $few(zip, const { &<Self as Kernel>::SHAPE }));
                     }
                 }
             }
