@@ -88,7 +88,7 @@ pub(crate) struct Interleave {
 }
 
 /// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4 and 8, for 2 to 10
-/// ways and with AVX-512 to 16. The set must be one that this machine has ([`InstructionSet::all_here`]).
+/// ways, with AVX-512 to 16, and with AVX2 to 15 where that is quicker than a transposition. The set must be one that this machine has ([`InstructionSet::all_here`]).
 pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
     kernels(set, size, ways, false)
 }
@@ -126,6 +126,8 @@ fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> O
         16 if SIZE == 2 => None,
         #[cfg(target_arch = "x86_64")]
         _ if set == InstructionSet::Avx512 => one_of!(of_512, 11 12 13 14 15 16),
+        #[cfg(target_arch = "x86_64")]
+        _ if set == InstructionSet::Avx2 && (back || SIZE <= 2) => one_of!(of_ways, 11 12 13 14 15),
         _ => None,
     }
 }
