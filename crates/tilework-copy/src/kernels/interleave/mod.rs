@@ -54,7 +54,6 @@ pub(crate) struct Zip {
 
 impl Zip {
     /// Does each time by itself.
-    ///
     #[inline(always)]
     fn each(&self, one: impl Fn(&Zip)) {
         let mut unit = Zip { times: 1, ..*self };
@@ -88,7 +87,8 @@ pub(crate) struct Interleave {
 }
 
 /// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4 and 8, for 2 to 10
-/// ways, with AVX-512 to 16, and with AVX2 to 15 where that is quicker than a transposition. The set must be one that this machine has ([`InstructionSet::all_here`]).
+/// ways, with AVX-512 to 16, and with AVX2 to 15 where that is quicker than a transposition. The set must be one that this machine has
+/// ([`InstructionSet::all_here`]).
 pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
     kernels(set, size, ways, false)
 }

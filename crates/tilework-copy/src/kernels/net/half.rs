@@ -7,7 +7,7 @@ use super::super::transpose::{Two, zipped};
 use super::super::vector::prefetch;
 use super::{Bytes, Calls, HALF, LANE, Pass, PassFn, SLOTS, Slots};
 
-/// The most lines that are held: a stage for each bit of the number of a slot, of which there are eight, makes up eight lines.
+/// The most lines that are held: as many as a line has slots, one stage for each bit of their numbers.
 const MOST: usize = 8;
 
 /// The registers of a pass. What it has no lines for is never touched.

@@ -1,8 +1,8 @@
 //! The line network: whole lines of the source become whole lines of the destination.
 //!
 //! Here a line is what a register holds: the 64 bytes of a cache line, or 32 or 16 bytes of one where registers are shorter, or
-//! loops make up no more. A *pass* takes 2^k lines, of slots of 4 bytes (of 1 byte in the shortest lines), and exchanges k bits of a slot's number with the k
-//! bits of the line's number: in k stages, each of which permutes pairs of lines. Before and after, bytes may be permuted
+//! loops make up no more. A *pass* takes 2^k lines, of slots of 4 bytes (of 1 byte in the shortest lines), and exchanges k bits of a
+//! slot's number with the k bits of the line's number: in k stages, each of which permutes pairs of lines. Before and after, bytes may be permuted
 //! within each line; so a pass can move bits of every size although its stages only know slots. What goes where is data,
 //! made by [`crate::net`]; there is one kernel for each k. Squares have kernels that need no pass.
 
