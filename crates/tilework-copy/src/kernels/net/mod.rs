@@ -29,7 +29,7 @@ pub(crate) const LANE: usize = 16;
 /// Bytes of half a line.
 pub(crate) const HALF: usize = 32;
 
-/// Bytes of a slot of lines of so many bytes.
+/// Bytes of a slot, in lines of `width` bytes.
 pub(crate) const fn slot(width: usize) -> usize {
     if width == LANE { 1 } else { 4 }
 }
