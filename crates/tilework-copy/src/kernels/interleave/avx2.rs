@@ -1,7 +1,7 @@
 //! Two lanes of 16 bytes: `vpshufb` moves bytes inside a lane, so each lane does the work of a block of its own, and the
 //! lanes are paired up only on the way from and to memory.
 
-use super::vector::{Table, Vector};
+use super::vector::{Mask, Table, Vector};
 use std::arch::x86_64::*;
 
 #[derive(Clone, Copy)]
@@ -73,12 +73,11 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u64) -> Self {
-        let mut bytes = [0u8; 32];
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = if mask >> (i % 16) & 1 == 1 { 0xff } else { 0 };
+    unsafe fn select(self, other: Self, mask: &Mask) -> Self {
+        unsafe {
+            let lane = _mm_load_si128(mask.bytes.as_ptr().cast());
+            Self(_mm256_blendv_epi8(self.0, other.0, _mm256_broadcastsi128_si256(lane)))
         }
-        unsafe { Self(_mm256_blendv_epi8(self.0, other.0, _mm256_loadu_si256(bytes.as_ptr().cast()))) }
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! One lane of 64 bytes: `vpermb` moves any byte anywhere.
 
-use super::vector::{Table, Vector};
+use super::vector::{Mask, Table, Vector};
 use std::arch::x86_64::*;
 
 #[derive(Clone, Copy)]
@@ -32,8 +32,8 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u64) -> Self {
-        Self(unsafe { _mm512_mask_blend_epi8(mask, self.0, other.0) })
+    unsafe fn select(self, other: Self, mask: &Mask) -> Self {
+        Self(unsafe { _mm512_mask_blend_epi8(mask.bits, self.0, other.0) })
     }
 
     #[inline(always)]

@@ -106,11 +106,12 @@ unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Any count, with streaming stores for whole lines.
+/// Any count, with streaming stores for whole lines. Inlined, there would be one for each kernel, for nothing but time to compile.
 ///
 /// # Safety
 ///
 /// As for [`ZipFn`].
+#[inline(never)]
 pub(super) unsafe fn stream(zip: &Zip, shape: &Shape) {
     let (block, step) = (shape.block(), shape.destination_step());
     let rows_agree = shape.direction == Direction::Together || zip.stride % LINE as isize == 0;

@@ -9,7 +9,7 @@
 //! instructions would take them but the functions that stand for them need not.
 
 use super::network;
-use super::vector::{Table, Vector};
+use super::vector::{Mask, Table, Vector};
 use super::{Interleave, Zip, ZipFn, portable, portable_back};
 use crate::kernels::neon::{unzipped, zipped};
 use crate::kernels::vector::prefetch;
@@ -273,12 +273,8 @@ impl Vector for Neon {
     }
 
     #[inline(always)]
-    unsafe fn select(self, other: Self, mask: u64) -> Self {
-        let mut bytes = [0u8; BYTES];
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = if mask >> i & 1 == 1 { 0xff } else { 0 };
-        }
-        unsafe { Self(vbslq_u8(vld1q_u8(bytes.as_ptr()), other.0, self.0)) }
+    unsafe fn select(self, other: Self, mask: &Mask) -> Self {
+        unsafe { Self(vbslq_u8(vld1q_u8(mask.bytes.as_ptr()), other.0, self.0)) }
     }
 
     #[inline(always)]

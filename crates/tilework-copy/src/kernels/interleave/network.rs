@@ -25,7 +25,7 @@
 
 use super::super::vector::prefetch;
 use super::Zip;
-use super::vector::{Table, Vector};
+use super::vector::{Mask, Table, Vector};
 
 /// Rows of one network: how many of `ways` rows can meet in a line.
 const fn width(lane: usize, size: usize, ways: usize) -> usize {
@@ -70,10 +70,16 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
         line / (Self::WIDTH / common)
     }
 
-    /// The bytes of line `line`'s slots that wrap around and so come from another register, if that matters.
-    const fn wrapped(line: usize) -> u64 {
-        if Self::ELEMENTS.is_multiple_of(Self::WIDTH) { 0 } else { (1 << (Self::shift(line) * SIZE)) - 1 }
-    }
+    /// The bytes of a line's slots that wrap around and so come from another register, if that matters.
+    const WRAPPED: &'static [Mask; WAYS] = &{
+        let mut masks = [Mask::of(0); WAYS];
+        let mut line = 0;
+        while line < Self::WIDTH && !Self::ELEMENTS.is_multiple_of(Self::WIDTH) {
+            masks[line] = Mask::of((1 << (Self::shift(line) * SIZE)) - 1);
+            line += 1;
+        }
+        masks
+    };
 
     /// Step 1 for every row, or its inverse.
     const fn rows(back: bool) -> [Table; WAYS] {
@@ -142,8 +148,8 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
         before
     }
 
-    /// The slots that round `round` takes from another register, a bit for each byte.
-    const fn slots(round: usize) -> u64 {
+    /// The slots that round `round` takes from another register.
+    const fn slots(round: usize) -> Mask {
         let (mut mask, mut byte) = (0, 0);
         while byte < V::LANE {
             if (byte / SIZE % Self::WIDTH) >> round & 1 == 1 {
@@ -151,9 +157,9 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
             }
             byte += 1;
         }
-        mask
+        Mask::of(mask)
     }
-    const SLOTS: [u64; 4] = [Self::slots(0), Self::slots(1), Self::slots(2), Self::slots(3)];
+    const SLOTS: &'static [Mask; 4] = &[Self::slots(0), Self::slots(1), Self::slots(2), Self::slots(3)];
 
     /// Round `round` of step 2, or its inverse.
     ///
@@ -169,7 +175,7 @@ impl<V: Vector, const SIZE: usize, const WAYS: usize> Network<V, SIZE, WAYS> {
                 let group = i / n * n;
                 let from = group + (i + if back { n - (1 << round) } else { 1 << round }) % n;
                 // SAFETY: the function's contract.
-                turned[i] = unsafe { x[i].select(x[from], Self::SLOTS[round]) };
+                turned[i] = unsafe { x[i].select(x[from], &Self::SLOTS[round]) };
             });
         }
         turned
@@ -199,8 +205,8 @@ pub(super) unsafe fn zipped<V: Vector, const SIZE: usize, const WAYS: usize>(row
         each!(i in 0..WAYS, {
             let (group, line) = (i / n, i % n);
             let mut y = x[group * n + Network::<V, SIZE, WAYS>::register(line)];
-            let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
-            if wrapped != 0 {
+            let wrapped = &Network::<V, SIZE, WAYS>::WRAPPED[line];
+            if wrapped.bits != 0 {
                 y = y.select(x[group * n + Network::<V, SIZE, WAYS>::next(line)], wrapped);
             }
             if Network::<V, SIZE, WAYS>::shift(line) != 0 {
@@ -291,8 +297,8 @@ pub(super) unsafe fn unzipped<V: Vector, const SIZE: usize, const WAYS: usize>(
         each!(i in 0..WAYS, {
             let (group, line) = (i / n, i % n);
             let mut y = slots[i];
-            let wrapped = Network::<V, SIZE, WAYS>::wrapped(line);
-            if wrapped != 0 {
+            let wrapped = &Network::<V, SIZE, WAYS>::WRAPPED[line];
+            if wrapped.bits != 0 {
                 y = y.select(slots[group * n + Network::<V, SIZE, WAYS>::BEFORE[line]], wrapped);
             }
             x[group * n + Network::<V, SIZE, WAYS>::register(line)] = y;

@@ -6,6 +6,28 @@
 #[repr(align(64))]
 pub(super) struct Table(pub [u8; 64]);
 
+/// Bytes of a lane, made when the code is compiled: to make one of bits takes the compiler a loop for each place that has one.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+pub(super) struct Mask {
+    /// The first 16, as a register wants them: 0xff or 0.
+    pub bytes: [u8; 16],
+    /// A bit for each.
+    pub bits: u64,
+}
+
+impl Mask {
+    pub(super) const fn of(bits: u64) -> Self {
+        let mut bytes = [0; 16];
+        let mut i = 0;
+        while i < 16 {
+            bytes[i] = if bits >> i & 1 == 1 { 0xff } else { 0 };
+            i += 1;
+        }
+        Self { bytes, bits }
+    }
+}
+
 /// A register, seen as one or two *lanes* inside which bytes can be permuted.
 ///
 /// # Safety
@@ -26,8 +48,8 @@ pub(super) trait Vector: Copy {
     unsafe fn stream(self, to: *mut u8);
     /// Each lane's bytes, permuted.
     unsafe fn permute(self, table: &Table) -> Self;
-    /// The bytes of `other` where a bit of `mask` is set (a bit for each byte of a lane), else those of `self`.
-    unsafe fn select(self, other: Self, mask: u64) -> Self;
+    /// The bytes of `other` that are in `mask`, else those of `self`; the same for each lane.
+    unsafe fn select(self, other: Self, mask: &Mask) -> Self;
     /// `WAYS` whole lanes in a row for each lane of the register: lane `n` of `result[i]` is lane `n * WAYS + i` of the
     /// `WAYS * BYTES` bytes at `from`.
     unsafe fn read_lanes<const WAYS: usize>(from: *const u8) -> [Self; WAYS];

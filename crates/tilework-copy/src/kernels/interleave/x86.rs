@@ -130,6 +130,7 @@ const FEW_WAYS: usize = 3;
 /// # Safety
 ///
 /// As for [`super::ZipFn`], with a count of at least a block.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn apart_512<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
     let off = (zip.destination as usize | zip.stride as usize) % 64;
