@@ -1,6 +1,7 @@
 //! Two lanes of 16 bytes: `vpshufb` moves bytes inside a lane, so each lane does the work of a block of its own, and the
 //! lanes are paired up only on the way from and to memory.
 
+use super::super::transpose::{load_part, store_part};
 use super::vector::{Mask, Table, Vector};
 use std::arch::x86_64::*;
 
@@ -14,6 +15,32 @@ impl Avx2 {
     pub(super) unsafe fn zero() -> Self {
         // SAFETY: the caller's.
         Self(unsafe { _mm256_setzero_si256() })
+    }
+
+    /// The first `bytes` of a lane, or all of it.
+    ///
+    /// # Safety
+    /// They can be read, and the machine has the instructions.
+    #[inline(always)]
+    pub(super) unsafe fn load_part(from: *const u8, bytes: usize) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            Self(_mm256_castsi128_si256(match bytes {
+                Self::LANE.. => _mm_loadu_si128(from.cast()),
+                0 => _mm_setzero_si128(),
+                _ => load_part(from, bytes),
+            }))
+        }
+    }
+
+    /// Writes them.
+    ///
+    /// # Safety
+    /// They can be written, and the machine has the instructions.
+    #[inline(always)]
+    pub(super) unsafe fn store_part(self, to: *mut u8, bytes: usize) {
+        // SAFETY: the caller's.
+        unsafe { store_part(_mm256_castsi256_si128(self.0), to, bytes) }
     }
 
     /// A lane at each of two places.

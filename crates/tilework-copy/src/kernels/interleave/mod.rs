@@ -87,7 +87,7 @@ pub(crate) struct Interleave {
 }
 
 /// The kernels that interleave `ways` rows of elements of `size` bytes. There are some for sizes 1, 2, 4 and 8, for 2 to 10
-/// ways, with AVX-512 to 16, and with AVX2 to 15 for sizes 1 and 2. The set must be one that this machine has
+/// ways, with AVX-512 to 16, and with AVX2 to 15 where that is quicker than a transposition. The set must be one that this machine has
 /// ([`InstructionSet::all_here`]).
 pub(crate) fn interleave(set: InstructionSet, size: usize, ways: usize) -> Option<Interleave> {
     kernels(set, size, ways, false)
@@ -127,7 +127,7 @@ fn of_size<const SIZE: usize>(set: InstructionSet, ways: usize, back: bool) -> O
         #[cfg(target_arch = "x86_64")]
         _ if set == InstructionSet::Avx512 => one_of!(of_512, 11 12 13 14 15 16),
         #[cfg(target_arch = "x86_64")]
-        _ if set == InstructionSet::Avx2 && SIZE <= 2 => one_of!(of_ways, 11 12 13 14 15),
+        _ if set == InstructionSet::Avx2 && (back || SIZE <= 2) => one_of!(of_ways, 11 12 13 14 15),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::drive::{self, Direction, Shape};
 use super::network::Network;
 use super::network::each;
 use super::vector::Vector;
-use super::{Interleave, Zip, aligned, network, portable, portable_back};
+use super::{Interleave, Zip, aligned, network};
 use crate::kernels::slow_across_lines;
 
 /// Bytes of a row from which on it pays to align the stores of a row of its own.
@@ -176,48 +176,76 @@ unsafe fn last_512<const SIZE: usize, const WAYS: usize>(zip: &Zip) {
 }
 
 /// Interleaves or deinterleaves less than a block. Where rows have a whole lane, the second lanes begin as far back as they must, and
-/// hold some of what the first ones do.
+/// hold some of what the first ones do. Else there are no second ones, and parts of lanes are moved.
 ///
 /// # Safety
 ///
 /// As for [`super::ZipFn`], with a count of less than a block.
 #[target_feature(enable = "avx2")]
 unsafe fn few_256<const SIZE: usize, const WAYS: usize>(zip: &Zip, shape: &Shape) {
+    // SAFETY: the caller's.
+    unsafe {
+        match (shape.direction, zip.count * SIZE < Avx2::LANE) {
+            (Direction::Together, false) => few_together::<SIZE, WAYS, false>(zip),
+            (Direction::Together, true) => few_together::<SIZE, WAYS, true>(zip),
+            (Direction::Apart, false) => few_apart::<SIZE, WAYS, false>(zip),
+            (Direction::Apart, true) => few_apart::<SIZE, WAYS, true>(zip),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`few_256`]; `PART` if rows have less than a lane.
+#[target_feature(enable = "avx2")]
+unsafe fn few_together<const SIZE: usize, const WAYS: usize, const PART: bool>(zip: &Zip) {
     let row = zip.count * SIZE;
     let back = row.wrapping_sub(Avx2::LANE);
-    // SAFETY: the caller's; lanes lie within the rows and within the zipped row.
+    // SAFETY: the caller's: lanes, and parts of them, lie within the rows and within the zipped row.
     unsafe {
-        match shape.direction {
-            Direction::Together if row < Avx2::LANE => portable::<SIZE, WAYS>(zip),
-            Direction::Apart if row < Avx2::LANE => portable_back::<SIZE, WAYS>(zip),
-            Direction::Together => {
-                let mut lines = [Avx2::zero(); WAYS];
-                each!(i in 0..WAYS, {
-                    let from = zip.source.wrapping_offset(i as isize * zip.stride);
-                    lines[i] = Avx2::load_lanes(from, from.wrapping_add(back));
-                });
-                let lines = network::zipped::<Avx2, SIZE, WAYS>(lines);
-                each!(i in 0..WAYS, {
-                    let to = zip.destination.wrapping_add(i * Avx2::LANE);
-                    lines[i].store_lanes(to, to.wrapping_add(back * WAYS));
-                });
+        let mut lines = [Avx2::zero(); WAYS];
+        each!(i in 0..WAYS, {
+            let from = zip.source.wrapping_offset(i as isize * zip.stride);
+            lines[i] = if PART { Avx2::load_part(from, row) } else { Avx2::load_lanes(from, from.wrapping_add(back)) };
+        });
+        let lines = network::zipped::<Avx2, SIZE, WAYS>(lines);
+        each!(i in 0..WAYS, {
+            let (at, to) = (i * Avx2::LANE, zip.destination.wrapping_add(i * Avx2::LANE));
+            if PART {
+                lines[i].store_part(to, (row * WAYS).saturating_sub(at));
+            } else {
+                lines[i].store_lanes(to, to.wrapping_add(back * WAYS));
             }
-            Direction::Apart => {
-                let n = Network::<Avx2, SIZE, WAYS>::WIDTH;
-                let mut lines = [Avx2::zero(); WAYS];
-                each!(i in 0..WAYS, {
-                    let from = zip.source.wrapping_add(i * Avx2::LANE);
-                    lines[i] = Avx2::load_lanes(from, from.wrapping_add(back * WAYS));
-                });
-                let rows = network::unzipped::<Avx2, SIZE, WAYS>(lines);
-                each!(i in 0..WAYS, {
-                    let to = zip.destination.wrapping_offset(i as isize * zip.stride);
-                    let table = &Network::<Avx2, SIZE, WAYS>::ROWS_BACK[i % n];
-                    let row = if n > 1 { rows[i].permute(table) } else { rows[i] };
-                    row.store_lanes(to, to.wrapping_add(back));
-                });
-            }
-        }
+        });
+    }
+}
+
+/// # Safety
+///
+/// As for [`few_256`]; `PART` if rows have less than a lane.
+#[target_feature(enable = "avx2")]
+unsafe fn few_apart<const SIZE: usize, const WAYS: usize, const PART: bool>(zip: &Zip) {
+    let row = zip.count * SIZE;
+    let back = row.wrapping_sub(Avx2::LANE);
+    let n = Network::<Avx2, SIZE, WAYS>::WIDTH;
+    // SAFETY: the caller's: lanes, and parts of them, lie within the zipped row and within the rows.
+    unsafe {
+        let mut lines = [Avx2::zero(); WAYS];
+        each!(i in 0..WAYS, {
+            let (at, from) = (i * Avx2::LANE, zip.source.wrapping_add(i * Avx2::LANE));
+            lines[i] = if PART {
+                Avx2::load_part(from, (row * WAYS).saturating_sub(at))
+            } else {
+                Avx2::load_lanes(from, from.wrapping_add(back * WAYS))
+            };
+        });
+        let rows = network::unzipped::<Avx2, SIZE, WAYS>(lines);
+        each!(i in 0..WAYS, {
+            let to = zip.destination.wrapping_offset(i as isize * zip.stride);
+            let table = &Network::<Avx2, SIZE, WAYS>::ROWS_BACK[i % n];
+            let line = if n > 1 { rows[i].permute(table) } else { rows[i] };
+            if PART { line.store_part(to, row) } else { line.store_lanes(to, to.wrapping_add(back)) }
+        });
     }
 }
 

@@ -297,7 +297,7 @@ pub(super) unsafe fn zip_2<const SIZE: usize>(a: __m256i, b: __m256i) -> (__m256
 
 /// `bytes` bytes, less than 16.
 #[inline(always)]
-unsafe fn load_part(from: *const u8, bytes: usize) -> __m128i {
+pub(crate) unsafe fn load_part(from: *const u8, bytes: usize) -> __m128i {
     unsafe {
         let (low, high) = read_part(from, bytes);
         _mm_set_epi64x(high as i64, low as i64)
@@ -306,7 +306,7 @@ unsafe fn load_part(from: *const u8, bytes: usize) -> __m128i {
 
 /// The first `bytes` bytes, at most 16.
 #[inline(always)]
-unsafe fn store_part(value: __m128i, to: *mut u8, bytes: usize) {
+pub(crate) unsafe fn store_part(value: __m128i, to: *mut u8, bytes: usize) {
     unsafe {
         if bytes >= 16 {
             return _mm_storeu_si128(to.cast(), value);

@@ -50,7 +50,7 @@ mod together;
 use super::{InstructionSet, Transpose};
 #[cfg(target_arch = "x86_64")]
 pub(super) use {
-    avx2::{Two, transposed},
+    avx2::{Two, load_part, store_part, transposed},
     avx512::Four,
     column::zipped,
     lanes::{LANE, Lanes, MOST},
