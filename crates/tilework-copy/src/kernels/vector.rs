@@ -115,7 +115,7 @@ pub(crate) fn prefetch(place: *const u8) {
     // SAFETY: as above.
     #[cfg(target_arch = "aarch64")]
     unsafe {
-        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) place, options(nomem, nostack, preserves_flags));
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) place.addr(), options(nomem, nostack, preserves_flags));
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = place;

@@ -47,6 +47,7 @@ macro_rules! each {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
 pub(super) use each;
 
 /// The constants of one network.

@@ -44,6 +44,7 @@ pub(crate) const STAGES: usize = 4;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Slots {
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "AVX-512 and AVX2 use it"))]
     pub(crate) wide: [u32; SLOTS],
     pub(crate) narrow: [u8; SLOTS],
 }
@@ -110,6 +111,7 @@ pub(crate) struct Calls {
 
 impl Calls {
     /// Whether the lines of each call lie as those of the first one, in the source and in the destination.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "kernels of x86 only"))]
     pub(crate) fn alike(&self) -> (bool, bool) {
         (self.from_step == 0, self.to_step == 0 && self.to_stride == 1)
     }
@@ -117,6 +119,7 @@ impl Calls {
 
 /// The rows to which the lines of some calls belong.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "kernels of x86 only carry"))]
 pub(crate) struct Carrying {
     /// Line r of call i is of the row whose held line is at `held` plus `hold[i * to_step + r * to_stride] + i * step` bytes.
     pub(crate) held: Held,
@@ -206,6 +209,7 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -
 /// The kernel for squares of a line of 64 or 16 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. With
 /// AVX2 calls for 64 bytes must follow each other along the rows of the destination, and their lines be of different rows. The set must be
 /// one that this machine has.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "kernels of x86 only"))]
 pub(crate) fn square(set: InstructionSet, width: usize, size: usize, put: Put) -> Option<PassFn> {
     match (set, width) {
         #[cfg(target_arch = "x86_64")]

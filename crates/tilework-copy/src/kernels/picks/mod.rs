@@ -11,6 +11,7 @@ mod windows;
 
 use super::InstructionSet;
 use super::net::{Bytes, LANE};
+#[cfg(target_arch = "x86_64")]
 use super::vector::LINE;
 
 /// In a pattern: that the byte is taken from this pick. The lower bits say which of its bytes it is. Where windows have 16 bytes it is

@@ -210,7 +210,7 @@ where
         if N == 4 {
             // SAFETY: a hint, which every aarch64 has; any address will do.
             unsafe {
-                asm!("prfm pstl1keep, [{}]", in(reg) at, options(nomem, nostack, preserves_flags));
+                asm!("prfm pstl1keep, [{}]", in(reg) at.addr(), options(nomem, nostack, preserves_flags));
             }
         }
     }
