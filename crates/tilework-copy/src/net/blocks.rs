@@ -14,7 +14,7 @@ use crate::exec::STAGE;
 use crate::explain;
 use crate::fetch;
 use crate::kernels::InstructionSet;
-use crate::kernels::net::{self, HALF, Pass, PassFn, Put};
+use crate::kernels::net::{self, HALF, Pass, PassFn, Put, TOGETHER};
 use crate::kernels::vector::LINE;
 use crate::nest::{ByteNest, Turn};
 use crate::past::{self, FRONT};
@@ -33,6 +33,9 @@ const COLUMNS: usize = 8;
 
 /// What a block costs beside its lines, in lines that are touched.
 const BLOCK_CALL: usize = 16;
+
+/// What a kernel's call costs that copies lines to and fro.
+const KERNEL_CALL: usize = 10;
 
 /// Destination rows that are no whole lines are put together in a buffer if they have so many bytes.
 const STAGED: usize = 256;
@@ -158,7 +161,8 @@ impl Blocks {
 
     /// What a block costs, in lines that are touched: calls, lines, and the second pass.
     pub(crate) fn cost(&self, setting: Setting) -> usize {
-        let calls = self.rows.to.len().div_ceil(self.taken()) * self.columns.to.len().div_ceil(self.taken());
+        let [rows, columns] = [&self.rows, &self.columns].map(|side| side.to.len().div_ceil(self.taken()));
+        let calls = rows * columns;
         let lines = calls * self.lines;
         // Lines that are no whole ones are put together first, and some of them are written in two parts. Within the cache that
         // costs little.
@@ -168,11 +172,17 @@ impl Blocks {
             (false, true) => lines * 3 / 2,
             (false, false) => lines / 4,
         };
+        // Where lines are copied to and fro a kernel's call costs more, and takes those along a row.
+        let copied = if setting.set == InstructionSet::Avx2 {
+            KERNEL_CALL * columns * (rows * self.lines).div_ceil(TOGETHER)
+        } else {
+            0
+        };
         // In the nearest caches it is the permutes that count.
         let near = if setting.fetches { 0 } else { lines / 2 };
         BLOCK_CALL
             + match self.width {
-                LINE => 2 * calls + lines * (1 + self.passes.len()) + split + near,
+                LINE => 2 * calls + lines * (1 + self.passes.len()) + split + near + copied,
                 // A stage takes twice as long as moving what it permutes; or as long, if it zips.
                 HALF => {
                     let stage = if self.zips() { 1 } else { 2 };

@@ -26,6 +26,9 @@ use super::vector::LINE;
 /// Bytes of a short line.
 pub(crate) const LANE: usize = 16;
 
+/// The most lines that go together where squares are copied to and fro: those of some that follow each other along the destination.
+pub(crate) const TOGETHER: usize = 2 * LINE;
+
 /// Bytes of half a line.
 pub(crate) const HALF: usize = 32;
 

@@ -9,18 +9,15 @@ use super::super::Block;
 use super::super::transpose::{Lanes, Made, Two, transposed};
 use super::super::vector::{LINE, prefetch};
 use super::avx512::{CARRY, PLAIN, STREAM};
-use super::{Calls, Pass, PassFn, Put};
-
-/// The most lines of the source at a time.
-const MOST: usize = 2 * LINE;
+use super::{Calls, Pass, PassFn, Put, TOGETHER};
 
 /// Lines of the source.
 #[repr(align(64))]
-struct Source(MaybeUninit<[u8; MOST * LINE]>);
+struct Source(MaybeUninit<[u8; TOGETHER * LINE]>);
 
 /// Rows of the destination, and a line before each for what is held of it.
 #[repr(align(64))]
-struct Rows(MaybeUninit<[u8; MOST * LINE + LINE * LINE]>);
+struct Rows(MaybeUninit<[u8; TOGETHER * LINE + LINE * LINE]>);
 
 /// The kernel for elements of `size` bytes, if there is one; the pass is not looked at.
 pub(super) fn square(size: usize, put: Put) -> Option<PassFn> {
@@ -47,7 +44,7 @@ fn of<const SIZE: usize>(put: Put) -> PassFn {
 #[target_feature(enable = "avx2")]
 unsafe fn run<const SIZE: usize, const PUT: u8>(_: &Pass, calls: &Calls) {
     let lines = LINE / SIZE;
-    let most = MOST / lines;
+    let most = TOGETHER / lines;
     let pitch = LINE + most * LINE;
     let mut source = Source(MaybeUninit::uninit());
     let source = source.0.as_mut_ptr().cast::<u8>();
