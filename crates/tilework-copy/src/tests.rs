@@ -435,6 +435,21 @@ fn squares_of_small_elements_are_transposed() -> tilework_core::Result<()> {
 
 /// Tiles whose rows become columns: of each line of the destination a part comes from one tile. With AVX2 that is a square, in rows.
 #[test]
+fn rows_of_one_line_may_go_element_by_element() -> tilework_core::Result<()> {
+    // Each is a call of a kernel that copies lines to and fro: to go one by one must be among what is tried.
+    let dims = [2, 2, 64, 2, 2, 4096];
+    let from = Layout::builder(&dims, 128)?.build()?;
+    let to = Layout::builder(&dims, 128)?.minor_to_major(&[4, 1, 5, 0, 2, 3])?.build()?;
+    let plan = Plan::new(&from, &to, &PlanOptions::default())?;
+    for set in InstructionSet::all_here().into_iter().filter(|&set| set == InstructionSet::Avx2) {
+        let programs = Program::candidates(&plan, None, Setting::of(set, true));
+        let ways: Vec<_> = programs.iter().map(|program| program.explained()[0].clone()).collect();
+        assert!(ways.iter().any(|way| way.starts_with("elements of 16 B, one by one")), "{ways:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn networks_that_are_squares_go_along_rows() -> tilework_core::Result<()> {
     for (bits, tile) in [(8, 32), (16, 16), (32, 8), (64, 4)] {
         for dims in [[6 * tile, 256], [7 * tile + 3, 200]] {

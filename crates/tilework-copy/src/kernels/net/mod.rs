@@ -209,7 +209,7 @@ pub(crate) fn pass(set: InstructionSet, width: usize, stages: usize, put: Put) -
     }
 }
 
-/// The kernel for squares of a line of 64 or 16 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. With
+/// The kernel for squares of a line of 64, 32 or 16 bytes by a line of elements of `size` bytes, if the set has one: it looks at no pass. With
 /// AVX2 calls for 64 bytes must follow each other along the rows of the destination, and their lines be of different rows. The set must be
 /// one that this machine has.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "kernels of x86 only"))]
